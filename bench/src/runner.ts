@@ -1,0 +1,51 @@
+import { readdir } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
+import type { Campaign } from './campaign.ts';
+
+/** Exit status: 0 the goal was reached, 1 it was missed, 2 it could not be run. */
+export async function runCampaign(folder: URL, argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  const names = await campaignNames(folder);
+  if (name === undefined || !names.includes(name)) {
+    await printList(folder, names);
+    return 2;
+  }
+  const campaign = await load(folder, name);
+  try {
+    const result = await campaign.run({
+      short: rest.includes('--short'),
+      args: rest.filter((word) => word !== '--short'),
+      log: (line) => console.error(line),
+    });
+    console.log(JSON.stringify({ name, passed: result.passed, figures: result.figures }));
+    return result.passed ? 0 : 1;
+  } catch (error) {
+    console.error(error);
+    console.log(JSON.stringify({ name, passed: false, figures: {} }));
+    return 2;
+  }
+}
+
+async function campaignNames(folder: URL): Promise<string[]> {
+  const files = await readdir(folder);
+  return files
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => file.slice(0, -'.ts'.length))
+    .toSorted();
+}
+
+async function load(folder: URL, name: string): Promise<Campaign> {
+  const module: { campaign: Campaign } = await import(new URL(`${name}.ts`, folder).href);
+  return module.campaign;
+}
+
+async function printList(folder: URL, names: readonly string[]): Promise<void> {
+  console.error('Usage: npm run bench|prove -- NAME [--short]\n');
+  for (const name of names) {
+    const { about } = await load(folder, name);
+    console.error(`  ${name.padEnd(18)} ${about}`);
+  }
+}
+
+// Campaigns measure memory; this makes global.gc() there without a flag on every command line.
+setFlagsFromString('--expose-gc');

@@ -1,0 +1,182 @@
+import { Type, type Static } from 'typebox';
+import { Closed, Uuid } from './schema.ts';
+
+/**
+ * Every error an HTTP answer can carry, by its `code`. `type` is the value of the interface's table and equals
+ * the code unless stated. Messages are fixed sentences that never repeat input. Add freely, never rename.
+ */
+export const API_ERRORS = {
+  invalid_json: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The request body is not valid JSON. Send one JSON object.',
+  },
+  invalid_parameter: {
+    status: 400,
+    type: 'invalid_request_error',
+    message:
+      'A parameter has the wrong type or is out of range. Compare it with the API reference.',
+  },
+  missing_parameter: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A required parameter is missing. A session needs at least a model.',
+  },
+  unknown_parameter: {
+    status: 400,
+    type: 'invalid_request_error',
+    message:
+      'The request has a parameter that does not exist. Only model and max_audio_seconds do.',
+  },
+  invalid_idempotency_key: {
+    status: 400,
+    type: 'invalid_request_error',
+    message:
+      'Idempotency-Key must be 1 to 128 letters, digits, dots, colons, underscores or hyphens.',
+  },
+  unsupported_subprotocol: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'Offer both websocket_protocols values of one session response as subprotocols.',
+  },
+  missing_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'No API key was sent. Send it as Authorization: Bearer <API_KEY>.',
+  },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The API key is not valid. Check that it was copied whole.',
+  },
+  expired_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The API key has expired. Create a new one in the console.',
+  },
+  revoked_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The API key was revoked. Create a new one in the console.',
+  },
+  missing_session_credential: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'No session credential was offered. Offer both websocket_protocols values.',
+  },
+  invalid_session_credential: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The session credential is not valid. Create a new session.',
+  },
+  session_credential_expired: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The session credential has expired. Create a new session.',
+  },
+  session_credential_used: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The session credential was used already. Create a new session.',
+  },
+  insufficient_credits: {
+    status: 402,
+    message: 'There is less than one second of audio credit left.',
+  },
+  account_inactive: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This account is not active. Ask the operator of this service.',
+  },
+  model_scope_denied: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This API key may not use the requested model.',
+  },
+  model_not_found: {
+    status: 404,
+    message: 'The requested model does not exist. GET /v1/models lists those that do.',
+  },
+  route_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    message: 'There is nothing at this address. See the API reference.',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    message: 'This address does not answer to this method. The Allow header lists those it does.',
+  },
+  idempotency_conflict: {
+    status: 409,
+    message: 'This Idempotency-Key was used with another request. Use a new key for a new request.',
+  },
+  request_too_large: {
+    status: 413,
+    message: 'The request body is larger than 16 KiB.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    message: 'Send the body as application/json.',
+  },
+  upgrade_required: {
+    status: 426,
+    type: 'invalid_request_error',
+    message: 'This address speaks WebSocket only.',
+  },
+  concurrency_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'This account already has an active or reserved ASR session.',
+  },
+  request_rate_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'Too many requests. Wait as long as Retry-After says.',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'api_error',
+    message: 'The service is unavailable for the moment. Retry as Retry-After says.',
+  },
+  capacity_exceeded: {
+    status: 503,
+    type: 'api_error',
+    message: 'All recognisers are busy. Retry as Retry-After says.',
+  },
+  service_restarting: {
+    status: 503,
+    type: 'api_error',
+    message: 'This server is restarting. Retry as Retry-After says.',
+  },
+  internal_error: {
+    status: 503,
+    type: 'api_error',
+    message: 'Something went wrong on our side; nothing was charged. Retry as Retry-After says.',
+  },
+} as const satisfies Record<string, { status: number; type?: string; message: string }>;
+
+export type ApiErrorCode = keyof typeof API_ERRORS;
+
+export function apiErrorType(code: ApiErrorCode): string {
+  const entry: { status: number; type?: string } = API_ERRORS[code];
+  return entry.type ?? code;
+}
+
+export const ErrorBody = Closed(
+  {
+    error: Closed(
+      {
+        type: Type.String(),
+        code: Type.String({
+          description: 'Stable. Unknown codes may be added: treat them as their type.',
+        }),
+        message: Type.String({ description: 'A sentence that is safe to show.' }),
+        request_id: Uuid,
+      },
+      'Error',
+    ),
+  },
+  'ErrorBody',
+);
+export type ErrorBody = Static<typeof ErrorBody>;

@@ -1,0 +1,61 @@
+import { Type, type Static } from 'typebox';
+import { AUDIO, CONTEXT_SIZE, CREDENTIAL_PREFIX, LIMITS, SUBPROTOCOL } from './constants.ts';
+import { ModelIdSchema } from './models.ts';
+import { Closed, DateTime, Uuid } from './schema.ts';
+
+/** `model` is any string here: the catalogue, not the schema, says 404. */
+export const CreateSessionRequest = Closed(
+  {
+    model: Type.String({ description: 'A model id, as listed by GET /v1/models.' }),
+    max_audio_seconds: Type.Optional(
+      Type.Integer({
+        minimum: LIMITS.audioSecondsMin,
+        maximum: LIMITS.audioSecondsMax,
+        default: LIMITS.audioSecondsDefault,
+        description: 'Upper bound of the reservation, which may be lower.',
+      }),
+    ),
+  },
+  'CreateSessionRequest',
+);
+export type CreateSessionRequest = Static<typeof CreateSessionRequest>;
+
+const reservedSeconds = { minimum: LIMITS.audioSecondsMin, maximum: LIMITS.audioSecondsMax };
+
+export const AsrSession = Closed(
+  {
+    id: Uuid,
+    object: Type.Literal('asr.session'),
+    status: Type.Literal('reserved'),
+    model: ModelIdSchema,
+    websocket_url: Type.String({ format: 'uri', pattern: '^wss://' }),
+    websocket_protocols: Type.Tuple([
+      Type.Literal(SUBPROTOCOL),
+      Type.String({
+        pattern: `^${CREDENTIAL_PREFIX.replaceAll('.', '\\.')}`,
+        description: 'A secret for one use. Never log it.',
+      }),
+    ]),
+    expires_at: DateTime,
+    audio: Closed(
+      {
+        encoding: Type.Literal(AUDIO.encoding),
+        sample_rate_hz: Type.Literal(AUDIO.sampleRateHz),
+        channels: Type.Literal(AUDIO.channels),
+        max_audio_seconds: Type.Number(reservedSeconds),
+        context_size: Type.Tuple([Type.Literal(CONTEXT_SIZE[0]), Type.Literal(CONTEXT_SIZE[1])]),
+      },
+      'SessionAudio',
+    ),
+    credits: Closed(
+      {
+        unit: Type.Literal('audio_second'),
+        reserved: Type.Number({ minimum: 1 }),
+        remaining: Type.Number({ minimum: 0 }),
+      },
+      'SessionCredits',
+    ),
+  },
+  'AsrSession',
+);
+export type AsrSession = Static<typeof AsrSession>;
