@@ -1,1 +1,7 @@
 export * from './engine.ts';
+export {
+  createScriptedEngine,
+  type ScriptedEngine,
+  type ScriptedOptions,
+  type StreamScript,
+} from './scripted.ts';

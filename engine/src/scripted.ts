@@ -1,0 +1,112 @@
+import { CHUNK_SAMPLES, CONTEXT_SIZE, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import {
+  EngineBusy,
+  EngineFailed,
+  type Engine,
+  type EngineHealth,
+  type EngineModel,
+  type EngineStream,
+} from './engine.ts';
+import { ScriptedStream, type StreamScript } from './scripted-stream.ts';
+
+export type { StreamScript } from './scripted-stream.ts';
+
+export interface ScriptedOptions {
+  /** What every stream says, or what the n-th stream (from 0) of this engine says. */
+  readonly script?: StreamScript | ((opened: { model: ModelId; ordinal: number }) => StreamScript);
+  readonly capacity?: number;
+  /** How long the engine is not ready; an open meanwhile waits. */
+  readonly startUpMs?: number;
+  /** How long a hanging stream goes unnoticed. Infinity: nobody ever notices. */
+  readonly stalledAfterMs?: number;
+}
+
+/** An engine that says what it is told, by the rules of the real one. */
+export interface ScriptedEngine extends Engine {
+  /** As if the child process of every live stream had died. */
+  crash(): void;
+  /** As if it had stopped answering: child_stalled follows. */
+  hang(): void;
+}
+
+/** What is said when nobody gave a script. */
+const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
+  'svc-asr-kikuyu-v1': ['nĩ wega mũno', 'ũhoro waku mũrata wakwa', 'tũgũcemania rũciinĩ'],
+  'svc-asr-dholuo-v1': ['erokamano ahinya', 'idhi nade osiepna', 'wabiro romo kiny gokinyi'],
+};
+
+export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEngine {
+  const { capacity = 64, startUpMs = 0, stalledAfterMs = 2_000 } = options;
+  const streams = new Set<ScriptedStream>();
+  const closing = new AbortController();
+  const readyAtMs = performance.now() + startUpMs;
+  let opening = 0;
+  let opened = 0;
+
+  function scriptFor(model: ModelId): StreamScript {
+    const ordinal = opened++;
+    if (typeof options.script === 'function') return options.script({ model, ordinal });
+    return options.script ?? { texts: GREETINGS[model] };
+  }
+
+  async function open(input: { model: ModelId; signal: AbortSignal }): Promise<EngineStream> {
+    input.signal.throwIfAborted();
+    if (closing.signal.aborted) throw new EngineFailed();
+    const script = scriptFor(input.model);
+    if (script.busy === true || streams.size + opening >= capacity) throw new EngineBusy();
+    opening += 1;
+    try {
+      const waitMs = Math.max(0, readyAtMs - performance.now()) + (script.openMs ?? 0);
+      await passed(waitMs, AbortSignal.any([input.signal, closing.signal]));
+    } finally {
+      opening -= 1;
+    }
+    input.signal.throwIfAborted();
+    if (closing.signal.aborted) throw new EngineFailed();
+    const stream = new ScriptedStream({
+      script,
+      stalledAfterMs,
+      onEnd: () => streams.delete(stream),
+    });
+    streams.add(stream);
+    return stream;
+  }
+
+  return {
+    describe,
+    open,
+    health(): EngineHealth {
+      const ready = !closing.signal.aborted && performance.now() >= readyAtMs;
+      return { ready, active: streams.size + opening, capacity, lagMs: 0 };
+    },
+    async close(): Promise<void> {
+      closing.abort();
+      for (const stream of streams) stream.fail('engine_closed');
+    },
+    crash(): void {
+      for (const stream of streams) stream.fail('child_died');
+    },
+    hang(): void {
+      for (const stream of streams) stream.hang();
+    },
+  };
+}
+
+function describe(model: ModelId): EngineModel {
+  if (!MODEL_IDS.includes(model)) throw new RangeError('No such model.');
+  return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build: 'scripted' };
+}
+
+/** Resolves after that time or on abort, whichever is first. */
+function passed(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}
