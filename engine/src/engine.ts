@@ -56,9 +56,14 @@ export interface EngineWord {
   readonly endMs: number;
 }
 
+/**
+ * `utterance` counts the flushes and resets asked for before this audio. A delta that was on its way when its
+ * utterance was dropped can so be told from one that speaks of the next.
+ */
 export type EngineEvent =
   | {
       readonly type: 'delta';
+      readonly utterance: number;
       /** The whole utterance so far. */
       readonly text: string;
       /** So many characters of text will not change any more. */
@@ -69,6 +74,7 @@ export type EngineEvent =
     }
   | {
       readonly type: 'final';
+      readonly utterance: number;
       readonly text: string;
       readonly words: readonly EngineWord[];
       readonly samples: number;

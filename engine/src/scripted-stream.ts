@@ -49,6 +49,7 @@ export class ScriptedStream implements EngineStream {
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
   #utterance = 0;
+  #textAt = 0;
   #utteranceSamples = 0;
   #streamSamples = 0;
   #saidWords = 0;
@@ -114,7 +115,7 @@ export class ScriptedStream implements EngineStream {
       if (call === undefined) break;
       if (call.do === 'audio') await this.#hear(call);
       else if (call.do === 'flush') this.#finish();
-      else this.#begin(this.#utterance);
+      else this.#begin(this.#textAt);
       if (!this.#hung) this.#calls.shift();
     }
     this.#working = false;
@@ -153,26 +154,36 @@ export class ScriptedStream implements EngineStream {
     this.#saidWords = words.length;
     const text = spoken(words);
     const samples = this.#utteranceSamples;
-    this.#push({ type: 'delta', text, stableLength: stableLength(text), words, samples });
+    const utterance = this.#utterance;
+    this.#push({
+      type: 'delta',
+      utterance,
+      text,
+      stableLength: stableLength(text),
+      words,
+      samples,
+    });
   }
 
   #finish(): void {
     const samples = this.#utteranceSamples;
     const heardMs = this.#utteranceMs();
     const words = samples === 0 ? [] : this.#words().map((word) => within(word, heardMs));
-    this.#push({ type: 'final', text: spoken(words), words, samples });
-    this.#begin(samples === 0 ? this.#utterance : this.#utterance + 1);
+    const utterance = this.#utterance;
+    this.#push({ type: 'final', utterance, text: spoken(words), words, samples });
+    this.#begin(samples === 0 ? this.#textAt : this.#textAt + 1);
   }
 
-  #begin(utterance: number): void {
-    this.#utterance = utterance;
+  #begin(textAt: number): void {
+    this.#utterance += 1;
+    this.#textAt = textAt;
     this.#utteranceSamples = 0;
     this.#saidWords = 0;
   }
 
   #words(): readonly EngineWord[] {
     const { texts } = this.#input.script;
-    const said = texts[this.#utterance % texts.length] ?? '';
+    const said = texts[this.#textAt % texts.length] ?? '';
     if (typeof said !== 'string') return said;
     return said
       .split(/\s+/u)

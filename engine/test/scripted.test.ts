@@ -22,6 +22,7 @@ test('each chunk says two more words and the final says them all with their time
   expect(reading.seen).toEqual([
     {
       type: 'delta',
+      utterance: 0,
       text: 'nĩ wega',
       stableLength: 3,
       samples: CHUNK_SAMPLES,
@@ -32,6 +33,7 @@ test('each chunk says two more words and the final says them all with their time
     },
     {
       type: 'final',
+      utterance: 0,
       text: 'nĩ wega mũno',
       samples: CHUNK_SAMPLES + 1,
       words: [
@@ -50,6 +52,17 @@ test('utterances take the texts in turn, an empty one takes none', async () => {
     stream.flush();
   }
   expect(finals(await reading.until('final', 4))).toEqual(['ĩĩ', '', 'aca', 'ĩĩ']);
+});
+
+test('events name their utterance: every flush and every reset begins the next', async () => {
+  const { stream, reading } = await openScripted({ texts: ['ĩĩ'] });
+  stream.flush();
+  stream.reset();
+  stream.flush();
+  const utterances = (await reading.until('final', 2)).map(
+    (event) => event.type === 'final' && event.utterance,
+  );
+  expect(utterances).toEqual([0, 2]);
 });
 
 test('a scripted crash comes at its sample', async () => {
