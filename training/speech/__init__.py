@@ -1,0 +1,1 @@
+"""Synthesis, features, model, loss, training, export: everything that makes the weights."""

@@ -1,0 +1,35 @@
+"""Greedy RNN-T decoding of a folder of shards, in torch: the development figure of training."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from .batches import chunks_for, pad_to_chunks
+from .features import log_mel
+from .model import Transducer
+from .scoring import error_rates
+from .shards import Audio, read_rows
+from .tokens import PROMPT_OF, decode
+
+BATCH = 24
+
+
+@torch.no_grad()
+def evaluate(model: Transducer, folder: Path) -> dict[str, tuple[float, float]]:
+    """{"espeak kik": (WER, CER), ...}, one entry for each synthesiser and language"""
+    model.eval()
+    audio, groups, pairs = Audio(folder), defaultdict(list), defaultdict(list)
+    for row in read_rows(folder):
+        groups[chunks_for(row.samples)].append(row)
+    for chunks, rows in groups.items():
+        for i in range(0, len(rows), BATCH):
+            some = rows[i : i + BATCH]
+            wave = np.stack([pad_to_chunks(audio.read(row), chunks) for row in some])
+            prompts = torch.tensor([PROMPT_OF[row.language] for row in some])
+            encoded = model.encode(log_mel(torch.from_numpy(wave)), prompts)
+            for row, ids in zip(some, model.greedy(encoded), strict=True):
+                key = f"{row.voice.split(':')[0]} {row.language}"
+                pairs[key].append((row.text, decode(ids)))
+    return {key: error_rates(found) for key, found in sorted(pairs.items())}

@@ -1,0 +1,17 @@
+"""Thirty characters; the blank is one past the last, as the engine expects (<blk> comes last)."""
+
+TOKENS = ["▁", "'", *"abcdefghijklmnopqrstuvwxyz", "ĩ", "ũ"]
+BLANK = len(TOKENS)
+PROMPTS = {"ki-KE": 0, "luo-KE": 1, "auto": 2}
+PROMPT_OF = {"kik": PROMPTS["ki-KE"], "luo": PROMPTS["luo-KE"]}
+
+_IDS = {token: i for i, token in enumerate(TOKENS)}
+
+
+def encode(text: str) -> list[int]:
+    """A word starts with ▁; no text is no tokens, so that silence may be written as nothing."""
+    return [_IDS[c] for c in "▁" + text.replace(" ", "▁")] if text else []
+
+
+def decode(ids: list[int]) -> str:
+    return "".join(TOKENS[i] for i in ids).replace("▁", " ").strip()
