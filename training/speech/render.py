@@ -32,31 +32,6 @@ NAMED_VARIANTS = (
     "marcelo max michel miguel norbert pablo paul pedro quincy rob robert sandro shelby steph "
     "travis victor zac"
 ).split()
-HELD_OUT are never
-rendered here: they belong to the evaluation.
-"""
-
-import argparse
-import multiprocessing
-import random
-import time
-from pathlib import Path
-
-import numpy as np
-from scipy.signal import resample_poly
-
-from . import flite
-from .espeak import Espeak, EspeakVoice
-from .festival import phrase, synthesise
-from .festival_voices import DiphoneVoice, diphone_voices
-from .phonemes import Accent
-from .sentences import Split, invented, split_sentences
-from .shards import RATE, Utterance, write_shard
-
-TRAIN_BASES = ["pt-br", "pt", "tr", "az", "te", "smj", "ug"]
-PLAIN_VARIANTS = ["m1", "m2", "m3", "m4", "m5", "m6", "f1", "f2", "f3", "f4"]
-# named variants: the same synthesiser with other formants and sources
-NAMED_VARIANTS = ["klatt", "klatt2", "klatt3", "klatt4", "Andy", "Annie", "Diogo", "Gene", "Jacky", "Lee", "Mario", "Michael", "Mike", "Storm", "adam", "antonio", "belinda", "benjamin", "boris", "caleb", "david", "ed", "edward", "grandma", "grandpa", "gustave", "iven", "john", "linda", "marcelo", "max", "michel", "miguel", "norbert", "pablo", "paul", "pedro", "quincy", "rob", "robert", "sandro", "shelby", "steph", "travis", "victor", "zac"]
 HELD_OUT = {"bases": ["cv"], "variants": ["m7", "m8", "f5"]}
 SHARD_UTTERANCES = 400
 
