@@ -1,0 +1,69 @@
+import { AUDIO } from '@svc-asr/protocol';
+
+/** What is accepted here is exactly what is billed: samples, never bytes, frames or time on the clock. */
+export interface Meter {
+  readonly limitSamples: number;
+  readonly acceptedSamples: number;
+  /** Frames are one byte stream: half a sample waits here for its other half. */
+  readonly carriedByte: number | null;
+}
+
+export interface Accepted {
+  readonly meter: Meter;
+  /** Whole samples, cut at the limit; empty when the frame completed none. */
+  readonly pcm: Uint8Array;
+}
+
+const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
+const NOTHING = new Uint8Array(0);
+
+export function createMeter(reservedMs: number): Meter {
+  return { limitSamples: reservedMs * SAMPLES_PER_MS, acceptedSamples: 0, carriedByte: null };
+}
+
+export function acceptAudio(meter: Meter, frame: Uint8Array): Accepted {
+  const room = meter.limitSamples - meter.acceptedSamples;
+  if (room === 0 || frame.byteLength === 0) return { meter, pcm: NOTHING };
+  const bytes = meter.carriedByte === null ? frame : prepend(meter.carriedByte, frame);
+  const samples = Math.min(room, bytes.byteLength >> 1);
+  const isOdd = samples < room && (bytes.byteLength & 1) === 1;
+  return {
+    meter: {
+      limitSamples: meter.limitSamples,
+      acceptedSamples: meter.acceptedSamples + samples,
+      carriedByte: isOdd ? (bytes[bytes.byteLength - 1] ?? null) : null,
+    },
+    pcm: bytes.byteLength === samples * 2 ? bytes : bytes.subarray(0, samples * 2),
+  };
+}
+
+export function isFull(meter: Meter): boolean {
+  return meter.acceptedSamples >= meter.limitSamples;
+}
+
+export function remainingMs(meter: Meter): number {
+  return Math.ceil((meter.limitSamples - meter.acceptedSamples) / SAMPLES_PER_MS);
+}
+
+/** Rounded up: audio that was accepted is never shown as less than it was. */
+export function audioMs(samples: number): number {
+  return Math.ceil(samples / SAMPLES_PER_MS);
+}
+
+/** Where a moment of the audio lies, for showing. */
+export function momentMs(samples: number): number {
+  return Math.floor(samples / SAMPLES_PER_MS);
+}
+
+/** Rounded up to whole seconds once a session, and never more than was reserved. */
+export function billableMs(meter: Meter, samples: number): number {
+  const wholeSeconds = Math.ceil(samples / AUDIO.sampleRateHz) * 1000;
+  return Math.min(meter.limitSamples / SAMPLES_PER_MS, wholeSeconds);
+}
+
+function prepend(first: number, rest: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(rest.byteLength + 1);
+  bytes[0] = first;
+  bytes.set(rest, 1);
+  return bytes;
+}
