@@ -30,11 +30,14 @@ export interface EngineHealth {
   readonly lagMs: number;
 }
 
+export const TAKEN: Promise<void> = Promise.resolve();
+
 export interface EngineStream {
   readonly chunkSamples: number;
   /**
    * Takes 16 kHz mono s16le; an odd byte count is a caller's mistake. The engine owns the bytes from here on.
-   * Settles when the engine can take more. This is the only backpressure there is.
+   * Settles when the engine can take more. This is the only backpressure there is. Nearly always that is at once:
+   * then it is the very promise TAKEN, and the caller need not wait a turn of the loop for each frame.
    */
   write(pcm: Uint8Array): Promise<void>;
   /** Asks for a final. It arrives in `events`, after every delta of the audio before it; one final per flush. */

@@ -1,5 +1,11 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
-import type { EngineEvent, EngineFailure, EngineStream, EngineWord } from './engine.ts';
+import {
+  TAKEN,
+  type EngineEvent,
+  type EngineFailure,
+  type EngineStream,
+  type EngineWord,
+} from './engine.ts';
 import { EventQueue } from './event-queue.ts';
 import { stableLength } from './words.ts';
 
@@ -67,10 +73,8 @@ export class ScriptedStream implements EngineStream {
       return Promise.reject(new RangeError('Audio must be whole 16-bit samples.'));
     }
     const samples = pcm.byteLength / AUDIO.bytesPerSample;
-    return new Promise((taken) => {
-      if (this.#over) taken();
-      else this.#call({ do: 'audio', samples, taken });
-    });
+    if (this.#over) return TAKEN;
+    return new Promise((taken) => this.#call({ do: 'audio', samples, taken }));
   }
 
   flush(): void {
