@@ -5,3 +5,4 @@ export {
   type ScriptedOptions,
   type StreamScript,
 } from './scripted.ts';
+export { loadManifests, ManifestError, type ModelFile, type ModelManifest } from './manifest.ts';
