@@ -1,0 +1,75 @@
+-- The only writer of balances, transactions and entries. The caller holds the account's row lock.
+create or replace function post(
+  p_account uuid,
+  p_kind text,
+  p_session uuid,
+  p_at timestamptz,
+  p_available bigint,
+  p_reserved bigint,
+  p_consumed bigint,
+  p_request uuid default null,
+  p_actor text default null,
+  p_reason text default null,
+  out o_seq bigint,
+  out o_available_ms bigint
+)
+language plpgsql set search_path = public, pg_temp as $$
+declare
+  v_reserved bigint;
+  v_consumed bigint;
+  -- What enters or leaves the account as a whole; moves between its buckets cancel out.
+  v_granted bigint := p_available + p_reserved + p_consumed;
+begin
+  update accounts set
+    granted_ms = granted_ms + v_granted,
+    available_ms = available_ms + p_available,
+    reserved_ms = reserved_ms + p_reserved,
+    consumed_ms = consumed_ms + p_consumed,
+    last_seq = last_seq + 1
+    where id = p_account
+    returning last_seq, available_ms, reserved_ms, consumed_ms
+    into o_seq, o_available_ms, v_reserved, v_consumed;
+  insert into txn (account_id, seq, kind, session_id, request_id, actor, reason,
+    available_after_ms, reserved_after_ms, consumed_after_ms, created_at)
+    values (p_account, o_seq, p_kind, p_session, p_request, p_actor, p_reason,
+      o_available_ms, v_reserved, v_consumed, p_at);
+  insert into entry (account_id, seq, bucket, amount_ms)
+    select p_account, o_seq, bucket, amount_ms
+    from (values ('granted', -v_granted), ('available', p_available), ('reserved', p_reserved),
+      ('consumed', p_consumed)) as e (bucket, amount_ms)
+    where amount_ms <> 0;
+end
+$$;
+
+-- Ends a session whose account and own row the caller has locked: the row and the money in one step.
+create or replace function end_session(
+  p_session sessions,
+  p_status text,
+  p_samples bigint,
+  p_at timestamptz
+) returns void
+language plpgsql set search_path = public, pg_temp as $$
+declare
+  v_billable integer := 0;
+begin
+  if p_status = 'completed' then
+    v_billable := least(p_session.reserved_ms, (p_samples + 15999) / 16000 * 1000);
+  end if;
+  update sessions set
+    status = p_status,
+    slot = null,
+    samples = p_samples,
+    audio_ms = (p_samples + 15) / 16,
+    billable_ms = v_billable,
+    completed_at = p_at
+    where account_id = p_session.account_id and id = p_session.id;
+  perform post(
+    p_session.account_id,
+    case p_status when 'completed' then 'complete' when 'failed' then 'fail' else 'expire' end,
+    p_session.id,
+    p_at,
+    p_available => p_session.reserved_ms - v_billable,
+    p_reserved => -p_session.reserved_ms,
+    p_consumed => v_billable);
+end
+$$;

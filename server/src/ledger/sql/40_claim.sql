@@ -1,0 +1,53 @@
+-- Spends a credential: reserved -> active, for exactly one upgrade. Locks the session only, so that it never waits
+-- for the account's other business.
+create or replace function claim_session(
+  p_account uuid,
+  p_session uuid,
+  p_attempt uuid,
+  p_node text,
+  p_epoch bigint,
+  out outcome text,
+  out model text,
+  out reserved_ms integer,
+  out allowed_origins text[]
+)
+language plpgsql security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_session sessions;
+  v_account record;
+  v_now timestamptz;
+begin
+  select * into v_session from sessions s where s.account_id = p_account and s.id = p_session for update;
+  if not found then
+    outcome := 'unknown';
+    return;
+  end if;
+  -- After the lock, never before: a claim that waited past the expiry must see that it did.
+  v_now := clock_timestamp();
+  select status, allowed_origins into v_account from accounts where id = p_account;
+  model := v_session.model;
+  reserved_ms := v_session.reserved_ms;
+  allowed_origins := v_account.allowed_origins;
+
+  if v_session.claimed_at is not null then
+    -- The same upgrade asks again because it lost the answer. Anybody else comes too late.
+    outcome := case
+      when v_session.status = 'active' and v_session.attempt_id = p_attempt
+        and v_session.node_id = p_node and v_session.node_epoch = p_epoch then 'claimed'
+      else 'used'
+    end;
+  elsif v_session.status <> 'reserved' or v_session.expires_at <= v_now then
+    outcome := 'expired';
+  elsif v_account.status <> 'active' then
+    outcome := 'account_inactive';
+  else
+    insert into claim_log (account_id, session_id, attempt_id, node_id, node_epoch, claimed_at)
+      values (p_account, p_session, p_attempt, p_node, p_epoch, v_now);
+    update sessions s set
+      status = 'active', node_id = p_node, node_epoch = p_epoch, attempt_id = p_attempt, claimed_at = v_now
+      where s.account_id = p_account and s.id = p_session;
+    outcome := 'claimed';
+  end if;
+end
+$$;

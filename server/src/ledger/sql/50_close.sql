@@ -1,0 +1,40 @@
+-- Settles a session once. Asked again, or after somebody else ended it, it answers 'already'.
+create or replace function close_session(
+  p_account uuid,
+  p_session uuid,
+  p_status text,
+  p_samples bigint,
+  p_node text,
+  p_epoch bigint
+) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_session sessions;
+begin
+  perform from accounts where id = p_account for no key update;
+  select * into v_session from sessions where account_id = p_account and id = p_session for update;
+  if not found then
+    raise exception 'session % does not exist', p_session using errcode = 'no_data_found';
+  end if;
+  if v_session.completed_at is not null then
+    return 'already';
+  end if;
+  if p_status not in ('completed', 'failed') then
+    raise exception 'a session is closed as completed or failed' using errcode = 'invalid_parameter_value';
+  end if;
+  if v_session.status = 'active' and (v_session.node_id, v_session.node_epoch) is distinct from (p_node, p_epoch) then
+    raise exception 'session % belongs to another node', p_session using errcode = 'insufficient_privilege';
+  end if;
+  -- A node that cannot learn whether its claim went through gives the session up; nothing can claim it later.
+  if v_session.status = 'reserved' and p_status <> 'failed' then
+    raise exception 'session % was never claimed', p_session using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  perform end_session(
+    v_session,
+    p_status,
+    -- Nobody pays for more than was reserved, whatever a node reports.
+    case when v_session.status = 'active' then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end,
+    clock_timestamp());
+  return 'closed';
+end
+$$;

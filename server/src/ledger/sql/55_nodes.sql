@@ -1,0 +1,72 @@
+-- A node's life: register (a new epoch), renew, drain, retire. Only the database's clock measures a lease.
+
+create or replace function register_node(
+  p_id text,
+  p_url text,
+  p_models text[],
+  p_capacity integer
+) returns bigint
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_epoch bigint;
+begin
+  insert into nodes as n (id, epoch, public_url, models, capacity, started_at, renewed_at, lease_until)
+    values (p_id, 1, p_url, p_models, p_capacity, v_now, v_now, v_now + lease_length())
+    on conflict (id) do update set
+      epoch = n.epoch + 1,
+      public_url = excluded.public_url,
+      models = excluded.models,
+      capacity = excluded.capacity,
+      active = 0,
+      draining = false,
+      started_at = excluded.started_at,
+      renewed_at = excluded.renewed_at,
+      lease_until = excluded.lease_until,
+      retired_at = null
+    returning n.epoch into v_epoch;
+  return v_epoch;
+end
+$$;
+
+-- False: this process was superseded or retired and owns nothing any more.
+create or replace function renew_node(
+  p_id text,
+  p_epoch bigint,
+  p_active integer,
+  p_capacity integer,
+  p_draining boolean
+) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update nodes set
+    renewed_at = clock_timestamp(),
+    lease_until = clock_timestamp() + lease_length(),
+    active = p_active,
+    capacity = p_capacity,
+    draining = p_draining
+    where id = p_id and epoch = p_epoch and retired_at is null;
+  return found;
+end
+$$;
+
+create or replace function retire_node(p_id text, p_epoch bigint) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update nodes set retired_at = clock_timestamp(), draining = true, active = 0
+    where id = p_id and epoch = p_epoch and retired_at is null;
+  return found;
+end
+$$;
+
+-- Whether a live session has nobody left to serve it. A session that was only placed follows its node's row,
+-- a session that was claimed the very process that claimed it.
+create or replace function is_orphan(p_session sessions, p_node nodes, p_lapsed_before timestamptz) returns boolean
+language sql stable as $$
+  select p_node.id is null
+    or p_node.retired_at is not null
+    or coalesce(p_session.node_epoch < p_node.epoch, false)
+    or p_node.lease_until <= p_lapsed_before
+    -- No stream may last this long: its close is lost for good.
+    or coalesce(p_session.claimed_at <= p_lapsed_before - interval '20 minutes', false)
+$$;

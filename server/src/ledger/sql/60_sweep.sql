@@ -1,0 +1,93 @@
+-- What nobody else ends. Both work in batches and skip what is locked, so they never wait and never hold up a caller.
+
+create or replace function expire_lapsed(p_batch integer) returns integer
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_found record;
+  v_session sessions;
+  v_ended integer := 0;
+begin
+  for v_found in
+    select account_id, id from sessions
+      where slot is not null and status = 'reserved' and expires_at <= clock_timestamp()
+      limit p_batch
+  loop
+    perform from accounts where id = v_found.account_id for no key update skip locked;
+    continue when not found;
+    select * into v_session from sessions
+      where account_id = v_found.account_id and id = v_found.id for update skip locked;
+    continue when not found or v_session.status <> 'reserved' or v_session.expires_at > clock_timestamp();
+    perform end_session(v_session, 'expired', 0, v_session.expires_at);
+    v_ended := v_ended + 1;
+  end loop;
+  return v_ended;
+end
+$$;
+
+-- Fails sessions whose node is gone: superseded by its own restart, retired, or with a lease that ended.
+--
+-- A lease also ends when the database could not be reached to renew it. So lapses count only while somebody has been
+-- looking without a gap and the server has been up for two lease lengths. One reading of the clock judges both the gap
+-- and the leases: had the server frozen before it, the gap shows; had it frozen after, the leases still held then.
+create or replace function fail_orphans(
+  p_batch integer,
+  out failed integer,
+  out quiet_ms integer
+)
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_watch sweeper_watch;
+  v_now timestamptz;
+  v_lapsed_before timestamptz;
+  v_found record;
+  v_session sessions;
+begin
+  failed := 0;
+  quiet_ms := 0;
+  select * into v_watch from sweeper_watch for update skip locked;
+  if not found then
+    return; -- another sweeper is at it
+  end if;
+  v_now := clock_timestamp();
+  v_watch.quiet_until := greatest(
+    v_watch.quiet_until,
+    pg_postmaster_start_time() + 2 * lease_length(),
+    case when v_now - v_watch.last_tick_at > lease_length() / 2 then v_now + 2 * lease_length() end);
+  update sweeper_watch set last_tick_at = v_now, quiet_until = v_watch.quiet_until;
+  quiet_ms := greatest(0, ceil(extract(epoch from v_watch.quiet_until - v_now) * 1000));
+  v_lapsed_before := case when quiet_ms = 0 then v_now else '-infinity'::timestamptz end;
+
+  for v_found in
+    select s.account_id, s.id from sessions s left join nodes n on n.id = s.node_id
+      where s.slot is not null and is_orphan(s, n, v_lapsed_before)
+      limit p_batch
+  loop
+    perform from accounts where id = v_found.account_id for no key update skip locked;
+    continue when not found;
+    select * into v_session from sessions
+      where account_id = v_found.account_id and id = v_found.id for update skip locked;
+    continue when not found or v_session.slot is null;
+    -- Again, now that it cannot change: it may have moved to a live node, or its node may have come back.
+    continue when not (
+      select is_orphan(v_session, n, v_lapsed_before)
+      from (select) one left join nodes n on n.id = v_session.node_id);
+    perform end_session(v_session, 'failed', 0, clock_timestamp());
+    failed := failed + 1;
+  end loop;
+end
+$$;
+
+-- A replay is answered until its session expires; after that the key is free and its row only takes space.
+create or replace function forget_idempotency(p_batch integer) returns integer
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_forgotten integer;
+begin
+  delete from idempotency where (account_id, key_hash) in (
+    select account_id, key_hash from idempotency
+      where expires_at < clock_timestamp() - interval '1 minute'
+      order by expires_at limit p_batch for update skip locked);
+  get diagnostics v_forgotten = row_count;
+  return v_forgotten;
+end
+$$;

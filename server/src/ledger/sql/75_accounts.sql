@@ -1,0 +1,87 @@
+-- Changes to accounts, keys and the waitlist that need a lock or more than one row.
+
+create or replace function set_concurrency(p_account uuid, p_limit integer) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform from accounts where id = p_account for no key update;
+  update accounts set concurrency_limit = p_limit, limit_changed_at = clock_timestamp() where id = p_account;
+  return found;
+end
+$$;
+
+-- False: the account has two live keys. An expired key gives its place to a new one.
+create or replace function create_api_key(
+  p_account uuid,
+  p_id text,
+  p_hmac bytea,
+  p_name text,
+  p_scopes text[],
+  p_expires_at timestamptz
+) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_slot smallint;
+begin
+  perform from accounts where id = p_account for no key update;
+  if not found then
+    raise exception 'account % does not exist', p_account using errcode = 'no_data_found';
+  end if;
+  update api_keys set slot = null
+    where account_id = p_account and slot is not null and expires_at <= clock_timestamp();
+  select s into v_slot from unnest(array[1, 2]::smallint[]) s
+    where not exists (select from api_keys where account_id = p_account and slot = s)
+    order by s limit 1;
+  if v_slot is null then
+    return false;
+  end if;
+  insert into api_keys (id, account_id, hmac, name, scopes, slot, expires_at)
+    values (p_id, p_account, p_hmac, p_name, p_scopes, v_slot, p_expires_at);
+  return true;
+end
+$$;
+
+-- True when the key is now revoked, also if it was before.
+create or replace function revoke_api_key(p_account uuid, p_id text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()), slot = null
+    where id = p_id and account_id = p_account;
+  return found;
+end
+$$;
+
+-- At most one write a minute for each key, however busy it is.
+create or replace function touch_api_keys(p_ids text[]) returns integer
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_touched integer;
+begin
+  update api_keys set last_used_at = clock_timestamp()
+    where id = any (p_ids)
+      and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute');
+  get diagnostics v_touched = row_count;
+  return v_touched;
+end
+$$;
+
+-- The new account of somebody who was waiting; the same account when asked again; null when there is nobody.
+create or replace function approve_waitlist(p_id uuid, p_account uuid, p_actor text) returns uuid
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_entry waitlist;
+begin
+  select * into v_entry from waitlist where id = p_id for update;
+  if not found or v_entry.status = 'declined' then
+    return null;
+  end if;
+  if v_entry.status = 'approved' then
+    return v_entry.account_id;
+  end if;
+  insert into accounts (id, name, email)
+    values (p_account, coalesce(nullif(v_entry.name, ''), v_entry.email), v_entry.email);
+  update waitlist
+    set status = 'approved', account_id = p_account, decided_at = clock_timestamp(), decided_by = p_actor
+    where id = p_id;
+  return p_account;
+end
+$$;
