@@ -1,0 +1,199 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
+import { Socket } from 'node:net';
+import { EngineFailed, type EngineFailure } from '../engine.ts';
+import type { ChunkBuffers } from './chunk-buffers.ts';
+import { encodeFrame, FRAME, FrameReader, type Frame } from './frames.ts';
+import { PooledStream } from './pooled-stream.ts';
+import { lookAtProcess, WATCH_INTERVAL_MS, Watchdog } from './watchdog.ts';
+
+/** The largest model we know of loads in a few seconds from a cold disk. */
+const START_MS_MAX = 60_000;
+/** A child asked to leave has nothing to save. */
+const LEAVE_MS_MAX = 1_000;
+const PARENT_FD = 3;
+/** The same kind of file as this one: source in development, compiled in an image. */
+const CHILD_MAIN = new URL(`./child-main${extname(import.meta.filename)}`, import.meta.url);
+
+interface ChildInput {
+  readonly config: string;
+  readonly buffers: ChunkBuffers;
+}
+
+interface Opening {
+  readonly resolve: (stream: PooledStream) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** One child process and the streams in it. */
+export class EngineChild {
+  readonly pid: number;
+  /** Resolves when its models are loaded; rejects when it goes before that. */
+  readonly ready: Promise<void>;
+  /** Resolves when it serves no longer and its streams have been told why. */
+  readonly gone: Promise<EngineFailure>;
+  readonly exited: Promise<void>;
+  readonly #input: ChildInput;
+  readonly #process: ChildProcess;
+  readonly #socket: Socket;
+  readonly #watchdog: Watchdog;
+  readonly #streams = new Map<number, PooledStream>();
+  readonly #opening = new Map<number, Opening>();
+  readonly #startTimer: NodeJS.Timeout;
+  #watchTimer: NodeJS.Timeout | undefined;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #gone = Promise.withResolvers<EngineFailure>();
+  #state: 'starting' | 'serving' | 'gone' = 'starting';
+  #lastId = 0;
+
+  constructor(input: ChildInput) {
+    this.#input = input;
+    this.#process = spawn(process.execPath, [CHILD_MAIN.pathname, input.config], {
+      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+      // It parses what strangers send: it gets no secret of ours to lose.
+      env: { PATH: process.env['PATH'] },
+    });
+    const { pid } = this.#process;
+    const socket = this.#process.stdio[PARENT_FD];
+    if (pid === undefined || !(socket instanceof Socket)) throw new EngineFailed();
+    this.pid = pid;
+    this.#socket = socket;
+    this.#watchdog = new Watchdog(() => lookAtProcess(pid));
+    this.ready = this.#ready.promise;
+    this.gone = this.#gone.promise;
+    this.#startTimer = setTimeout(() => this.#giveUp('child_stalled'), START_MS_MAX);
+    this.exited = new Promise((resolve) => this.#process.once('exit', () => resolve()));
+    this.#listen();
+  }
+
+  get available(): boolean {
+    return this.#state === 'serving';
+  }
+
+  get active(): number {
+    return this.#streams.size + this.#opening.size;
+  }
+
+  get lagMs(): number {
+    const nowMs = performance.now();
+    let lagMs = 0;
+    for (const stream of this.#streams.values()) lagMs = Math.max(lagMs, stream.waitedMs(nowMs));
+    return lagMs;
+  }
+
+  /** The answer of the child is awaited, so a stream that is open is one that the child serves. */
+  open(model: number, signal: AbortSignal): Promise<PooledStream> {
+    const id = ++this.#lastId;
+    const opened = Promise.withResolvers<PooledStream>();
+    const abort = (): void => {
+      this.#opening.delete(id);
+      this.#send(FRAME.close, id);
+      opened.reject(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    const settled = (): void => signal.removeEventListener('abort', abort);
+    this.#opening.set(id, {
+      resolve: (stream) => {
+        settled();
+        opened.resolve(stream);
+      },
+      reject: (reason) => {
+        settled();
+        opened.reject(reason);
+      },
+    });
+    this.#socket.write(encodeFrame({ type: FRAME.open, stream: id, utterance: model }));
+    return opened.promise;
+  }
+
+  /** Ends the streams with that reason and then the process. */
+  async close(reason: EngineFailure): Promise<void> {
+    this.#leave(reason);
+    this.#socket.destroy();
+    const killer = setTimeout(() => this.#process.kill('SIGKILL'), LEAVE_MS_MAX);
+    await this.exited;
+    clearTimeout(killer);
+  }
+
+  #listen(): void {
+    const reader = new FrameReader((frame) => this.#handle(frame));
+    this.#socket.on('data', (bytes: Buffer) => {
+      this.#watchdog.heard();
+      reader.push(bytes);
+    });
+    // The end of the process says all there is to say.
+    this.#socket.on('error', () => {});
+    this.#process.once('exit', () => this.#leave('child_died'));
+    this.#process.once('error', () => this.#leave('child_died'));
+  }
+
+  #handle(frame: Frame): void {
+    switch (frame.type) {
+      case FRAME.ready:
+        this.#start();
+        break;
+      case FRAME.opened:
+        this.#opened(frame.stream);
+        break;
+      case FRAME.decoded:
+      case FRAME.final:
+        this.#streams.get(frame.stream)?.receive(frame);
+        break;
+      default:
+    }
+  }
+
+  #start(): void {
+    clearTimeout(this.#startTimer);
+    this.#state = 'serving';
+    this.#watchTimer = setInterval(() => this.#watch(), WATCH_INTERVAL_MS);
+    this.#ready.resolve();
+  }
+
+  #watch(): void {
+    if (this.#watchdog.stalled()) this.#giveUp('child_stalled');
+    else this.#send(FRAME.ping, 0);
+  }
+
+  #opened(id: number): void {
+    const opening = this.#opening.get(id);
+    if (opening === undefined) return;
+    this.#opening.delete(id);
+    const stream = new PooledStream({
+      id,
+      childPid: this.pid,
+      buffers: this.#input.buffers,
+      send: (type, stream) => this.#send(type, stream),
+      sendChunk: (buffer, bytes) => this.#sendChunk(buffer, bytes),
+      release: () => this.#streams.delete(id),
+    });
+    this.#streams.set(id, stream);
+    opening.resolve(stream);
+  }
+
+  #send(type: number, stream: number): void {
+    if (this.#state !== 'gone') this.#socket.write(encodeFrame({ type, stream }));
+  }
+
+  #sendChunk(buffer: Buffer, bytes: number): void {
+    if (this.#state === 'gone') return;
+    this.#socket.write(buffer.subarray(0, bytes), () => this.#input.buffers.give(buffer));
+  }
+
+  #giveUp(reason: EngineFailure): void {
+    this.#leave(reason);
+    this.#process.kill('SIGKILL');
+  }
+
+  #leave(reason: EngineFailure): void {
+    if (this.#state === 'gone') return;
+    this.#state = 'gone';
+    clearTimeout(this.#startTimer);
+    clearInterval(this.#watchTimer);
+    this.#ready.reject(new EngineFailed());
+    for (const { reject } of this.#opening.values()) reject(new EngineFailed());
+    this.#opening.clear();
+    for (const stream of this.#streams.values()) stream.fail(reason);
+    this.#gone.resolve(reason);
+  }
+}

@@ -1,0 +1,215 @@
+import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { TAKEN, type EngineEvent, type EngineFailure, type EngineStream } from '../engine.ts';
+import { EventQueue } from '../event-queue.ts';
+import { stableLength } from '../words.ts';
+import type { ChunkBuffers } from './chunk-buffers.ts';
+import { FRAME, HEADER_BYTES, writeHeader, type Frame } from './frames.ts';
+import type { Transcript } from './transcript.ts';
+
+const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
+/** Chunks and flushes that may be at the child: one being decoded, and the next so that it need not wait for us. */
+const AHEAD_MAX = 2;
+/** More calls than this ahead of the child is a caller that ignores write()'s promise. */
+const CALLS_HELD_MAX = 1024;
+
+/** A call that waits for the child's credit. */
+type Held =
+  | { readonly do: 'audio'; readonly pcm: Uint8Array; from: number; readonly taken: () => void }
+  | { readonly do: 'flush' }
+  | { readonly do: 'reset' };
+
+export interface StreamLink {
+  readonly id: number;
+  readonly childPid: number;
+  readonly buffers: ChunkBuffers;
+  send(type: number, stream: number): void;
+  /** The buffer is given back to its pool once it is written. */
+  sendChunk(buffer: Buffer, bytes: number): void;
+  /** The slot is free again. */
+  release(): void;
+}
+
+/**
+ * The parent's end of one stream. The child cannot decode less than a chunk, so audio is gathered here and sent a
+ * chunk at a time: one message for each 1.12 s, at no cost in latency.
+ */
+export class PooledStream implements EngineStream {
+  readonly chunkSamples = CHUNK_SAMPLES;
+  readonly childPid: number;
+  readonly #link: StreamLink;
+  readonly #queue = new EventQueue();
+  #chunk: Buffer | undefined;
+  #filled = 0;
+  #ahead = 0;
+  #sentAtMs = 0;
+  #held: Held[] = [];
+  #over = false;
+
+  constructor(link: StreamLink) {
+    this.#link = link;
+    this.childPid = link.childPid;
+  }
+
+  get events(): AsyncIterable<EngineEvent> {
+    return this.#queue;
+  }
+
+  /** How long the child has owed us an answer. */
+  waitedMs(nowMs: number): number {
+    return this.#ahead === 0 ? 0 : nowMs - this.#sentAtMs;
+  }
+
+  write(pcm: Uint8Array): Promise<void> {
+    if (pcm.byteLength % AUDIO.bytesPerSample !== 0) {
+      return Promise.reject(new RangeError('Audio must be whole 16-bit samples.'));
+    }
+    if (this.#over) return TAKEN;
+    const from = this.#held.length === 0 ? this.#fill(pcm, 0) : 0;
+    if (from === pcm.byteLength) return TAKEN;
+    return new Promise((taken) => this.#hold({ do: 'audio', pcm, from, taken }));
+  }
+
+  flush(): void {
+    if (this.#over) return;
+    if (this.#held.length > 0 || !this.#flushNow()) this.#hold({ do: 'flush' });
+  }
+
+  reset(): void {
+    if (this.#over) return;
+    this.#dropUnflushed();
+    if (this.#held.length > 0) this.#hold({ do: 'reset' });
+    else this.#resetNow();
+  }
+
+  close(): Promise<void> {
+    if (!this.#over) this.#link.send(FRAME.close, this.#link.id);
+    this.#end();
+    this.#queue.end();
+    return TAKEN;
+  }
+
+  fail(reason: EngineFailure): void {
+    this.#queue.fail(reason);
+    this.#end();
+  }
+
+  /** What the child says of this stream. */
+  receive(frame: Frame): void {
+    if (frame.payload.length > 0) this.#say(frame);
+    this.#ahead -= frame.credits;
+    this.#sentAtMs = performance.now();
+    this.#advance();
+  }
+
+  #say({ type, utterance, payload }: Frame): void {
+    const said: Transcript & { samples: number } = JSON.parse(payload.toString());
+    const event: EngineEvent =
+      type === FRAME.final
+        ? { type: 'final', utterance, ...said }
+        : { type: 'delta', utterance, stableLength: stableLength(said.text), ...said };
+    if (this.#queue.push(event) === 'taken') return;
+    this.#link.send(FRAME.close, this.#link.id);
+    this.fail('queue_overflow');
+  }
+
+  /** Copies into chunks and sends them while there is credit; says how far it came. */
+  #fill(pcm: Uint8Array, from: number): number {
+    let at = from;
+    while (at < pcm.byteLength) {
+      if (this.#filled === CHUNK_BYTES && !this.#sendChunk()) return at;
+      this.#chunk ??= this.#link.buffers.take();
+      const end = Math.min(pcm.byteLength, at + CHUNK_BYTES - this.#filled);
+      this.#chunk.set(
+        at === 0 && end === pcm.byteLength ? pcm : pcm.subarray(at, end),
+        HEADER_BYTES + this.#filled,
+      );
+      this.#filled += end - at;
+      at = end;
+    }
+    if (this.#filled === CHUNK_BYTES) this.#sendChunk();
+    return at;
+  }
+
+  #sendChunk(): boolean {
+    if (this.#ahead >= AHEAD_MAX) return false;
+    this.#sendAudio();
+    this.#count();
+    return true;
+  }
+
+  #flushNow(): boolean {
+    if (this.#filled === CHUNK_BYTES && !this.#sendChunk()) return false;
+    if (this.#ahead >= AHEAD_MAX) return false;
+    if (this.#filled > 0) this.#sendAudio();
+    this.#link.send(FRAME.flush, this.#link.id);
+    this.#count();
+    return true;
+  }
+
+  #resetNow(): void {
+    this.#filled = 0;
+    this.#link.send(FRAME.reset, this.#link.id);
+  }
+
+  #sendAudio(): void {
+    if (this.#chunk === undefined) return;
+    writeHeader(this.#chunk, { type: FRAME.audio, stream: this.#link.id }, this.#filled);
+    this.#link.sendChunk(this.#chunk, HEADER_BYTES + this.#filled);
+    this.#chunk = undefined;
+    this.#filled = 0;
+  }
+
+  #count(): void {
+    if (this.#ahead === 0) this.#sentAtMs = performance.now();
+    this.#ahead += 1;
+  }
+
+  #hold(call: Held): void {
+    this.#held.push(call);
+    if (this.#held.length <= CALLS_HELD_MAX) return;
+    this.#link.send(FRAME.close, this.#link.id);
+    this.fail('queue_overflow');
+  }
+
+  /** Held audio that no held flush follows belongs to the utterance that a reset drops. */
+  #dropUnflushed(): void {
+    for (let last = this.#held.at(-1); last?.do === 'audio'; last = this.#held.at(-1)) {
+      last.taken();
+      this.#held.pop();
+    }
+  }
+
+  /** There is credit again: does the held calls in their order, as far as it goes. */
+  #advance(): void {
+    if (this.#filled === CHUNK_BYTES) this.#sendChunk();
+    for (let call = this.#held[0]; call !== undefined; call = this.#held[0]) {
+      if (!this.#doHeld(call)) return;
+      this.#held.shift();
+    }
+  }
+
+  #doHeld(call: Held): boolean {
+    switch (call.do) {
+      case 'audio':
+        call.from = this.#fill(call.pcm, call.from);
+        if (call.from < call.pcm.byteLength) return false;
+        call.taken();
+        return true;
+      case 'flush':
+        return this.#flushNow();
+      case 'reset':
+        this.#resetNow();
+        return true;
+    }
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const call of this.#held) if (call.do === 'audio') call.taken();
+    this.#held = [];
+    if (this.#chunk !== undefined) this.#link.buffers.give(this.#chunk);
+    this.#chunk = undefined;
+    this.#link.release();
+  }
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+
+/** What the operating system says of a process. */
+export interface ProcessState {
+  /** As in /proc: R runs or wants to, S and D sleep, T and t are stopped, Z is dead. */
+  readonly state: string;
+  readonly cpuMs: number;
+}
+
+export const WATCH_INTERVAL_MS = 250;
+/** Silent intervals before a stopped or sleeping child is given up: about 2 s, inside the promised 3 s. */
+const SILENT_INTERVALS_MAX = 7;
+/** A child that works without answering: no batch takes this much processor time. */
+const BUSY_CPU_MS_MAX = 5_000;
+/** A child that wants the processor and never gets it; also the limit where the system tells us nothing. */
+const STARVED_INTERVALS_MAX = 60_000 / WATCH_INTERVAL_MS;
+const UNKNOWN_INTERVALS_MAX = 10_000 / WATCH_INTERVAL_MS;
+/** One clock tick of /proc is 10 ms; a sleeping process that woke for nothing may show one. */
+const NO_PROGRESS_CPU_MS = 20;
+
+/**
+ * Tells a child that hangs from one that is busy or starved. The clock alone cannot: on a loaded machine a healthy
+ * child may be silent for seconds. So silence is counted in our own ticks (if we are starved ourselves nothing is
+ * counted), and the child's processor time and state decide.
+ */
+export class Watchdog {
+  readonly #look: () => ProcessState | null;
+  #silentIntervals = 0;
+  #cpuMsAtSilence: number | undefined;
+
+  constructor(look: () => ProcessState | null) {
+    this.#look = look;
+  }
+
+  /** The child has said something. */
+  heard(): void {
+    this.#silentIntervals = 0;
+    this.#cpuMsAtSilence = undefined;
+  }
+
+  /** Called once an interval; true when the child must be given up. */
+  stalled(): boolean {
+    this.#silentIntervals += 1;
+    if (this.#silentIntervals < 3) return false;
+    const seen = this.#look();
+    if (seen === null) return this.#silentIntervals > UNKNOWN_INTERVALS_MAX;
+    this.#cpuMsAtSilence ??= seen.cpuMs;
+    if (this.#silentIntervals <= SILENT_INTERVALS_MAX) return false;
+    const workedMs = seen.cpuMs - this.#cpuMsAtSilence;
+    if (workedMs > BUSY_CPU_MS_MAX) return true;
+    if ('TtZX'.includes(seen.state)) return true;
+    if (seen.state === 'R') return this.#silentIntervals > STARVED_INTERVALS_MAX;
+    return workedMs <= NO_PROGRESS_CPU_MS || this.#silentIntervals > STARVED_INTERVALS_MAX;
+  }
+}
+
+/** Null where there is no /proc or no such process. */
+export function lookAtProcess(pid: number): ProcessState | null {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return null;
+  }
+}
+
+const TICK_MS = 10;
+
+function parseStat(stat: string): ProcessState {
+  // The name in parentheses may hold spaces; the state follows it, user and system time are 11 and 12 further on.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS };
+}

@@ -1,0 +1,248 @@
+import { array, assert, asyncProperty, boolean, integer } from 'fast-check';
+import type { ModelId } from '@svc-asr/protocol';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { EngineBusy, EngineFailed, type Engine, type EngineStream } from '../src/index.ts';
+import { finals, read, type Reading } from './reading.ts';
+
+/** One implementation of the port, with room for three streams, and ways to hurt it. */
+export interface Subject {
+  readonly engine: Engine;
+  readonly model: ModelId;
+  /** At least two chunks, and what it says. */
+  readonly speech: { readonly pcm: Uint8Array; readonly text: string };
+  crash(): void;
+  hang(): void;
+}
+
+const CAPACITY = 3;
+const TOLD_MS_MAX = 3_000;
+const never = new AbortController().signal;
+
+/** What every engine promises, whatever is behind the port. */
+export function promisesOfAnEngine(name: string, start: () => Promise<Subject>): void {
+  describe(`${name} engine`, () => {
+    let subject: Subject;
+    let engine: Engine;
+    let opened: EngineStream[] = [];
+    beforeAll(async () => {
+      subject = await start();
+      engine = subject.engine;
+    });
+    afterEach(async () => {
+      for (const stream of opened) await stream.close();
+      opened = [];
+      await expect
+        .poll(() => engine.health(), { timeout: 20_000 })
+        .toMatchObject({
+          ready: true,
+          active: 0,
+        });
+    });
+    afterAll(() => engine.close());
+
+    async function open(): Promise<{ stream: EngineStream; reading: Reading }> {
+      const stream = await engine.open({ model: subject.model, signal: never });
+      opened.push(stream);
+      return { stream, reading: read(stream) };
+    }
+    const pcm = (): Uint8Array => subject.speech.pcm.slice();
+
+    test('deltas grow, keep what they called stable, and end in one final', async () => {
+      const { stream, reading } = await open();
+      for (const frame of frames(pcm(), 3_200)) await stream.write(frame);
+      await reading.until('delta');
+      stream.flush();
+      const [final] = await reading.until('final');
+      expect(final).toMatchObject({ text: subject.speech.text, utterance: 0 });
+      expect(final).toHaveProperty('samples', pcm().length / 2);
+      expect(reading.seen.at(-1)?.type).toBe('final');
+      let before = { stable: '', samples: 0 };
+      for (const event of reading.seen) {
+        if (event.type === 'error') throw new Error(event.reason);
+        expect(event.text.startsWith(before.stable)).toBe(true);
+        expect(event.samples).toBeGreaterThanOrEqual(before.samples);
+        expect(event.words.map((word) => word.text).join(' ')).toBe(event.text);
+        const stableLength = event.type === 'delta' ? event.stableLength : event.text.length;
+        before = { stable: event.text.slice(0, stableLength), samples: event.samples };
+      }
+      expect(reading.seen.filter((event) => event.type === 'delta')).not.toEqual([]);
+    });
+
+    test('words are timed in order and inside the audio', async () => {
+      const { stream, reading } = await open();
+      await stream.write(pcm());
+      stream.flush();
+      const [final] = await reading.until('final');
+      if (final?.type !== 'final') throw new Error('no final');
+      let beforeMs = 0;
+      for (const word of final.words) {
+        expect(word.startMs).toBeGreaterThanOrEqual(beforeMs);
+        expect(word.endMs).toBeGreaterThanOrEqual(word.startMs);
+        beforeMs = word.startMs;
+      }
+      expect(final.words.at(-1)?.endMs).toBeLessThanOrEqual(pcm().length / 32);
+    });
+
+    test('every flush has exactly one final, in order, also without audio', async () => {
+      const { stream, reading } = await open();
+      stream.flush();
+      void stream.write(pcm());
+      stream.flush();
+      stream.flush();
+      void stream.write(pcm());
+      stream.flush();
+      const all = await reading.until('final', 4);
+      const { text } = subject.speech;
+      expect(finals(all)).toEqual(['', text, '', text]);
+      expect(all.map((event) => event.type === 'final' && event.utterance)).toEqual([0, 1, 2, 3]);
+      await stream.close();
+      expect(finals(await reading.ended)).toHaveLength(4);
+    });
+
+    test('a reset drops the unfinished utterance and answers the flushes before it', async () => {
+      const { stream, reading } = await open();
+      void stream.write(pcm());
+      stream.flush();
+      void stream.write(pcm());
+      stream.reset();
+      stream.flush();
+      void stream.write(pcm());
+      stream.flush();
+      const all = await reading.until('final', 3);
+      const { text } = subject.speech;
+      expect(finals(all)).toEqual([text, '', text]);
+      expect(all.map((event) => event.type === 'final' && event.utterance)).toEqual([0, 2, 3]);
+    });
+
+    test('the text does not depend on how the audio is cut', async () => {
+      const cuts = array(integer({ min: 1, max: 32_768 }), { minLength: 1, maxLength: 40 });
+      await assert(
+        asyncProperty(cuts, boolean(), async (samples, patient) => {
+          const { stream, reading } = await open();
+          for (const frame of irregularFrames(pcm(), samples)) {
+            const taken = stream.write(frame);
+            if (patient) await taken;
+          }
+          stream.flush();
+          expect(finals(await reading.until('final'))).toEqual([subject.speech.text]);
+          await stream.close();
+        }),
+        { numRuns: 12 },
+      );
+    });
+
+    test('half a sample is refused and the stream goes on', async () => {
+      const { stream, reading } = await open();
+      await expect(stream.write(new Uint8Array(3))).rejects.toThrow(RangeError);
+      await stream.write(pcm());
+      stream.flush();
+      expect(finals(await reading.until('final'))).toEqual([subject.speech.text]);
+    });
+
+    test('a writer who does not read is not held up for ever', async () => {
+      const stream = await engine.open({ model: subject.model, signal: never });
+      for (let times = 0; times < 10; times += 1) await stream.write(pcm());
+      await stream.close();
+      expect(engine.health().active).toBe(0);
+    });
+
+    test('after close nothing comes, and closing twice is closing', async () => {
+      const { stream, reading } = await open();
+      const taken = stream.write(pcm());
+      stream.flush();
+      await stream.close();
+      await taken;
+      const seen = reading.seen.length;
+      await stream.write(pcm());
+      stream.flush();
+      stream.reset();
+      await stream.close();
+      expect(await reading.ended).toHaveLength(seen);
+      expect(engine.health().active).toBe(0);
+    });
+
+    test('no slot is taken twice, and a closed stream gives its slot back', async () => {
+      const opened = await Promise.all(Array.from({ length: CAPACITY }, open));
+      expect(engine.health()).toMatchObject({ ready: true, active: CAPACITY, capacity: CAPACITY });
+      await expect(engine.open({ model: subject.model, signal: never })).rejects.toThrow(
+        EngineBusy,
+      );
+      await opened[0]?.stream.close();
+      const { stream, reading } = await open();
+      await stream.write(pcm());
+      stream.flush();
+      expect(finals(await reading.until('final'))).toEqual([subject.speech.text]);
+    });
+
+    test('an aborted open says so and leaves no slot behind', async () => {
+      const reason = new Error('the caller left');
+      const before = AbortSignal.abort(reason);
+      await expect(engine.open({ model: subject.model, signal: before })).rejects.toBe(reason);
+      const during = new AbortController();
+      const opening = engine.open({ model: subject.model, signal: during.signal });
+      during.abort(reason);
+      await expect(opening).rejects.toBe(reason);
+      expect(engine.health().active).toBe(0);
+      await Promise.all(Array.from({ length: CAPACITY }, open));
+    });
+
+    test.each(['crash', 'hang'] as const)('a %s is told once, in time', async (fault) => {
+      const { stream, reading } = await open();
+      await stream.write(pcm());
+      await reading.until('delta');
+      subject[fault]();
+      const beganMs = performance.now();
+      const writes = Array.from({ length: 20 }, () => stream.write(pcm()));
+      stream.flush();
+      const reason = fault === 'crash' ? 'child_died' : 'child_stalled';
+      const seen = await reading.ended;
+      expect(performance.now() - beganMs).toBeLessThan(TOLD_MS_MAX);
+      expect(seen.at(-1)).toEqual({ type: 'error', reason });
+      expect(seen.filter((event) => event.type === 'error')).toHaveLength(1);
+      await Promise.all(writes);
+      await stream.write(pcm());
+      await stream.close();
+      expect(engine.health().active).toBe(0);
+    });
+
+    test('closing the engine tells every stream once and refuses new ones', async () => {
+      const { engine: closing, model } = await start();
+      const streams = await Promise.all([
+        closing.open({ model, signal: never }),
+        closing.open({ model, signal: never }),
+      ]);
+      const readings = streams.map(read);
+      void streams[0].write(pcm());
+      const opening = closing.open({ model, signal: never });
+      await Promise.all([expect(opening).rejects.toThrow(EngineFailed), closing.close()]);
+      for (const reading of readings) {
+        const errors = (await reading.ended).filter((event) => event.type === 'error');
+        expect(errors).toEqual([{ type: 'error', reason: 'engine_closed' }]);
+        expect(reading.seen.at(-1)?.type).toBe('error');
+      }
+      expect(closing.health()).toMatchObject({ ready: false, active: 0 });
+      await expect(closing.open({ model, signal: never })).rejects.toThrow(EngineFailed);
+      await closing.close();
+    });
+
+    test('describes its models as the wire does', () => {
+      expect(engine.describe(subject.model)).toMatchObject({
+        id: subject.model,
+        chunkSamples: 17_920,
+        contextSize: [56, 13],
+      });
+    });
+  });
+}
+
+function* frames(pcm: Uint8Array, bytes: number): Generator<Uint8Array> {
+  for (let at = 0; at < pcm.length; at += bytes) yield pcm.slice(at, at + bytes);
+}
+
+function* irregularFrames(pcm: Uint8Array, samples: readonly number[]): Generator<Uint8Array> {
+  for (let at = 0, turn = 0; at < pcm.length; turn += 1) {
+    const bytes = (samples[turn % samples.length] ?? 1) * 2;
+    yield pcm.slice(at, at + bytes);
+    at += bytes;
+  }
+}
