@@ -39,6 +39,11 @@ export const API_ERRORS = {
     type: 'invalid_request_error',
     message: 'Offer both websocket_protocols values of one session response as subprotocols.',
   },
+  malformed_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'This is not a well-formed HTTP request.',
+  },
   missing_api_key: {
     status: 401,
     type: 'authentication_error',
@@ -107,6 +112,11 @@ export const API_ERRORS = {
     type: 'invalid_request_error',
     message: 'This address does not answer to this method. The Allow header lists those it does.',
   },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    message: 'The request did not arrive within ten seconds. Send it again, in one go.',
+  },
   idempotency_conflict: {
     status: 409,
     message: 'This Idempotency-Key was used with another request. Use a new key for a new request.',
@@ -134,6 +144,11 @@ export const API_ERRORS = {
     type: 'rate_limit_error',
     message: 'Too many requests. Wait as long as Retry-After says.',
   },
+  request_headers_too_large: {
+    status: 431,
+    type: 'invalid_request_error',
+    message: 'The request headers are larger than 8 KiB.',
+  },
   service_unavailable: {
     status: 503,
     type: 'api_error',
@@ -156,7 +171,19 @@ export const API_ERRORS = {
   },
 } as const satisfies Record<string, { status: number; type?: string; message: string }>;
 
+/** What `concurrency_limit_exceeded` says once it is known which kind of session stands in the way. */
+export const CONCURRENCY_MESSAGES = {
+  reserved:
+    'This account already has an active or reserved ASR session: a reserved one, which lapses unless it is used.',
+  active:
+    'This account already has an active or reserved ASR session: an active one. Let it end first.',
+} as const;
+
 export type ApiErrorCode = keyof typeof API_ERRORS;
+
+export function isApiErrorCode(value: string): value is ApiErrorCode {
+  return Object.hasOwn(API_ERRORS, value);
+}
 
 export function apiErrorType(code: ApiErrorCode): string {
   const entry: { status: number; type?: string } = API_ERRORS[code];

@@ -90,7 +90,10 @@ export const DeltaEvent = Type.Object(
 );
 export type DeltaEvent = Static<typeof DeltaEvent>;
 
-export const Word = Type.Object({ text: Type.String(), start_ms: Count, end_ms: Count });
+export const Word = Type.Object(
+  { text: Type.String(), start_ms: Count, end_ms: Count },
+  { title: 'Word' },
+);
 export type Word = Static<typeof Word>;
 
 export const FINAL_REASONS = ['flush', 'max_audio_reached', 'draining'] as const;
