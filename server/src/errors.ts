@@ -1,0 +1,43 @@
+import { API_ERRORS, apiErrorType, type ApiErrorCode, type ErrorBody } from '@svc-asr/protocol';
+
+export interface ApiErrorOptions {
+  readonly cause?: unknown;
+  readonly retryAfterSeconds?: number;
+  /** A finer fixed sentence of the protocol, never one made from input. */
+  readonly message?: string;
+}
+
+/** What a caller gets to see: one row of the protocol's table, and how long to wait where waiting helps. */
+export class ApiError extends Error {
+  readonly code: ApiErrorCode;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(code: ApiErrorCode, options: ApiErrorOptions = {}) {
+    super(options.message ?? API_ERRORS[code].message, { cause: options.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? retryAfterDefault(code);
+  }
+
+  get status(): number {
+    return API_ERRORS[this.code].status;
+  }
+}
+
+/** 429 and 503 always say when to come back. */
+function retryAfterDefault(code: ApiErrorCode): number | null {
+  const { status } = API_ERRORS[code];
+  if (status === 503) return code === 'service_unavailable' ? 1 : 2;
+  return status === 429 ? 5 : null;
+}
+
+export function presentError(error: ApiError, requestId: string): ErrorBody {
+  return {
+    error: {
+      type: apiErrorType(error.code),
+      code: error.code,
+      message: error.message,
+      request_id: requestId,
+    },
+  };
+}

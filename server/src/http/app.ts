@@ -1,0 +1,69 @@
+import { LIMITS, STREAM_PATH } from '@svc-asr/protocol';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { newRequestId } from '../ids.ts';
+import { answerBrokenRequests } from './broken-requests.ts';
+import { documentRoutes } from './documents.ts';
+import { answerErrors, sendError, toApiError } from './error-handler.ts';
+import { modelRoutes } from './models.ts';
+import { observeRequests } from './observe.ts';
+import { operationRoutes } from './operations.ts';
+import { parseJsonBody } from './request-body.ts';
+import { sessionRoutes } from './sessions.ts';
+import { usageRoutes } from './usage.ts';
+
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** The HTTP side of the service, not yet listening. */
+export function buildApp(deps: Deps): FastifyInstance {
+  const app = Fastify({
+    // Slow clients are shed: a header within 5 s, a request within 10 s, looked at every second.
+    http: {
+      headersTimeout: 5_000,
+      requestTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: 8 * 1024,
+    },
+    requestTimeout: 10_000,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    bodyLimit: LIMITS.requestBodyBytes,
+    trustProxy: (_address, hop) => hop < deps.config.trustedProxies,
+    // Our own line a request stands in observe.ts; a child logger per request would cost more than the request.
+    logger: false,
+    requestIdHeader: false,
+    genReqId: newRequestId,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    frameworkErrors: (error, request, reply) => {
+      void reply.header(REQUEST_ID_HEADER, request.id);
+      sendError(toApiError(error), request, reply);
+    },
+    clientErrorHandler: answerBrokenRequests(deps),
+  });
+  app.server.maxConnections = deps.config.connectionsMax;
+  app.decorateRequest('caller', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(Buffer.from(body)));
+    } catch (error) {
+      done(toApiError(error));
+    }
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header(REQUEST_ID_HEADER, request.id).header('x-content-type-options', 'nosniff');
+    done();
+  });
+  observeRequests(app, deps);
+  answerErrors(app, deps);
+  modelRoutes(app, deps);
+  sessionRoutes(app, deps);
+  usageRoutes(app, deps);
+  documentRoutes(app);
+  operationRoutes(app, deps);
+  app.get(STREAM_PATH, () => {
+    throw new ApiError('upgrade_required');
+  });
+  return app;
+}

@@ -1,0 +1,31 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { withinDeadline } from './deadline.ts';
+
+/** For the people and machines that run the service: alive, ready, measured. */
+export function operationRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get('/healthz', () => ({ status: 'ok' }));
+
+  app.get('/readyz', async () => {
+    if (deps.lifecycle.draining) throw new ApiError('service_restarting');
+    await withinDeadline(deps.db.query('select 1'));
+    return { status: 'ready' };
+  });
+
+  app.get('/metrics', async (request, reply) => {
+    const { metricsToken } = deps.config;
+    if (metricsToken === null) throw new ApiError('route_not_found');
+    if (!isToken(request.headers.authorization, metricsToken))
+      throw new ApiError('invalid_api_key');
+    void reply.type(deps.metrics.registry.contentType);
+    return deps.metrics.registry.metrics();
+  });
+}
+
+function isToken(authorization: string | undefined, token: string): boolean {
+  const sent = Buffer.from(authorization ?? '');
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return sent.byteLength === wanted.byteLength && timingSafeEqual(sent, wanted);
+}

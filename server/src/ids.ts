@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+
+/** A request's id is always ours: an inbound one could be anything, a secret included. */
+export function newRequestId(): string {
+  return randomUUID();
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function uuidToBytes(uuid: string): Buffer {
+  if (!UUID.test(uuid)) throw new TypeError('Not a UUID.');
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+}
+
+export function uuidFromBytes(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

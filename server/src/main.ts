@@ -1,0 +1,42 @@
+import { inspect } from 'node:util';
+import { ConfigError, parseConfig } from './config.ts';
+import { createLog, redactSecrets } from './log.ts';
+import { startServer } from './server.ts';
+
+/** The only file that acts when imported: one process, from its environment to its last line. */
+
+function refuse(error: unknown): never {
+  const text = error instanceof ConfigError ? error.message : inspect(error);
+  process.stderr.write(`${redactSecrets(text)}\n`);
+  process.exit(1);
+}
+
+const config = (() => {
+  try {
+    return parseConfig(process.env);
+  } catch (error) {
+    return refuse(error);
+  }
+})();
+const log = createLog({ level: config.logLevel });
+
+// What nobody caught may have left anything half done: say what it was, with secrets taken out, and start afresh.
+process.on('uncaughtException', (error) => {
+  log.fatal({ err: error }, 'An error that nobody caught. This process ends.');
+  process.exit(1);
+});
+
+const server = await startServer(config, { log }).catch(refuse);
+log.info({ url: server.url, role: config.role, nodeId: config.nodeId }, 'listening');
+
+let stopping = false;
+async function stop(signal: string): Promise<void> {
+  // Whoever asks twice does not want to wait.
+  if (stopping) process.exit(1);
+  stopping = true;
+  log.info({ signal }, 'stopping');
+  await server.stop();
+  log.info('stopped');
+}
+process.on('SIGTERM', (signal) => void stop(signal));
+process.on('SIGINT', (signal) => void stop(signal));

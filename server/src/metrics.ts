@@ -1,0 +1,79 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Labels are closed sets (route patterns, statuses, codes): never an id, never anything a caller sent. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly httpSeconds: Histogram<'route' | 'method' | 'status'>;
+  readonly refusals: Counter<'code'>;
+  readonly databaseUp: Gauge;
+}
+
+const NANOSECONDS = 1e9;
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  observeProcess(registry);
+  return {
+    registry,
+    httpSeconds: new Histogram({
+      name: 'svc_http_request_seconds',
+      help: 'How long a request took, by route and status.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'svc_http_refusals_total',
+      help: 'Requests refused, by error code.',
+      labelNames: ['code'],
+      registers,
+    }),
+    databaseUp: new Gauge({
+      name: 'svc_database_up',
+      help: '1 when the last word from the database was an answer.',
+      registers,
+    }),
+  };
+}
+
+function observeProcess(registry: Registry): void {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  registry.registerMetric(
+    new Gauge({
+      name: 'svc_event_loop_lag_seconds',
+      help: 'Event loop lag since the last scrape.',
+      labelNames: ['quantile'],
+      registers: [],
+      collect() {
+        this.set({ quantile: '0.5' }, delay.percentile(50) / NANOSECONDS);
+        this.set({ quantile: '0.99' }, delay.percentile(99) / NANOSECONDS);
+        this.set({ quantile: '1' }, delay.max / NANOSECONDS);
+        delay.reset();
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'svc_resident_memory_bytes',
+      help: 'Memory of this process.',
+      registers: [],
+      collect() {
+        this.set(process.memoryUsage.rss());
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'svc_cpu_seconds',
+      help: 'CPU time of this process since its start.',
+      registers: [],
+      collect() {
+        const { user, system } = process.cpuUsage();
+        this.set((user + system) / 1e6);
+      },
+    }),
+  );
+}

@@ -1,0 +1,164 @@
+import type { AsrSession, CreditBalance, ErrorBody, ModelList } from '@svc-asr/protocol';
+import { insertApiKey, type ApiKeyRecord } from '../src/accounts/api-keys.ts';
+import { generateApiKey, hashApiKey } from '../src/api-key-format.ts';
+import { generateSecrets, parseConfig, type Config } from '../src/config.ts';
+import type { Deps } from '../src/deps.ts';
+import { createLog } from '../src/log.ts';
+import { startServer, type RunningServer } from '../src/server.ts';
+import { checkAnswer } from './answers.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { fundedAccount } from './funded-account.ts';
+
+export const KIKUYU = 'svc-asr-kikuyu-v1';
+export const DHOLUO = 'svc-asr-dholuo-v1';
+
+export interface ServiceOptions {
+  /** What the first account may spend. */
+  readonly creditMs?: number;
+  /** Settings on top of the usual, by their names in the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly parts?: Partial<Deps>;
+  /** Another process on the same database; it is then not dropped with this service. */
+  readonly database?: TestDatabase;
+  /** Where this process believes the database is, when not where it is. */
+  readonly databaseUrl?: string;
+}
+
+/** An account and a live key of it. */
+export interface Tenant {
+  readonly accountId: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+}
+
+export interface Answer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface RequestOptions {
+  readonly apiKey?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Service extends Tenant {
+  readonly url: string;
+  readonly deps: Deps;
+  readonly config: Config;
+  readonly database: TestDatabase;
+  /** Every log line so far. */
+  logged(): string;
+  /** As the contract has it, refused or not: whatever is no right answer fails the test on the spot. */
+  request<Body = ErrorBody>(path: string, init?: RequestInit): Promise<Answer<Body>>;
+  models(): Promise<Answer<ModelList>>;
+  createSession(body?: unknown, options?: RequestOptions): Promise<Answer<AsrSession>>;
+  refusedSession(body?: unknown, options?: RequestOptions): Promise<Answer<ErrorBody>>;
+  usage(options?: RequestOptions): Promise<Answer<CreditBalance>>;
+  addTenant(input: { creditMs: number }): Promise<Tenant>;
+  addKey(
+    accountId: string,
+    rules?: Partial<Pick<ApiKeyRecord, 'scopes' | 'expiresAt'>>,
+  ): Promise<Tenant>;
+  stop(): Promise<void>;
+}
+
+/** A whole service on a real database of its own, with limits too wide to meet by accident. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const database = options.database ?? (await createTestDatabase());
+  const config = parseConfig({
+    ...WIDE_LIMITS,
+    ...secrets,
+    PORT: '0',
+    DATABASE_URL: options.databaseUrl ?? database.url,
+    PUBLIC_STREAM_URL: 'wss://node-1.example.com/v1/asr/stream',
+    NODE_ID: 'node-1',
+    LOG_LEVEL: 'trace',
+    ...options.env,
+  });
+  let logged = '';
+  const destination = { write: (line: string) => void (logged += line) };
+  const log = createLog({ level: config.logLevel, destination });
+  const server = await startServer(config, { log, ...options.parts });
+  const tenants = tenantMaker(database, config);
+  const tenant = await tenants.addTenant({ creditMs: options.creditMs ?? 3_600_000 });
+  return {
+    ...tenant,
+    ...tenants,
+    ...httpClient(server, tenant),
+    url: server.url,
+    deps: server.deps,
+    config,
+    database,
+    logged: () => logged,
+    async stop() {
+      await server.stop();
+      if (options.database === undefined) await database.drop();
+    },
+  };
+}
+
+const secrets = generateSecrets();
+const WIDE_LIMITS = {
+  RATE_SESSIONS: '600000',
+  RATE_USAGE: '600000',
+  RATE_MODELS: '600000',
+  RATE_FAILED_AUTHENTICATION: '600000',
+  RATE_UPGRADES: '600000',
+};
+
+function tenantMaker(
+  database: TestDatabase,
+  config: Config,
+): Pick<Service, 'addTenant' | 'addKey'> {
+  async function addKey(
+    accountId: string,
+    rules: Partial<Pick<ApiKeyRecord, 'scopes' | 'expiresAt'>> = {},
+  ): Promise<Tenant> {
+    const { key, publicId } = generateApiKey();
+    const hmac = hashApiKey(key, config.apiKeyPepper);
+    await insertApiKey(database.pool, { id: publicId, accountId, hmac, ...rules });
+    return { accountId, apiKey: key, keyId: publicId };
+  }
+  return {
+    addKey,
+    addTenant: async ({ creditMs }) => addKey(await fundedAccount(database.pool, { creditMs })),
+  };
+}
+
+function httpClient(server: RunningServer, tenant: Tenant) {
+  async function request<Body>(path: string, init: RequestInit = {}): Promise<Answer<Body>> {
+    const response = await fetch(server.url + path, init);
+    const text = await response.text();
+    checkAnswer({ method: init.method ?? 'GET', path, response, text });
+    const body: Body = JSON.parse(text);
+    return { status: response.status, headers: response.headers, body };
+  }
+  function authorization(options: RequestOptions): Record<string, string> {
+    const { apiKey = tenant.apiKey } = options;
+    return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+  }
+  function post<Body>(body: unknown, options: RequestOptions): Promise<Answer<Body>> {
+    return request<Body>('/v1/asr/sessions', {
+      method: 'POST',
+      headers: {
+        ...authorization(options),
+        'content-type': 'application/json',
+        ...options.headers,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+  return {
+    request,
+    models: () => request<ModelList>('/v1/models'),
+    createSession: (body: unknown = { model: KIKUYU }, options: RequestOptions = {}) =>
+      post<AsrSession>(body, options),
+    refusedSession: (body: unknown = { model: KIKUYU }, options: RequestOptions = {}) =>
+      post<ErrorBody>(body, options),
+    usage: (options: RequestOptions = {}) =>
+      request<CreditBalance>('/v1/usage', {
+        headers: { ...authorization(options), ...options.headers },
+      }),
+  };
+}
