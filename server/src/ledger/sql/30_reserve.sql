@@ -52,7 +52,8 @@ begin
   elsif p_retry then
     select s.* into v_known from sessions s where s.account_id = p_account and s.id = p_session;
   end if;
-  if v_known is not null then
+  -- Not "is not null": that asks whether every column has a value.
+  if not (v_known is null) then
     outcome := 'reserved';
     replayed := true;
     session_id := v_known.id;
