@@ -1,0 +1,82 @@
+"""Festival's two HTS voices, kept out of training entirely: what the model makes of a stranger.
+
+The Catalan woman speaks Kikuyu (seven vowels; no h, no ng'), the American one Dholuo. An HTS voice
+makes its own prosody from words, so words are put into its lexicon under invented names.
+"""
+
+from dataclasses import dataclass
+
+from .festival_voices import ATOMS, ENGLISH, KIKUYU_BORROWED
+from .phonemes import Accent, clauses, stressed, word_sounds
+
+_CATALAN = {
+    **{c: (c,) for c in "ptkbdgfsSzmnlrw"}, "n^": ("J",), "N": ("n",), "tS": ("t", "S"),
+    "dZ": ("Z",), "*": ("r",), "j": ("j",),
+    **{vowel: (f"{vowel}1",) for vowel in "aeEioOu"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HtsVoice:
+    name: str
+    language: str
+    sounds: dict[str, tuple[str, ...]]
+
+
+HTS_VOICES = {
+    "kik": HtsVoice("upc_ca_ona_hts", "kik", _CATALAN),
+    "luo": HtsVoice("cmu_us_slt_arctic_hts", "luo", {**ENGLISH, "*": ("r",)}),
+}
+
+
+def _phones(voice: HtsVoice, unit: str) -> list[str] | None:
+    if unit == "N" and voice.language == "kik":
+        return None  # [n] stands in before g only; ng' on its own would be a wrong sound
+    phones: list[str] = []
+    for sound in ATOMS.get(unit, (unit.rstrip(":"),)):
+        borrowed = KIKUYU_BORROWED.get(sound, (sound,))[0]
+        found = voice.sounds.get(sound) or voice.sounds.get(borrowed)
+        if found is None:
+            return None
+        phones.extend(found)
+    return phones
+
+
+def _syllables(voice: HtsVoice, word: str) -> str | None:
+    """((n i1) 0) ((k a1) 1): one syllable for each vowel, consonants before it"""
+    sounds = word_sounds(word, voice.language, Accent())
+    prominent = stressed(sounds, voice.language)
+    syllables, onset = [], []
+    for i, (unit, is_vowel) in enumerate(sounds):
+        phones = _phones(voice, unit)
+        if phones is None:
+            return None
+        if not is_vowel:
+            onset += phones
+            continue
+        syllables.append([onset + phones, int(i == prominent)])
+        if unit.endswith(":"):
+            syllables.append([phones, 0])
+        onset = []
+    if not syllables:
+        return None
+    syllables[-1][0] += onset
+    return " ".join(f"(({' '.join(phones)}) {stress})" for phones, stress in syllables)
+
+
+def hts_phrase(text: str, voice: HtsVoice) -> tuple[str, str] | None:
+    """(what is said, Festival's input): words with a sound the voice lacks are left out of both"""
+    said, entries, names = [], [], []
+    for words, _ in clauses(text):
+        for word in words:
+            syllables = _syllables(voice, word)
+            if syllables is None:
+                continue
+            name = "kk" + "".join(chr(97 + int(digit)) for digit in str(len(names)))
+            entries.append(f'(lex.add.entry \'("{name}" nil ({syllables})))')
+            names.append(name)
+            said.append(word)
+    if len(said) < 2:
+        return None
+    utterance = f'(begin {" ".join(entries)} (Utterance Text "{" ".join(names)}"))'
+    return " ".join(said), utterance
