@@ -1,7 +1,7 @@
--- The only writer of balances, transactions and entries. The caller holds the account's row lock.
+-- The only writer of balances and transactions. The caller holds the account's row lock and has fixed the search path.
 create or replace function post(
   p_account uuid,
-  p_kind text,
+  p_kind txn_kind,
   p_session uuid,
   p_at timestamptz,
   p_available bigint,
@@ -13,7 +13,7 @@ create or replace function post(
   out o_seq bigint,
   out o_available_ms bigint
 )
-language plpgsql set search_path = public, pg_temp as $$
+language plpgsql as $$
 declare
   v_reserved bigint;
   v_consumed bigint;
@@ -30,25 +30,22 @@ begin
     returning last_seq, available_ms, reserved_ms, consumed_ms
     into o_seq, o_available_ms, v_reserved, v_consumed;
   insert into txn (account_id, seq, kind, session_id, request_id, actor, reason,
+    granted_ms, available_ms, reserved_ms, consumed_ms,
     available_after_ms, reserved_after_ms, consumed_after_ms, created_at)
     values (p_account, o_seq, p_kind, p_session, p_request, p_actor, p_reason,
+      -v_granted, p_available, p_reserved, p_consumed,
       o_available_ms, v_reserved, v_consumed, p_at);
-  insert into entry (account_id, seq, bucket, amount_ms)
-    select p_account, o_seq, bucket, amount_ms
-    from (values ('granted', -v_granted), ('available', p_available), ('reserved', p_reserved),
-      ('consumed', p_consumed)) as e (bucket, amount_ms)
-    where amount_ms <> 0;
 end
 $$;
 
 -- Ends a session whose account and own row the caller has locked: the row and the money in one step.
 create or replace function end_session(
   p_session sessions,
-  p_status text,
+  p_status session_status,
   p_samples bigint,
   p_at timestamptz
 ) returns void
-language plpgsql set search_path = public, pg_temp as $$
+language plpgsql as $$
 declare
   v_billable integer := 0;
 begin
@@ -65,7 +62,7 @@ begin
     where account_id = p_session.account_id and id = p_session.id;
   perform post(
     p_session.account_id,
-    case p_status when 'completed' then 'complete' when 'failed' then 'fail' else 'expire' end,
+    (case p_status when 'completed' then 'complete' when 'failed' then 'fail' else 'expire' end)::txn_kind,
     p_session.id,
     p_at,
     p_available => p_session.reserved_ms - v_billable,

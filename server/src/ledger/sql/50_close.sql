@@ -31,7 +31,7 @@ begin
   end if;
   perform end_session(
     v_session,
-    p_status,
+    p_status::session_status,
     -- Nobody pays for more than was reserved, whatever a node reports.
     case when v_session.status = 'active' then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end,
     clock_timestamp());

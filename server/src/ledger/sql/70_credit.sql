@@ -2,7 +2,7 @@
 
 create or replace function post_credit(
   p_account uuid,
-  p_kind text,
+  p_kind txn_kind,
   p_ms bigint,
   p_reason text,
   p_actor text,
@@ -12,7 +12,7 @@ create or replace function post_credit(
   out seq bigint,
   out available_ms bigint
 )
-language plpgsql set search_path = public, pg_temp as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   v_available bigint;
@@ -23,11 +23,10 @@ begin
     outcome := 'unknown_account';
     return;
   end if;
-  select t.seq, t.kind, t.available_after_ms, t.reason, e.amount_ms into v_known
-    from txn t join entry e on e.account_id = t.account_id and e.seq = t.seq and e.bucket = 'available'
-    where t.account_id = p_account and t.request_id = p_request;
+  select t.seq, t.kind, t.available_ms, t.reason, t.available_after_ms into v_known
+    from txn t where t.account_id = p_account and t.request_id = p_request;
   if found then
-    outcome := case when (v_known.kind, v_known.amount_ms, v_known.reason) = (p_kind, p_ms, p_reason)
+    outcome := case when (v_known.kind, v_known.available_ms, v_known.reason) = (p_kind, p_ms, p_reason)
       then 'posted' else 'request_conflict' end;
     replayed := true;
     seq := v_known.seq;

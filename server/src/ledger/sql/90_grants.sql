@@ -44,7 +44,7 @@ grant insert (id, email, name, purpose) on waitlist to svc_console;
 
 -- auditor: reads the books and nothing secret.
 grant select on
-  accounts, waitlist, nodes, sweeper_watch, sessions, txn, entry, claim_log to svc_auditor;
+  accounts, waitlist, nodes, sweeper_watch, sessions, txn, entry, claim_log, schema_migrations to svc_auditor;
 grant select (account_id, session_id, expires_at) on idempotency to svc_auditor;
 grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoked_at, last_used_at)
   on api_keys to svc_auditor;
