@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MICROPHONE_WORKLET } from '../src/microphone-worklet.ts';
+import { wireTypes } from './wire-types.ts';
+
+/**
+ * Makes the folder that is published: `npm publish sdk/dist/package --provenance`. The compiled modules as they are
+ * (bundlers do better with those), the wire's constants and types beside them, and a manifest without dependencies.
+ */
+const sdk = join(import.meta.dirname, '..');
+const out = join(sdk, 'dist/package');
+
+export async function buildPackage(): Promise<string> {
+  execFileSync('tsc', ['-b', sdk], { stdio: 'inherit' });
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  await copyModules(join(sdk, 'dist/compiled/src'), out);
+  const constants = join(sdk, '../protocol/dist/src/constants');
+  for (const ending of ['.js', '.d.ts']) {
+    await writeFile(
+      join(out, `constants${ending}`),
+      publishable(await read(constants + ending), ''),
+    );
+  }
+  await writeFile(join(out, 'wire.js'), 'export {};\n');
+  await writeFile(join(out, 'wire.d.ts'), wireTypes());
+  await writeFile(join(out, 'microphone-worklet.js'), MICROPHONE_WORKLET.trimStart());
+  await writeFile(join(out, 'package.json'), await manifest());
+  await cp(join(sdk, 'README.md'), join(out, 'README.md'));
+  await cp(join(sdk, '../LICENSE'), join(out, 'LICENSE'));
+  return out;
+}
+
+async function copyModules(from: string, to: string): Promise<void> {
+  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !/\.(js|d\.ts)$/.test(entry.name)) continue;
+    const folder = entry.parentPath.slice(from.length);
+    await mkdir(join(to, folder), { recursive: true });
+    const text = await read(join(entry.parentPath, entry.name));
+    await writeFile(join(to, folder, entry.name), publishable(text, folder));
+  }
+}
+
+/** The protocol package is ours alone: its parts that matter lie beside the modules. */
+function publishable(text: string, folder: string): string {
+  const up = folder === '' ? './' : '../'.repeat(folder.split('/').length - 1);
+  return text
+    .replace(/(['"])@svc-asr\/protocol\/constants\.ts\1/g, `'${up}constants.js'`)
+    .replace(/(['"])@svc-asr\/protocol\1/g, `'${up}wire.js'`)
+    .replace(/^\/\/# sourceMappingURL=.*$/gm, '');
+}
+
+async function manifest(): Promise<string> {
+  const source: Record<string, unknown> = JSON.parse(await read(join(sdk, 'package.json')));
+  const { devDependencies: _, scripts: __, ...kept } = source;
+  const published = { ...kept, publishConfig: { access: 'public', provenance: true } };
+  return `${JSON.stringify(published, pointAtModules, 2)}\n`;
+}
+
+/** `./src/x.ts` is `./x.js` with its types, in exports and imports alike. */
+function pointAtModules(key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || !value.startsWith('./src/')) return value;
+  const module = value.replace('./src/', './').replace(/\.ts$/, '');
+  if (!key.startsWith('.')) return `${module}.js`;
+  return { types: `${module}.d.ts`, default: `${module}.js` };
+}
+
+async function read(path: string): Promise<string> {
+  return readFile(path, 'utf8');
+}
+
+if (import.meta.main) process.stdout.write(`${await buildPackage()}\n`);

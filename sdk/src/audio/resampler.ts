@@ -1,0 +1,110 @@
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
+
+/** Zero crossings on each side: a stop band below -70 dB, so nothing folds back into speech. */
+const CROSSINGS = 16;
+const KAISER_BETA = 7;
+/** The band kept, as a share of the lower rate's: leaves the filter room to fall. */
+const ROLL_OFF = 0.94;
+
+/** Any sample rate to 16 kHz, piece by piece, without a seam between pieces. */
+export class Resampler {
+  readonly #up: number;
+  readonly #down: number;
+  readonly #reach: number;
+  readonly #phases: readonly Float32Array[];
+  #held: Float32Array;
+  /** Of the next output, in 1/up input samples from the start of `held`. */
+  #position: number;
+  #received = 0;
+  #produced = 0;
+
+  constructor(fromHz: number, toHz: number = AUDIO.sampleRateHz) {
+    if (!Number.isInteger(fromHz) || fromHz < 1_000 || fromHz > 384_000) {
+      throw new RangeError('A sample rate is a whole number from 1,000 to 384,000 Hz.');
+    }
+    const common = greatestCommonDivisor(fromHz, toHz);
+    this.#up = toHz / common;
+    this.#down = fromHz / common;
+    const cutoff = ROLL_OFF * Math.min(1, toHz / fromHz);
+    this.#reach = Math.ceil(CROSSINGS / cutoff);
+    this.#phases = Array.from({ length: this.#up }, (_, phase) =>
+      filterPhase(phase / this.#up, this.#reach, cutoff),
+    );
+    this.#held = new Float32Array(this.#reach);
+    this.#position = this.#reach * this.#up;
+  }
+
+  push(samples: Float32Array): Float32Array {
+    this.#received += samples.length;
+    return this.#filter(samples);
+  }
+
+  /** What the filter still holds back. Afterwards the resampler is used up. */
+  end(): Float32Array {
+    const rest = this.#filter(new Float32Array(this.#reach + 1));
+    const total = Math.round((this.#received * this.#up) / this.#down);
+    return rest.subarray(0, Math.max(0, rest.length - (this.#produced - total)));
+  }
+
+  #filter(samples: Float32Array): Float32Array {
+    const input = new Float32Array(this.#held.length + samples.length);
+    input.set(this.#held);
+    input.set(samples, this.#held.length);
+    const last = (input.length - this.#reach) * this.#up - 1;
+    const count = Math.max(0, Math.floor((last - this.#position) / this.#down) + 1);
+    const output = new Float32Array(count);
+    for (let at = 0; at < count; at += 1) {
+      output[at] = this.#convolve(input, this.#position);
+      this.#position += this.#down;
+    }
+    const used = Math.max(0, Math.floor(this.#position / this.#up) - this.#reach);
+    this.#held = input.slice(used);
+    this.#position -= used * this.#up;
+    this.#produced += count;
+    return output;
+  }
+
+  #convolve(input: Float32Array, position: number): number {
+    const centre = Math.floor(position / this.#up);
+    const taps = this.#phases[position % this.#up] ?? new Float32Array();
+    const from = centre - this.#reach + 1;
+    let sum = 0;
+    for (let tap = 0; tap < taps.length; tap += 1) {
+      sum += (input[from + tap] ?? 0) * (taps[tap] ?? 0);
+    }
+    return sum;
+  }
+}
+
+/** The taps for an output that lies `offset` of an input sample after its centre. */
+function filterPhase(offset: number, reach: number, cutoff: number): Float32Array {
+  const taps = Float32Array.from({ length: 2 * reach }, (_, tap) => {
+    const distance = tap - reach + 1 - offset;
+    return cutoff * sinc(distance * cutoff) * kaiser(distance / reach);
+  });
+  const sum = taps.reduce((total, tap) => total + tap, 0);
+  return taps.map((tap) => tap / sum);
+}
+
+function sinc(x: number): number {
+  return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
+}
+
+function kaiser(x: number): number {
+  return Math.abs(x) >= 1 ? 0 : bessel(KAISER_BETA * Math.sqrt(1 - x * x)) / bessel(KAISER_BETA);
+}
+
+/** The modified Bessel function of order zero, by its series. */
+function bessel(x: number): number {
+  let sum = 1;
+  let term = 1;
+  for (let k = 1; term > sum * 1e-9; k += 1) {
+    term *= (x / (2 * k)) ** 2;
+    sum += term;
+  }
+  return sum;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}

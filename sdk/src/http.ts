@@ -1,0 +1,105 @@
+import { errorFromAnswer, SvcError } from './errors.ts';
+import { retryWaitMs, wait, type RetryLimits } from './retry.ts';
+
+export interface RequestInput<T> {
+  /** What a good answer looks like. */
+  readonly accepts: (body: unknown) => body is T;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpOptions {
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly timeoutMs: number;
+  readonly limits: RetryLimits;
+}
+
+/** One answer of the API, or the error that stands after all retries. */
+export async function request<T>(options: HttpOptions, input: RequestInput<T>): Promise<T> {
+  let waitedMs = 0;
+  for (let failures = 1; ; failures += 1) {
+    const answer = await attempt<T>(options, input);
+    if (answer.ok) return answer.value;
+    const state = { failures, waitedMs };
+    const waitMs = retryWaitMs(answer.error, state, options.limits, Math.random);
+    if (waitMs === null) throw answer.error;
+    await wait(waitMs, input.signal).catch((cause: unknown) => {
+      throw aborted(cause);
+    });
+    waitedMs += waitMs;
+  }
+}
+
+type Attempt<T> = { ok: true; value: T } | { ok: false; error: SvcError };
+
+async function attempt<T>(options: HttpOptions, input: RequestInput<T>): Promise<Attempt<T>> {
+  const timeout = AbortSignal.timeout(options.timeoutMs);
+  const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal]);
+  try {
+    const response = await fetch(`${options.baseUrl}${input.path}`, {
+      method: input.method,
+      headers: headers(options, input),
+      signal,
+      // A redirect would carry the key to another address.
+      redirect: 'error',
+      ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
+    });
+    const body: unknown = await response.json().catch(() => null);
+    if (response.ok && input.accepts(body)) return { ok: true, value: body };
+    if (response.ok) return { ok: false, error: notOurs(response.status) };
+    return {
+      ok: false,
+      error: errorFromAnswer({
+        status: response.status,
+        body,
+        requestId: response.headers.get('x-request-id'),
+        retryAfter: response.headers.get('retry-after'),
+      }),
+    };
+  } catch (cause) {
+    if (input.signal?.aborted === true) throw aborted(cause);
+    return { ok: false, error: unreachable(cause, timeout.aborted) };
+  }
+}
+
+function headers<T>(options: HttpOptions, input: RequestInput<T>): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` }),
+    ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(input.idempotencyKey === undefined ? {} : { 'idempotency-key': input.idempotencyKey }),
+  };
+}
+
+function notOurs(status: number): SvcError {
+  return new SvcError({
+    code: 'unexpected_answer',
+    message: 'Something answered that is not the service. Check the base URL.',
+    retryable: false,
+    status,
+  });
+}
+
+function unreachable(cause: unknown, timedOut: boolean): SvcError {
+  return new SvcError({
+    code: timedOut ? 'timeout' : 'connection_failed',
+    message: timedOut
+      ? 'The service did not answer in time. Check the network and try again.'
+      : 'The service cannot be reached. Check the base URL and the network, then try again.',
+    retryable: true,
+    cause,
+  });
+}
+
+function aborted(cause: unknown): SvcError {
+  return new SvcError({
+    code: 'aborted',
+    message: 'The call was aborted by its caller.',
+    retryable: false,
+    cause,
+  });
+}

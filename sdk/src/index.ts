@@ -1,0 +1,16 @@
+export {
+  SvcClient,
+  type ClientOptions,
+  type CreateSessionOptions,
+  type CreateSessionParams,
+  type RequestOptions,
+} from './client.ts';
+export { SvcError, type SvcErrorDetails } from './errors.ts';
+export type {
+  AsrSession,
+  CreditBalance,
+  Model,
+  ModelId,
+  SessionStatus,
+  UsageSession,
+} from '@svc-asr/protocol';

@@ -1,0 +1,64 @@
+import type { SvcError } from './errors.ts';
+
+/** When to try again: pure rules, so that a test can walk through every case. */
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Exponential, half of it chance, so that clients cut off together do not come back together. */
+export function backoffMs(attempt: number, random: () => number): number {
+  const full = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+  return full / 2 + (full / 2) * random();
+}
+
+export interface RetryState {
+  /** How many tries have failed so far. */
+  readonly failures: number;
+  readonly waitedMs: number;
+}
+
+export interface RetryLimits {
+  readonly retriesMax: number;
+  readonly waitMsMax: number;
+}
+
+/** How long to wait before the next try; null when the error is to be thrown. */
+export function retryWaitMs(
+  error: SvcError,
+  state: RetryState,
+  limits: RetryLimits,
+  random: () => number,
+): number | null {
+  if (!error.retryable || state.failures > limits.retriesMax) return null;
+  const backoff = backoffMs(state.failures - 1, random);
+  const waitMs = hasJustClosed(error, state) ? backoff : Math.max(backoff, pacedMs(error, random));
+  return state.waitedMs + waitMs > limits.waitMsMax ? null : waitMs;
+}
+
+/**
+ * A caller that closed one session and at once asks for the next can meet its own, not yet settled. That is over
+ * in milliseconds, while Retry-After speaks of a stranger's session: so the first look comes early.
+ */
+function hasJustClosed(error: SvcError, state: RetryState): boolean {
+  return error.code === 'concurrency_limit_exceeded' && state.failures === 1;
+}
+
+/** Never before Retry-After, and up to a tenth after it. */
+function pacedMs(error: SvcError, random: () => number): number {
+  return (error.retryAfterMs ?? 0) * (1 + 0.1 * random());
+}
+
+export function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}

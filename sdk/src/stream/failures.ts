@@ -1,0 +1,60 @@
+import { SvcError } from '../errors.ts';
+import type { CloseInfo } from './close-info.ts';
+
+/** This package's own errors on a stream, and what a close looks like as an error and back. */
+
+export function failure(code: string, message: string, retryable = false): SvcError {
+  return new SvcError({ code, message, retryable });
+}
+
+export function toSvcError(cause: unknown): SvcError {
+  if (cause instanceof SvcError) return cause;
+  return new SvcError({
+    code: 'get_session_failed',
+    message: 'getSession failed. Its error is the cause.',
+    retryable: false,
+    cause,
+  });
+}
+
+export function fromClose(close: CloseInfo): SvcError {
+  return new SvcError({
+    code: close.reason,
+    message: close.message,
+    retryable: close.retryable,
+    sessionId: close.sessionId,
+    requestId: close.requestId,
+    closeCode: close.code,
+  });
+}
+
+export const NEVER_OPENED: CloseInfo = {
+  code: 1006,
+  reason: 'never_opened',
+  message: 'The stream ended before it had a session.',
+  retryable: false,
+  sessionId: null,
+  requestId: null,
+};
+
+export function completed(close: CloseInfo): CloseInfo {
+  const reason = close.reason === 'max_audio_reached' ? close.reason : 'completed';
+  return { ...close, code: 1000, reason, message: 'The stream is complete.', retryable: false };
+}
+
+export function endedBy(error: SvcError, close: CloseInfo): CloseInfo {
+  return {
+    code: error.closeCode ?? close.code,
+    reason: error.code,
+    message: error.message,
+    retryable: error.retryable,
+    sessionId: error.sessionId ?? close.sessionId,
+    requestId: error.requestId ?? close.requestId,
+  };
+}
+
+/** A promise nobody awaits must not bring the process down; one that is awaited rejects as ever. */
+export function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

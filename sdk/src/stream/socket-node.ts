@@ -1,0 +1,187 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket as NetSocket } from 'node:net';
+import { errorFromAnswer, type SvcError } from '../errors.ts';
+import { encodeFrame, FrameReader, OPCODE } from './frames.ts';
+import type { Connect, Socket, SocketHandlers } from './socket.ts';
+
+/**
+ * Node's own WebSocket hides why an upgrade was refused, and Node 20 has none. This one tells the HTTP error, knows
+ * how much is still unsent, and is no dependency.
+ */
+const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+const REFUSAL_BYTES_MAX = 16 * 1024;
+/** The server pings every 20 s. */
+const SILENCE_MS_MAX = 65_000;
+
+export const connect: Connect = (address, handlers) => {
+  const url = new URL(address.url);
+  const nonce = randomBytes(16).toString('base64');
+  const once = endOnce(handlers);
+  let live: Socket | null = null;
+  const request = (url.protocol === 'wss:' ? httpsRequest : httpRequest)({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port || (url.protocol === 'wss:' ? 443 : 80),
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      host: url.host,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': nonce,
+      'sec-websocket-protocol': address.protocols.join(', '),
+    },
+    agent: false,
+  });
+  request.on('error', () => once.lost());
+  request.on('response', (response) => {
+    void readRefusal(response).then((refusal) => once.refused(refusal));
+  });
+  request.on('upgrade', (response, socket: NetSocket, head) => {
+    if (!isOurAnswer(response, nonce, address.protocols)) {
+      socket.destroy();
+      once.lost();
+      return;
+    }
+    live = speak(socket, head, once);
+    handlers.onOpen();
+  });
+  request.end();
+  return {
+    send: (data) => live?.send(data),
+    close() {
+      if (live === null) this.drop();
+      else live.close();
+    },
+    drop() {
+      once.lost();
+      live?.drop();
+      request.destroy();
+    },
+    get bufferedBytes() {
+      return live?.bufferedBytes ?? 0;
+    },
+  };
+};
+
+interface Ending {
+  readonly handlers: SocketHandlers;
+  isOver(): boolean;
+  lost(): void;
+  refused(refusal: SvcError): void;
+  closed(code: number, reason: string): void;
+}
+
+function endOnce(handlers: SocketHandlers): Ending {
+  let over = false;
+  const end = (code: number, reason: string, refusal: SvcError | null): void => {
+    if (over) return;
+    over = true;
+    handlers.onEnd({ code, reason, refusal });
+  };
+  return {
+    handlers,
+    isOver: () => over,
+    lost: () => end(1006, '', null),
+    refused: (refusal) => end(1006, '', refusal),
+    closed: (code, reason) => end(code, reason, null),
+  };
+}
+
+function isOurAnswer(
+  response: IncomingMessage,
+  nonce: string,
+  protocols: readonly string[],
+): boolean {
+  const accept = createHash('sha1').update(`${nonce}${ACCEPT_SUFFIX}`).digest('base64');
+  return (
+    response.headers['sec-websocket-accept'] === accept &&
+    response.headers['sec-websocket-protocol'] === protocols[0]
+  );
+}
+
+async function readRefusal(response: IncomingMessage): Promise<SvcError> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      bytes += part.byteLength;
+      if (bytes > REFUSAL_BYTES_MAX) break;
+      parts.push(part);
+    }
+  } catch {
+    // Half an answer still has its status.
+  }
+  const { headers } = response;
+  return errorFromAnswer({
+    status: response.statusCode ?? 0,
+    body: parseJson(Buffer.concat(parts).toString('utf8')),
+    requestId: headers['x-request-id']?.toString() ?? null,
+    retryAfter: headers['retry-after'] ?? null,
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function speak(socket: NetSocket, head: Buffer, once: Ending): Socket {
+  const reader = new FrameReader();
+  let closing = false;
+  // The first to say goodbye leaves the line open for the answer.
+  const goodbye = (code: number): void => {
+    if (closing) return;
+    closing = true;
+    const payload = Buffer.alloc(2);
+    payload.writeUInt16BE(code);
+    socket.write(encodeFrame(OPCODE.close, payload));
+  };
+  const onBytes = (bytes: Buffer): void => {
+    if (once.isOver()) return;
+    for (const frame of reader.push(bytes)) {
+      switch (frame.kind) {
+        case 'text':
+          once.handlers.onText(frame.text);
+          break;
+        case 'ping':
+          if (!closing) socket.write(encodeFrame(OPCODE.pong, frame.payload));
+          break;
+        case 'close':
+          goodbye(1000);
+          socket.end();
+          once.closed(frame.code, frame.reason);
+          return;
+        case 'violation':
+          goodbye(1002);
+          socket.end();
+          once.closed(1002, 'protocol_error');
+          return;
+        case 'ignored':
+          break;
+      }
+    }
+  };
+  socket.setNoDelay(true);
+  socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy());
+  socket.on('data', onBytes);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => once.lost());
+  if (head.byteLength > 0) onBytes(head);
+  return {
+    send(data) {
+      if (closing || socket.destroyed) return;
+      const opcode = typeof data === 'string' ? OPCODE.text : OPCODE.binary;
+      socket.write(encodeFrame(opcode, typeof data === 'string' ? Buffer.from(data) : data));
+    },
+    close: () => goodbye(1000),
+    drop: () => socket.destroy(),
+    get bufferedBytes() {
+      return socket.writableLength;
+    },
+  };
+}

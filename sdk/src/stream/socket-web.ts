@@ -1,0 +1,33 @@
+import type { Connect } from './socket.ts';
+
+/** The platform's own WebSocket: browsers, Deno, Bun, workers. */
+export const connect: Connect = (address, handlers) => {
+  const socket = new WebSocket(address.url, [...address.protocols]);
+  socket.binaryType = 'arraybuffer';
+  let over = false;
+  const end = (code: number, reason: string): void => {
+    if (over) return;
+    over = true;
+    handlers.onEnd({ code, reason, refusal: null });
+  };
+  socket.addEventListener('open', () => handlers.onOpen());
+  socket.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (!over && typeof data === 'string') handlers.onText(data);
+  });
+  // `close` always follows and tells more; without a listener some platforms report an uncaught error.
+  socket.addEventListener('error', () => {});
+  socket.addEventListener('close', ({ code, reason }) => end(code, reason));
+  return {
+    send(data) {
+      if (socket.readyState === WebSocket.OPEN) socket.send(data);
+    },
+    close: () => socket.close(1000),
+    drop() {
+      end(1006, '');
+      socket.close();
+    },
+    get bufferedBytes() {
+      return socket.bufferedAmount;
+    },
+  };
+};

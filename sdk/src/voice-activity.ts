@@ -1,0 +1,29 @@
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
+
+/** 20 ms: short against a syllable, long against a pitch period. */
+export const WINDOW_SAMPLES = AUDIO.sampleRateHz / 50;
+
+const FLOOR_START_DB = -55;
+/** The floor follows a quieter room at once and a louder one slowly: speech must not become the floor. */
+const FLOOR_RISE_DB = 0.04;
+const SPEECH_ABOVE_FLOOR_DB = 9;
+const SPEECH_LEAST_DB = -52;
+
+/** Tells speech from the room's own noise by loudness alone: cheap, and it errs towards speech. */
+export class VoiceActivity {
+  #floorDb = FLOOR_START_DB;
+
+  isSpeech(window: Int16Array): boolean {
+    const level = levelDb(window);
+    this.#floorDb = Math.max(-90, Math.min(level, this.#floorDb + FLOOR_RISE_DB));
+    return level > SPEECH_LEAST_DB && level > this.#floorDb + SPEECH_ABOVE_FLOOR_DB;
+  }
+}
+
+/** Loudness against full scale: 0 is the loudest there is. */
+export function levelDb(samples: Int16Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  const rms = Math.sqrt(sum / Math.max(1, samples.length)) / 32_768;
+  return 20 * Math.log10(Math.max(rms, 1e-6));
+}

@@ -1,0 +1,82 @@
+import type { FinalEvent } from '@svc-asr/protocol';
+import type { TapeEntry } from '../src/stream/tape.ts';
+
+/** Sixteen samples are a millisecond: tests write whole ones, so that every time is exact. */
+export const SAMPLES_PER_MS = 16;
+
+/**
+ * What a session of the service does with what it is sent, by the interface alone: a final for each flush, a last one
+ * at the limit. It "recognises" the first sample of every millisecond as a word, so each word tells where it came from.
+ */
+export class ModelSession {
+  readonly events: ({ type: 'reset_ack' } | FinalEvent)[] = [];
+  readonly #limitSamples: number;
+  #heard: number[] = [];
+  #utteranceStart = 0;
+  #utterance = 0;
+  #full = false;
+
+  constructor(limitMs: number) {
+    this.#limitSamples = limitMs * SAMPLES_PER_MS;
+  }
+
+  get samplesLeft(): number {
+    return this.#limitSamples - this.#heard.length;
+  }
+
+  hear(entry: TapeEntry): void {
+    if (this.#full) return;
+    switch (entry.kind) {
+      case 'audio': {
+        const view = new DataView(entry.pcm.buffer, entry.pcm.byteOffset, entry.pcm.byteLength);
+        for (let at = 0; at < entry.pcm.byteLength && this.samplesLeft > 0; at += 2) {
+          this.#heard.push(view.getInt16(at, true));
+        }
+        if (this.samplesLeft > 0) return;
+        this.#full = true;
+        this.#finish('max_audio_reached');
+        return;
+      }
+      case 'flush':
+        this.#finish('flush');
+        return;
+      case 'reset':
+        this.#begin();
+        this.events.push({ type: 'reset_ack' });
+        return;
+    }
+  }
+
+  #finish(reason: FinalEvent['reason']): void {
+    const words = this.#words();
+    const start = this.#utteranceStart / SAMPLES_PER_MS;
+    const end = this.#heard.length / SAMPLES_PER_MS;
+    this.events.push({
+      type: 'final',
+      text: words.map((word) => word.text).join(' '),
+      utterance: this.#utterance,
+      reason,
+      start_ms: start,
+      end_ms: end,
+      words,
+      audio_ms: end - start,
+      total_audio_ms: end,
+      billable_ms: Math.ceil(end / 1000) * 1000,
+    });
+    this.#begin();
+  }
+
+  #words(): FinalEvent['words'] {
+    const words: FinalEvent['words'] = [];
+    for (let at = this.#utteranceStart; at < this.#heard.length; at += SAMPLES_PER_MS) {
+      const start = at / SAMPLES_PER_MS;
+      words.push({ text: String(this.#heard[at]), start_ms: start, end_ms: start + 1 });
+    }
+    return words;
+  }
+
+  #begin(): void {
+    this.#utteranceStart = this.#heard.length;
+    this.#utterance += 1;
+  }
+}

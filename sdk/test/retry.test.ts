@@ -1,0 +1,149 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { errorFromAnswer, type SvcError } from '../src/errors.ts';
+import { backoffMs, retryWaitMs } from '../src/retry.ts';
+import { describeClose } from '../src/stream/close-info.ts';
+import { Failover } from '../src/stream/failover.ts';
+
+const LIMITS = { retriesMax: 6, waitMsMax: 90_000 };
+const chance = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
+
+function refusal(status: number, code: string, retryAfter: string | null = null): SvcError {
+  const body = { error: { type: 'a_type', code, message: 'A sentence.', request_id: 'an id' } };
+  return errorFromAnswer({ status, body, requestId: null, retryAfter });
+}
+
+test('never before Retry-After, never for longer than the limit, and waits grow', () => {
+  fc.assert(
+    fc.property(fc.nat(120), fc.integer({ min: 1, max: 9 }), chance, (seconds, failures, luck) => {
+      const error = refusal(503, 'capacity_exceeded', String(seconds));
+      const wait = retryWaitMs(error, { failures, waitedMs: 0 }, LIMITS, () => luck);
+      const isOver = failures > LIMITS.retriesMax || seconds * 1000 > LIMITS.waitMsMax;
+      const isPaced = wait !== null && wait >= seconds * 1000 && wait <= LIMITS.waitMsMax;
+      // Just under the limit the jitter may carry it over: then it is over.
+      expect(isOver ? wait === null : isPaced || (wait === null && seconds > 80)).toBe(true);
+    }),
+  );
+});
+
+test('backoff doubles up to ten seconds, and half of it is chance', () => {
+  expect([0, 1, 2, 10].map((attempt) => backoffMs(attempt, () => 0))).toEqual([
+    125, 250, 500, 5_000,
+  ]);
+  expect([0, 1, 2, 10].map((attempt) => backoffMs(attempt, () => 1))).toEqual([
+    250, 500, 1_000, 10_000,
+  ]);
+});
+
+test('one early look after a concurrency refusal, because the blocker may be the session just closed', () => {
+  const error = refusal(429, 'concurrency_limit_exceeded', '5');
+  expect(retryWaitMs(error, { failures: 1, waitedMs: 0 }, LIMITS, () => 1)).toBeLessThanOrEqual(
+    250,
+  );
+  expect(retryWaitMs(error, { failures: 2, waitedMs: 0 }, LIMITS, () => 0)).toBeGreaterThanOrEqual(
+    5_000,
+  );
+});
+
+test.each([400, 401, 402, 403, 404, 409, 413, 415])('%i is never tried again', (status) => {
+  const error = refusal(status, 'a_code');
+  expect(error.retryable).toBe(false);
+  expect(retryWaitMs(error, { failures: 1, waitedMs: 0 }, LIMITS, () => 0)).toBeNull();
+});
+
+test('an answer that is not ours still tells its status', () => {
+  const error = errorFromAnswer({ status: 502, body: null, requestId: null, retryAfter: 'soon' });
+  expect(error).toMatchObject({
+    code: 'http_502',
+    status: 502,
+    retryable: true,
+    retryAfterMs: null,
+  });
+});
+
+function end(code: number, reason = '') {
+  return { code, reason, refusal: null };
+}
+
+describe('how a stream ended', () => {
+  const known = { sessionId: 's', opened: true, fatal: null };
+
+  test.each([1001, 1006, 1011, 1012, 1013])('%i: a new session can help', (code) => {
+    expect(describeClose(end(code), known).retryable).toBe(true);
+  });
+
+  test.each([1000, 1002, 1007, 1008, 1009, 4400, 4403, 4408, 4499])(
+    '%i: it cannot, whatever else is said',
+    (code) => {
+      expect(describeClose(end(code), known).retryable).toBe(false);
+    },
+  );
+
+  test('44xx is not retried even if the error event says so', () => {
+    const fatal = {
+      type: 'error',
+      code: 'idle_timeout',
+      message: 'No audio.',
+      fatal: true,
+      retryable: true,
+      session_id: 's',
+      request_id: 'r',
+    } as const;
+    expect(describeClose(end(4408), { ...known, fatal })).toMatchObject({
+      code: 4408,
+      reason: 'idle_timeout',
+      retryable: false,
+      sessionId: 's',
+      requestId: 'r',
+    });
+  });
+
+  test('a refused upgrade tells the HTTP error, and a spent credential calls for a new session', () => {
+    const spent = refusal(401, 'session_credential_used');
+    expect(describeClose({ ...end(1006), refusal: spent }, known)).toMatchObject({
+      reason: 'session_credential_used',
+      retryable: true,
+      requestId: 'an id',
+    });
+    const forged = refusal(401, 'invalid_session_credential');
+    expect(describeClose({ ...end(1006), refusal: forged }, known).retryable).toBe(false);
+  });
+
+  test('there is always a reason, also where the network gave none', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1000, max: 4999 }), fc.boolean(), (code, opened) => {
+        const info = describeClose(end(code), { ...known, opened });
+        expect(info.reason).not.toBe('');
+        expect(info.message).not.toBe('');
+      }),
+    );
+  });
+});
+
+describe('waits between sessions', () => {
+  const lost = describeClose(
+    { code: 1011, reason: 'internal_error', refusal: null },
+    { sessionId: 's', opened: true, fatal: null },
+  );
+
+  test('the first failure is followed at once; sessions that die young do not reset the waits', () => {
+    const failover = new Failover();
+    expect(failover.waitMsAfterClose(lost)).toBe(0);
+    failover.onEnd(4_999);
+    expect(failover.waitMsAfterClose(lost)).toBeGreaterThan(0);
+    failover.onEnd(5_000);
+    expect(failover.waitMsAfterClose(lost)).toBe(0);
+  });
+
+  test('1013 is always waited for', () => {
+    expect(new Failover().waitMsAfterClose({ ...lost, code: 1013 })).toBeGreaterThan(0);
+  });
+
+  test('an error that says it is of no use is believed; one that says nothing gets three chances', () => {
+    const failover = new Failover();
+    expect(failover.waitMsAfterError(refusal(402, 'insufficient_credits'))).toBeNull();
+    const unknown = new TypeError('fetch failed');
+    const waits = [1, 2, 3, 4].map(() => failover.waitMsAfterError(unknown));
+    expect(waits.map((wait) => wait === null)).toEqual([false, false, false, true]);
+  });
+});
