@@ -22,8 +22,12 @@ export interface NewApiKey {
 
 export function generateApiKey(): NewApiKey {
   const publicId = randomBase62(ID_LENGTH);
-  const body = API_KEY_PREFIX + publicId + randomBase62(SECRET_LENGTH);
-  return { key: body + checksum(body), publicId };
+  return { key: assembleApiKey(publicId, randomBase62(SECRET_LENGTH)), publicId };
+}
+
+export function assembleApiKey(publicId: string, secret: string): string {
+  const body = API_KEY_PREFIX + publicId + secret;
+  return body + checksum(body);
 }
 
 /** The public id of a well-formed key, else null. */

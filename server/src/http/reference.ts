@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import Fastify from 'fastify';
+
+/** The API reference page and its script. Nothing on the page comes from, or goes to, another host. */
+export interface Reference {
+  readonly page: string;
+  readonly script: string;
+  readonly contentSecurityPolicy: string;
+}
+
+/** Scalar comes only as a plugin with its script inside, so it is asked once, in an app of its own. */
+export async function renderReference(): Promise<Reference> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const app = Fastify();
+  await app.register(scalar, {
+    routePrefix: '/reference',
+    configuration: {
+      url: '/openapi.json',
+      cdn: '/reference/js/scalar.js',
+      pageTitle: 'API reference: speech recognition for Kikuyu and Dholuo',
+      // Each of these would fetch something from, or tell something to, another host.
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+    },
+  });
+  const { body: page } = await app.inject('/reference/');
+  const { body: script } = await app.inject('/reference/js/scalar.js');
+  await app.close();
+  return { page, script, contentSecurityPolicy: policyFor(page) };
+}
+
+/** Scripts: our own, and the inline one of exactly this page. */
+function policyFor(page: string): string {
+  const inline = page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g);
+  const hashes = [...inline].map(([, script = '']) => {
+    const hash = createHash('sha256').update(script).digest('base64');
+    return `'sha256-${hash}'`;
+  });
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${hashes.join(' ')}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { startDatabaseProxy, type DatabaseProxy } from './database-proxy.ts';
+import { eventually } from './eventually.ts';
+import { KIKUYU, startService, type Service } from './service.ts';
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let svc: Service;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startDatabaseProxy(database.url);
+  svc = await startService({ database, databaseUrl: proxy.url });
+});
+afterAll(async () => {
+  await svc.stop();
+  await proxy.close();
+  await database.drop();
+});
+
+test.each(['cut', 'silent'] as const)(
+  'S19 H03 database %s: 503 within 2.5 s, key remembered or not; then it works again by itself',
+  async (state) => {
+    const [known, unknown] = [
+      await svc.addTenant({ creditMs: 60_000 }),
+      await svc.addTenant({ creditMs: 60_000 }),
+    ];
+    await svc.usage(known);
+    proxy.set(state);
+    for (const tenant of [known, unknown]) {
+      const began = performance.now();
+      const { status, body } = await svc.refusedSession({ model: KIKUYU }, tenant);
+      expect(performance.now() - began).toBeLessThan(2_500);
+      expect(status).toBe(503);
+      expect(body.error).toMatchObject({ type: 'api_error', code: 'service_unavailable' });
+    }
+    expect((await svc.request('/readyz')).status).toBe(503);
+    expect((await svc.request('/healthz')).status).toBe(200);
+    proxy.set('open');
+    await eventually(
+      async () => (await svc.createSession({ model: KIKUYU }, unknown)).status === 201,
+    );
+    expect((await svc.request('/readyz')).status).toBe(200);
+  },
+);
+
+test('S19 no node with room: 503 capacity_exceeded, after credit, and nothing is reserved', async () => {
+  const full = await startService({ database, parts: { placement: { choose: () => null } } });
+  try {
+    const { status, body } = await full.refusedSession();
+    expect(status).toBe(503);
+    expect(body.error).toMatchObject({ type: 'api_error', code: 'capacity_exceeded' });
+    expect((await full.usage()).body).toMatchObject({ reserved_ms: 0, recent_sessions: [] });
+    const poor = await full.addTenant({ creditMs: 999 });
+    expect((await full.refusedSession({ model: KIKUYU }, poor)).status).toBe(402);
+  } finally {
+    await full.stop();
+  }
+});
+
+test('S19 a process that is stopping reserves nothing new and still answers a replay', async () => {
+  const leaving = await startService({ database });
+  try {
+    const options = { headers: { 'idempotency-key': 'order-11' } };
+    const first = await leaving.createSession({ model: KIKUYU }, options);
+    leaving.deps.lifecycle.draining = true;
+    const replay = await leaving.createSession({ model: KIKUYU }, options);
+    expect(replay.body).toEqual(first.body);
+    const other = await leaving.addTenant({ creditMs: 60_000 });
+    const { status, body } = await leaving.refusedSession({ model: KIKUYU }, other);
+    expect(status).toBe(503);
+    expect(body.error.code).toBe('service_restarting');
+    expect((await leaving.request('/readyz')).status).toBe(503);
+  } finally {
+    await leaving.stop();
+  }
+});
+
+test('S19 H04 what nobody expected is 503 internal_error, never 500, and tells nothing of itself', async () => {
+  const secret = 'select secret from somewhere';
+  const broken = await startService({ database });
+  broken.deps.ledger.reserve = () => Promise.reject(new Error(secret));
+  try {
+    const { status, body } = await broken.refusedSession();
+    expect(status).toBe(503);
+    expect(body.error.code).toBe('internal_error');
+    expect(JSON.stringify(body)).not.toContain('select');
+    expect(broken.logged()).toContain(secret);
+  } finally {
+    await broken.stop();
+  }
+});

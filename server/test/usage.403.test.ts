@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setAccountStatus } from '../src/accounts/accounts.ts';
+import { DHOLUO, startService, type Service } from './service.ts';
+
+let svc: Service;
+beforeAll(async () => {
+  svc = await startService();
+});
+afterAll(() => svc.stop());
+
+test('U01 a suspended account', async () => {
+  const { accountId, apiKey } = await svc.addTenant({ creditMs: 1_000 });
+  await setAccountStatus(svc.database.pool, { id: accountId, status: 'suspended' });
+  const { status, body } = await svc.request('/v1/usage', {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  expect(status).toBe(403);
+  expect(body.error).toMatchObject({ type: 'permission_error', code: 'account_inactive' });
+});
+
+test('U01 a key for one model reads the whole balance', async () => {
+  const { accountId } = await svc.addTenant({ creditMs: 1_000 });
+  const { apiKey } = await svc.addKey(accountId, { scopes: [DHOLUO] });
+  expect((await svc.usage({ apiKey })).body.available_ms).toBe(1_000);
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { startDatabaseProxy, type DatabaseProxy } from './database-proxy.ts';
+import { eventually } from './eventually.ts';
+import { startService, type Service } from './service.ts';
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let svc: Service;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startDatabaseProxy(database.url);
+  svc = await startService({ database, databaseUrl: proxy.url });
+});
+afterAll(async () => {
+  await svc.stop();
+  await proxy.close();
+  await database.drop();
+});
+
+test.each(['cut', 'silent'] as const)(
+  'U01 S19 H03 database %s: 503 within 2.5 s, then it works again by itself',
+  async (state) => {
+    expect((await svc.usage()).status).toBe(200);
+    proxy.set(state);
+    const began = performance.now();
+    const { status, body } = await svc.request('/v1/usage', {
+      headers: { authorization: `Bearer ${svc.apiKey}` },
+    });
+    expect(performance.now() - began).toBeLessThan(2_500);
+    expect(status).toBe(503);
+    expect(body.error).toMatchObject({ type: 'api_error', code: 'service_unavailable' });
+    expect((await svc.models()).status).toBe(200);
+    proxy.set('open');
+    await eventually(async () => (await svc.usage()).status === 200);
+  },
+);
