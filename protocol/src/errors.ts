@@ -98,6 +98,11 @@ export const API_ERRORS = {
     type: 'permission_error',
     message: 'This API key may not use the requested model.',
   },
+  origin_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This account does not stream from this web origin. Add it to its allowed origins.',
+  },
   model_not_found: {
     status: 404,
     message: 'The requested model does not exist. GET /v1/models lists those that do.',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
 
 /** What a process does: `all` is API, streaming node and sweeper in one. */
 export const ROLES = ['all', 'api', 'node'] as const;
@@ -20,6 +21,11 @@ export interface SigningKey {
   readonly secret: Buffer;
 }
 
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 export interface Config {
   readonly role: Role;
   readonly host: string;
@@ -30,6 +36,15 @@ export interface Config {
   /** Where clients reach this node's streams. */
   readonly publicStreamUrl: string;
   readonly allowInsecureWs: boolean;
+  /** Null: plain HTTP, for behind a proxy that speaks TLS. */
+  readonly tls: CertificateFiles | null;
+  /** How long streams may go on after a SIGTERM. */
+  readonly drainMs: number;
+  /** Where the manifests and weights of the models are. */
+  readonly modelsDir: string;
+  /** Null: as many as the machine's cores allow. */
+  readonly engineChildren: number | null;
+  readonly engineSlotsPerChild: number | null;
   /** Mixed into every API key's hash, so that a copy of the database alone verifies nothing. */
   readonly apiKeyPepper: Buffer;
   /** The first signs; all verify. */
@@ -66,6 +81,11 @@ export function parseConfig(env: Environment): Config {
     nodeId: read.text('NODE_ID', hostname()),
     publicStreamUrl: read.url('PUBLIC_STREAM_URL', allowInsecureWs ? ['wss:', 'ws:'] : ['wss:']),
     allowInsecureWs,
+    tls: read.certificateFiles(),
+    drainMs: read.integer('DRAIN_SECONDS', { fallback: 330, min: 0, max: 3_600 }) * 1000,
+    modelsDir: read.text('MODELS_DIR', fileURLToPath(new URL('../../models', import.meta.url))),
+    engineChildren: read.optionalInteger('ENGINE_CHILDREN', { min: 1, max: 256 }),
+    engineSlotsPerChild: read.optionalInteger('ENGINE_SLOTS_PER_CHILD', { min: 1, max: 10_000 }),
     apiKeyPepper: read.secret('API_KEY_PEPPER'),
     signingKeys: read.signingKeys('SESSION_SIGNING_KEYS'),
     trustedProxies: read.integer('TRUSTED_PROXIES', { fallback: 0, min: 0, max: 10 }),
@@ -105,6 +125,16 @@ function environmentReader(env: Environment) {
     if (Number.isInteger(value) && value >= rule.min && value <= rule.max) return value;
     problems.push(`${name} must be a whole number from ${rule.min} to ${rule.max}`);
     return rule.fallback;
+  }
+  function optionalInteger(name: string, rule: { min: number; max: number }): number | null {
+    return env[name] ? integer(name, { ...rule, fallback: rule.min }) : null;
+  }
+  function certificateFiles(): CertificateFiles | null {
+    const certFile = env['TLS_CERT_FILE'];
+    const keyFile = env['TLS_KEY_FILE'];
+    if (certFile && keyFile) return { certFile, keyFile };
+    if (certFile || keyFile) problems.push('TLS_CERT_FILE and TLS_KEY_FILE go together');
+    return null;
   }
   function flag(name: string): boolean {
     const value = env[name] || '0';
@@ -154,7 +184,19 @@ function environmentReader(env: Environment) {
     );
     return [{ id: 1, secret: Buffer.alloc(SECRET_BYTES_MIN) }];
   }
-  return { problems, text, integer, flag, oneOf, url, secret, rate, signingKeys };
+  return {
+    problems,
+    text,
+    integer,
+    optionalInteger,
+    certificateFiles,
+    flag,
+    oneOf,
+    url,
+    secret,
+    rate,
+    signingKeys,
+  };
 }
 
 function parseSigningKey(entry: string): SigningKey | null {

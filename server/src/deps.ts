@@ -21,9 +21,12 @@ export interface Placement {
   choose(model: ModelId): PlacedNode | null;
 }
 
-/** Whether this process takes new work. Set once, on the way out. */
+/** Whether this process takes new work. */
 export interface Lifecycle {
+  /** Set once, on the way out. */
   draining: boolean;
+  /** What else must hold for it to be ready. */
+  readonly checks: (() => boolean)[];
 }
 
 /** Everything that a part may need, made in server.ts and passed by hand. */

@@ -9,7 +9,11 @@ import { createAuthenticator } from './http/authenticator.ts';
 import { createLedger } from './ledger/ledger.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
+import { NodeRoster } from './placement.ts';
 import { createRateLimiter } from './rate-limit.ts';
+import { startStreaming, type StreamingParts } from './streaming.ts';
+import { startSweeper } from './sweeper.ts';
+import { readCertificate, watchCertificate } from './tls.ts';
 
 const DATABASE_ROLES = {
   all: 'svc_all',
@@ -21,45 +25,67 @@ export interface RunningServer {
   /** Where it listens, such as http://127.0.0.1:8080. */
   readonly url: string;
   readonly deps: Deps;
-  /** Takes no new work, answers what it has, closes everything. */
-  stop(): Promise<void>;
+  /** Takes no new work, lets streams finish for so long, answers what it has, closes everything. */
+  stop(options?: { drainMs?: number }): Promise<void>;
 }
 
-/** Brings up one process of the service. `parts` are what tests and other composers put in place of the usual. */
-export async function startServer(
-  config: Config,
-  parts: Partial<Deps> = {},
-): Promise<RunningServer> {
-  const deps = assemble(config, parts);
-  const app = buildApp(deps);
+/** What tests and other composers put in place of the usual. */
+export type Parts = Partial<Deps> & StreamingParts;
+
+/** Brings up one process of the service. When it resolves, the process serves. */
+export async function startServer(config: Config, parts: Parts = {}): Promise<RunningServer> {
+  const log = parts.log ?? createLog({ level: config.logLevel });
+  const roster = new NodeRoster(log);
+  const deps = assemble(config, { placement: roster, ...parts, log });
+  const app = buildApp(deps, await readCertificate(config.tls));
   await app.listen({ host: config.host, port: config.port, backlog: 1_024 });
+  const endings: (() => Promise<void>)[] = [watchCertificate(app.server, deps)];
+  const streaming =
+    config.role === 'api' ? null : await startStreaming(deps, { server: app.server, parts });
+  if (config.role !== 'node') endings.push(await roster.watch(deps.db), sweep(deps));
   return {
-    url: urlOf(app, config.host),
+    url: urlOf(app, config),
     deps,
-    async stop() {
+    async stop(options = {}) {
       deps.lifecycle.draining = true;
+      await streaming?.stop(options.drainMs ?? config.drainMs);
       await app.close();
+      for (const end of endings) await end();
       await deps.authenticator.close();
       await deps.db.end();
     },
   };
 }
 
-function assemble(config: Config, parts: Partial<Deps>): Deps {
+/** The sweeper has rights and a connection of its own. */
+function sweep({ config, log }: Deps): () => Promise<void> {
+  const db = createPool({
+    url: config.databaseUrl,
+    role: 'svc_sweeper',
+    applicationName: `svc-asr sweeper ${config.nodeId}`,
+    maxConnections: 1,
+    connectTimeoutMs: 1_000,
+  });
+  const sweeper = startSweeper({ ledger: createLedger(db), log });
+  return async () => {
+    await sweeper.stop();
+    await db.end();
+  };
+}
+
+function assemble(config: Config, parts: Partial<Deps> & Pick<Deps, 'log' | 'placement'>): Deps {
   const clock = parts.clock ?? systemClock;
-  const log = parts.log ?? createLog({ level: config.logLevel });
+  const { log } = parts;
   const db = parts.db ?? openDatabase(config, log);
   return {
     config,
-    log,
     clock,
     db,
     ledger: createLedger(db),
     authenticator: createAuthenticator({ db, pepper: config.apiKeyPepper, clock, log }),
     credentials: createCredentials(config.signingKeys),
-    placement: { choose: () => ({ id: config.nodeId, url: config.publicStreamUrl }) },
     metrics: createMetrics(),
-    lifecycle: { draining: false },
+    lifecycle: { draining: false, checks: [] },
     limiters: {
       sessions: createRateLimiter(config.rates.sessions, clock),
       usage: createRateLimiter(config.rates.usage, clock),
@@ -84,8 +110,8 @@ function openDatabase(config: Config, log: Log): Pool {
   });
 }
 
-function urlOf(app: FastifyInstance, host: string): string {
+function urlOf(app: FastifyInstance, { host, tls }: Config): string {
   const address = app.server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `${tls === null ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

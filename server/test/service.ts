@@ -1,10 +1,17 @@
-import type { AsrSession, CreditBalance, ErrorBody, ModelList } from '@svc-asr/protocol';
+import { createScriptedEngine, type ScriptedEngine, type ScriptedOptions } from '@svc-asr/engine';
+import {
+  STREAM_PATH,
+  type AsrSession,
+  type CreditBalance,
+  type ErrorBody,
+  type ModelList,
+} from '@svc-asr/protocol';
 import { insertApiKey, type ApiKeyRecord } from '../src/accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '../src/api-key-format.ts';
 import { generateSecrets, parseConfig, type Config } from '../src/config.ts';
 import type { Deps } from '../src/deps.ts';
 import { createLog } from '../src/log.ts';
-import { startServer, type RunningServer } from '../src/server.ts';
+import { startServer, type Parts, type RunningServer } from '../src/server.ts';
 import { checkAnswer } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { fundedAccount } from './funded-account.ts';
@@ -17,7 +24,10 @@ export interface ServiceOptions {
   readonly creditMs?: number;
   /** Settings on top of the usual, by their names in the environment. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly parts?: Partial<Deps>;
+  readonly parts?: Parts;
+  /** What the engine says and how it goes wrong. */
+  readonly script?: ScriptedOptions['script'];
+  readonly capacity?: number;
   /** Another process on the same database; it is then not dropped with this service. */
   readonly database?: TestDatabase;
   /** Where this process believes the database is, when not where it is. */
@@ -44,7 +54,10 @@ export interface RequestOptions {
 
 export interface Service extends Tenant {
   readonly url: string;
+  /** Where its streams are; `websocket_url` names an address that only a balancer would have. */
+  readonly streamUrl: string;
   readonly deps: Deps;
+  readonly engine: ScriptedEngine;
   readonly config: Config;
   readonly database: TestDatabase;
   /** Every log line so far. */
@@ -60,7 +73,8 @@ export interface Service extends Tenant {
     accountId: string,
     rules?: Partial<Pick<ApiKeyRecord, 'scopes' | 'expiresAt'>>,
   ): Promise<Tenant>;
-  stop(): Promise<void>;
+  /** Streams that are open may go on for so long; by default they are ended at once. */
+  stop(options?: { drainMs?: number }): Promise<void>;
 }
 
 /** A whole service on a real database of its own, with limits too wide to meet by accident. */
@@ -79,7 +93,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   let logged = '';
   const destination = { write: (line: string) => void (logged += line) };
   const log = createLog({ level: config.logLevel, destination });
-  const server = await startServer(config, { log, ...options.parts });
+  const { script, capacity } = options;
+  const engine = createScriptedEngine({
+    stalledAfterMs: 200,
+    ...(script === undefined ? {} : { script }),
+    ...(capacity === undefined ? {} : { capacity }),
+  });
+  const server = await startServer(config, { log, engine, ...options.parts });
   const tenants = tenantMaker(database, config);
   const tenant = await tenants.addTenant({ creditMs: options.creditMs ?? 3_600_000 });
   return {
@@ -87,12 +107,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...tenants,
     ...httpClient(server, tenant),
     url: server.url,
+    streamUrl: server.url.replace(/^http/, 'ws') + STREAM_PATH,
     deps: server.deps,
+    engine,
     config,
     database,
     logged: () => logged,
-    async stop() {
-      await server.stop();
+    async stop(stopping = { drainMs: 0 }) {
+      await server.stop(stopping);
+      await engine.close();
       if (options.database === undefined) await database.drop();
     },
   };

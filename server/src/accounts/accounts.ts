@@ -75,6 +75,16 @@ export async function setAccountStatus(
   return rowCount === 1;
 }
 
+/** Those among the given accounts that may no longer stream. */
+export async function listSuspended(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await db.query<{ id: string }>(
+    `select id from accounts where id = any($1) and status <> 'active'`,
+    [ids],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
 /** Sessions that live already stay, even above a lowered limit; none is added until they are below it. */
 export async function setConcurrency(
   db: Queryable,

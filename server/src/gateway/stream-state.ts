@@ -60,6 +60,7 @@ export interface StreamState {
   readonly nonFatalErrors: number;
   readonly recentFlushesMs: readonly number[];
   readonly recentMessagesMs: readonly number[];
+  readonly saidWaiting: 'loading' | 'queued' | null;
   readonly saidOddByte: boolean;
   readonly saidLimitWarning: boolean;
   readonly suspicion: Suspicion | null;
@@ -105,6 +106,7 @@ export function startStream(input: {
     nonFatalErrors: 0,
     recentFlushesMs: [],
     recentMessagesMs: [],
+    saidWaiting: null,
     saidOddByte: false,
     saidLimitWarning: false,
     suspicion: UNSUSPECTING,

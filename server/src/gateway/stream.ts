@@ -32,6 +32,15 @@ export function onReady(state: StreamState, input: { chunkSamples: number; nowMs
   return step;
 }
 
+/** Said once for each reason, while the engine is not there yet. */
+export function onWaiting(state: StreamState, code: 'loading' | 'queued'): Step {
+  if (state.phase !== 'starting' || state.saidWaiting === code) return [state, []];
+  const message =
+    code === 'loading' ? 'The recogniser is starting.' : 'Waiting for a recogniser to become free.';
+  const event: ServerEvent = { type: 'status', message, code };
+  return [{ ...state, saidWaiting: code }, [{ do: 'send', event }]];
+}
+
 export function onAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number }): Step {
   switch (state.phase) {
     case 'starting':

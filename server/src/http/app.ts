@@ -1,6 +1,9 @@
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { LIMITS, STREAM_PATH } from '@svc-asr/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import type { Certificate } from '../tls.ts';
 import { ApiError } from '../errors.ts';
 import { newRequestId } from '../ids.ts';
 import { answerBrokenRequests } from './broken-requests.ts';
@@ -15,18 +18,22 @@ import { usageRoutes } from './usage.ts';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** The HTTP side of the service, not yet listening. */
-export function buildApp(deps: Deps): FastifyInstance {
+/** Slow clients are shed: a header within 5 s, a request within 10 s, looked at every second. */
+const PATIENCE = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 72_000,
+  maxHeaderSize: 8 * 1024,
+} as const;
+
+/** The HTTP side of the service, not yet listening. With a certificate it speaks TLS itself. */
+export function buildApp(deps: Deps, certificate: Certificate | null = null): FastifyInstance {
   const app = Fastify({
-    // Slow clients are shed: a header within 5 s, a request within 10 s, looked at every second.
-    http: {
-      headersTimeout: 5_000,
-      requestTimeout: 10_000,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: 8 * 1024,
-    },
-    requestTimeout: 10_000,
-    keepAliveTimeout: 72_000,
+    serverFactory: (handler) =>
+      certificate === null
+        ? createServer(PATIENCE, handler)
+        : createSecureServer({ ...PATIENCE, ...certificate }, handler),
     forceCloseConnections: 'idle',
     bodyLimit: LIMITS.requestBodyBytes,
     trustProxy: (_address, hop) => hop < deps.config.trustedProxies,

@@ -10,6 +10,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps): void {
 
   app.get('/readyz', async () => {
     if (deps.lifecycle.draining) throw new ApiError('service_restarting');
+    if (!deps.lifecycle.checks.every((holds) => holds())) throw new ApiError('service_unavailable');
     await withinDeadline(deps.db.query('select 1'));
     return { status: 'ready' };
   });

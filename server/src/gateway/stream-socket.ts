@@ -1,0 +1,47 @@
+import { WebSocket } from 'ws';
+import { LIMITS, type StreamErrorCode } from '@svc-asr/protocol';
+
+/**
+ * `ws` answers a client's close frame and a violation of the protocol with a close frame of its own, at once. Ours
+ * must wait: the error event goes out first, and a client that has seen the close may create its next session, so
+ * this one has to be settled by then.
+ */
+export class StreamSocket extends WebSocket {
+  /** Called by `ws` alone. After a violation the 'error' event follows in the same turn and is heard first. */
+  override close(): void {
+    process.nextTick(() => this.emit('peer-close'));
+  }
+
+  /** The close frame that we mean. */
+  finish(code: number, reason: string): void {
+    super.close(code, reason);
+  }
+}
+
+export const SOCKET_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  WebSocket: StreamSocket,
+  perMessageDeflate: false,
+  // Text is checked here and not by `ws`, so that the error event can go out before the close.
+  skipUTF8Validation: true,
+  // A little above the limit, for the same reason; far above it the message is not even read.
+  maxPayload: LIMITS.frameBytes + 1024,
+  maxFragments: 64,
+  closeTimeout: 5_000,
+} as const;
+
+/** What `ws` found wrong, or null when the connection merely broke. */
+export function violation(error: Error & { code?: string }): StreamErrorCode | null {
+  switch (error.code) {
+    case 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH':
+    case 'WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH':
+      return 'message_too_large';
+    case 'WS_ERR_TOO_MANY_BUFFERED_PARTS':
+      return 'too_many_errors';
+    case undefined:
+      return null;
+    default:
+      return error.code.startsWith('WS_ERR_') ? 'protocol_error' : null;
+  }
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import { CREDENTIAL_PREFIX, STREAM_PATH, SUBPROTOCOL } from '@svc-asr/protocol';
+import type { SessionCredential } from '../credentials.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import type { ClaimInput, ClaimResult, Ledger } from '../ledger/ledger.ts';
+
+/** Who may come in. Everything is decided before the 101, so that "open" means open. */
+
+type UpgradeDeps = Pick<Deps, 'credentials' | 'lifecycle' | 'limiters'>;
+
+export type ClaimedSession = Extract<ClaimResult, { outcome: 'claimed' }>['session'];
+
+const WEBSOCKET_KEY = /^[+/0-9A-Za-z]{22}==$/;
+
+/** The values that were offered. From here on the request no longer holds the secret, whoever logs it. */
+export function takeProtocols(request: IncomingMessage): string[] {
+  const offered = request.headers['sec-websocket-protocol'] ?? '';
+  request.headers['sec-websocket-protocol'] = SUBPROTOCOL;
+  request.rawHeaders = request.rawHeaders.filter(
+    (_, at, all) => all[at - (at % 2)]?.toLowerCase() !== 'sec-websocket-protocol',
+  );
+  return offered.split(',').map((value) => value.trim());
+}
+
+/** Cheap tests first: a bad upgrade costs no database call and no engine slot. */
+export function checkUpgrade(
+  deps: UpgradeDeps,
+  input: { request: IncomingMessage; offered: readonly string[]; address: string },
+): SessionCredential {
+  checkHandshake(input.request);
+  const { allowed, resetSeconds } = deps.limiters.upgrades.take(input.address);
+  if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
+  if (deps.lifecycle.draining) throw new ApiError('service_restarting');
+  if (!input.offered.includes(SUBPROTOCOL)) throw new ApiError('unsupported_subprotocol');
+  const [text, second] = input.offered.filter((value) => value.startsWith(CREDENTIAL_PREFIX));
+  if (second !== undefined) throw new ApiError('unsupported_subprotocol');
+  if (text === undefined) throw new ApiError('missing_session_credential');
+  const credential = deps.credentials.verify(text);
+  if (credential === null) throw new ApiError('invalid_session_credential');
+  return credential;
+}
+
+export async function claimSession(
+  ledger: Pick<Ledger, 'claim'>,
+  input: ClaimInput,
+): Promise<ClaimedSession> {
+  const claim = await ledger.claim(input);
+  switch (claim.outcome) {
+    case 'claimed':
+      return claim.session;
+    case 'expired':
+      throw new ApiError('session_credential_expired');
+    case 'used':
+      throw new ApiError('session_credential_used');
+    case 'unknown':
+      throw new ApiError('invalid_session_credential');
+    case 'account_inactive':
+      throw new ApiError('account_inactive');
+  }
+}
+
+/** A browser names its origin; an account may say from which ones it streams. No origin: no browser. */
+export function isOriginAllowed(request: IncomingMessage, session: ClaimedSession): boolean {
+  const { origin } = request.headers;
+  return (
+    origin === undefined ||
+    session.allowedOrigins === null ||
+    session.allowedOrigins.includes(origin)
+  );
+}
+
+/** Who asks, behind as many proxies as the operator says there are. */
+export function addressOf(request: IncomingMessage, trustedProxies: number): string {
+  const direct = request.socket.remoteAddress ?? 'unknown';
+  if (trustedProxies === 0) return direct;
+  const forwarded = request.headers['x-forwarded-for'];
+  const hops = [forwarded ?? []]
+    .flat()
+    .join(',')
+    .split(',')
+    .map((hop) => hop.trim());
+  return hops.at(-trustedProxies) || direct;
+}
+
+/** `ws` looks at these too, but only after the credential would have been spent. */
+function checkHandshake(request: IncomingMessage): void {
+  const [path] = (request.url ?? '').split('?');
+  if (path !== STREAM_PATH) throw new ApiError('route_not_found');
+  if (request.method !== 'GET') throw new ApiError('method_not_allowed');
+  if (request.headers.upgrade?.toLowerCase() !== 'websocket')
+    throw new ApiError('upgrade_required');
+  if (request.headers['sec-websocket-version'] !== '13') throw new ApiError('upgrade_required');
+  if (!WEBSOCKET_KEY.test(request.headers['sec-websocket-key'] ?? '')) {
+    throw new ApiError('malformed_request');
+  }
+}

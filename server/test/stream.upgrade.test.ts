@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { SUBPROTOCOL, type AsrSession } from '@svc-asr/protocol';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setAccountStatus } from '../src/accounts/accounts.ts';
+import { KIKUYU, startService, type Service, type Tenant } from './service.ts';
+import { refused, StreamClient } from './stream-client.ts';
+import { makeOlder } from './time-travel.ts';
+
+let svc: Service;
+beforeAll(async () => {
+  svc = await startService();
+});
+afterAll(() => svc.stop());
+
+/** Every test has an account of its own, so none waits for another's session. */
+async function newSession(tenant?: Tenant): Promise<{ session: AsrSession; tenant: Tenant }> {
+  const owner = tenant ?? (await svc.addTenant({ creditMs: 60_000 }));
+  const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 10 }, owner);
+  return { session: body, tenant: owner };
+}
+
+async function statusOf(tenant: Tenant): Promise<string | undefined> {
+  return (await svc.usage(tenant)).body.recent_sessions[0]?.status;
+}
+
+describe('coming in', () => {
+  test('W01 both subprotocols are needed and only svc.realtime.v1 comes back', async () => {
+    const { session } = await newSession();
+    const client = await StreamClient.open(session, { url: svc.streamUrl });
+    expect(client.socket.protocol).toBe(SUBPROTOCOL);
+    await client.close();
+  });
+
+  test('W01 without svc.realtime.v1: 400 unsupported_subprotocol', async () => {
+    const { session, tenant } = await newSession();
+    const refusal = await refused(svc.streamUrl, [session.websocket_protocols[1]]);
+    expect(refusal).toMatchObject({
+      status: 400,
+      body: { error: { code: 'unsupported_subprotocol' } },
+    });
+    expect(await statusOf(tenant)).toBe('reserved');
+  });
+
+  test('W01 without the credential: 401 missing_session_credential', async () => {
+    const refusal = await refused(svc.streamUrl, [SUBPROTOCOL]);
+    expect(refusal).toMatchObject({
+      status: 401,
+      body: { error: { code: 'missing_session_credential' } },
+    });
+  });
+
+  test('the order of the two values does not matter', async () => {
+    const { session } = await newSession();
+    const protocols = session.websocket_protocols.toReversed();
+    const client = await StreamClient.open(session, { url: svc.streamUrl, protocols });
+    expect(client.socket.protocol).toBe(SUBPROTOCOL);
+    await client.close();
+  });
+
+  test('the two values may come in two header lines', async () => {
+    const { session } = await newSession();
+    const [first, second] = session.websocket_protocols;
+    const { hostname, port, pathname } = new URL(svc.streamUrl);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n` +
+        `Sec-WebSocket-Protocol: ${first}\r\nSec-WebSocket-Protocol: ${second}\r\n\r\n`,
+    );
+    const [answer] = await once(socket, 'data');
+    socket.destroy();
+    expect(String(answer)).toMatch(
+      /^HTTP\/1\.1 101 [^]*\r\nSec-WebSocket-Protocol: svc\.realtime\.v1\r\n/,
+    );
+  });
+
+  test('two credentials: 400, and neither is spent', async () => {
+    const one = await newSession();
+    const other = await newSession();
+    const refusal = await refused(svc.streamUrl, [
+      ...one.session.websocket_protocols,
+      other.session.websocket_protocols[1],
+    ]);
+    expect(refusal).toMatchObject({
+      status: 400,
+      body: { error: { code: 'unsupported_subprotocol' } },
+    });
+    expect([await statusOf(one.tenant), await statusOf(other.tenant)]).toEqual([
+      'reserved',
+      'reserved',
+    ]);
+  });
+
+  test('W02 the credential works once; a replay is refused and does not disturb the first', async () => {
+    const { session } = await newSession();
+    const first = await StreamClient.ready(session, { url: svc.streamUrl });
+    const refusal = await refused(svc.streamUrl, session.websocket_protocols);
+    expect(refusal).toMatchObject({
+      status: 401,
+      body: { error: { code: 'session_credential_used' } },
+    });
+    first.send(Buffer.alloc(3_200, 7));
+    expect(await first.flush()).toMatchObject({ total_audio_ms: 100 });
+    await first.close();
+    expect((await refused(svc.streamUrl, session.websocket_protocols)).body.error.code).toBe(
+      'session_credential_used',
+    );
+  });
+
+  test('W03 C05 after 60 s the credential is refused and everything has returned', async () => {
+    const { session, tenant } = await newSession();
+    await makeOlder(svc.database.pool, { sessionId: session.id, ms: 60_000 });
+    const refusal = await refused(svc.streamUrl, session.websocket_protocols);
+    expect(refusal).toMatchObject({
+      status: 401,
+      body: { error: { code: 'session_credential_expired' } },
+    });
+    const { body } = await svc.usage(tenant);
+    expect(body).toMatchObject({ available_ms: 60_000, reserved_ms: 0, consumed_ms: 0 });
+  });
+
+  test('a tampered credential: 401 invalid_session_credential, without a word to the database', async () => {
+    const { session } = await newSession();
+    const [protocol, credential] = session.websocket_protocols;
+    const tampered = credential.slice(0, -2) + (credential.endsWith('AA') ? 'BB' : 'AA');
+    const { statements, result } = await countStatements(() =>
+      refused(svc.streamUrl, [protocol, tampered]),
+    );
+    expect(result).toMatchObject({
+      status: 401,
+      body: { error: { code: 'invalid_session_credential' } },
+    });
+    expect(statements).toBe(0);
+  });
+
+  test('a suspended account: 403 account_inactive', async () => {
+    const { session, tenant } = await newSession();
+    await setAccountStatus(svc.database.pool, { id: tenant.accountId, status: 'suspended' });
+    const refusal = await refused(svc.streamUrl, session.websocket_protocols);
+    expect(refusal).toMatchObject({ status: 403, body: { error: { code: 'account_inactive' } } });
+  });
+
+  test('a browser may stream from the origins that the account allows, and from no other', async () => {
+    const { session, tenant } = await newSession();
+    await svc.database.pool.query('update accounts set allowed_origins = $2 where id = $1', [
+      tenant.accountId,
+      ['https://app.example.com'],
+    ]);
+    const refusal = await refused(svc.streamUrl, session.websocket_protocols, {
+      origin: 'https://elsewhere.example.com',
+    });
+    expect(refusal).toMatchObject({ status: 403, body: { error: { code: 'origin_not_allowed' } } });
+    expect((await svc.usage(tenant)).body).toMatchObject({ consumed_ms: 0, reserved_ms: 0 });
+    const again = await newSession(tenant);
+    const client = await StreamClient.ready(again.session, {
+      url: svc.streamUrl,
+      origin: 'https://app.example.com',
+    });
+    await client.close();
+  });
+
+  test.each([
+    ['another path', '/v1/asr/elsewhere', 404, 'route_not_found'],
+    ['the API', '/v1/usage', 404, 'route_not_found'],
+  ])('an upgrade at %s: %s answers %i %s', async (_, path, status, code) => {
+    const refusal = await refused(svc.url.replace('http', 'ws') + path, [SUBPROTOCOL]);
+    expect(refusal).toMatchObject({ status, body: { error: { code } } });
+  });
+
+  test('a plain GET on the stream address: 426 upgrade_required', async () => {
+    const { status, body } = await svc.request('/v1/asr/stream');
+    expect({ status, code: body.error.code }).toEqual({ status: 426, code: 'upgrade_required' });
+  });
+
+  test('every refusal carries one request id, in the header and the body', async () => {
+    const { headers, body } = await refused(svc.streamUrl, [SUBPROTOCOL, 'svc.auth.nothing']);
+    expect(headers['x-request-id']).toBe(body.error.request_id);
+    expect(body.error.request_id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+test('too many upgrades from one address: 429 request_rate_exceeded with Retry-After', async () => {
+  const small = await startService({ env: { RATE_UPGRADES: '30/2' } });
+  await refused(small.streamUrl, [SUBPROTOCOL]);
+  await refused(small.streamUrl, [SUBPROTOCOL]);
+  const refusal = await refused(small.streamUrl, [SUBPROTOCOL]);
+  expect(refusal).toMatchObject({
+    status: 429,
+    body: { error: { code: 'request_rate_exceeded' } },
+  });
+  expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
+  await small.stop();
+});
+
+test('no engine slot: 503 capacity_exceeded with Retry-After, and the credential stays good', async () => {
+  const small = await startService({ capacity: 1 });
+  const [first, second] = [
+    await small.addTenant({ creditMs: 10_000 }),
+    await small.addTenant({ creditMs: 10_000 }),
+  ];
+  const { body: one } = await small.createSession(undefined, first);
+  const { body: two } = await small.createSession(undefined, second);
+  const stream = await StreamClient.ready(one, { url: small.streamUrl });
+  const refusal = await refused(small.streamUrl, two.websocket_protocols);
+  expect(refusal).toMatchObject({ status: 503, body: { error: { code: 'capacity_exceeded' } } });
+  expect(Number(refusal.headers['retry-after'])).toBeGreaterThanOrEqual(0);
+  await stream.close();
+  const later = await StreamClient.ready(two, { url: small.streamUrl });
+  await later.close();
+  await small.stop();
+});
+
+/** How often the server's pool was asked while something was done. */
+async function countStatements<T>(
+  work: () => Promise<T>,
+): Promise<{ statements: number; result: T }> {
+  let statements = 0;
+  const count = (): void => void (statements += 1);
+  svc.deps.db.on('acquire', count);
+  try {
+    return { result: await work(), statements };
+  } finally {
+    svc.deps.db.off('acquire', count);
+  }
+}
