@@ -1,31 +1,63 @@
-import sherpa from 'sherpa-onnx-node';
-import { CHUNK_SAMPLES, type ModelId } from '@svc-asr/protocol';
-import { loadManifests } from '../src/manifest.ts';
+import sherpa, { type OnlineRecognizer, type OnlineStream } from 'sherpa-onnx-node';
+import { AUDIO, CHUNK_SAMPLES, type ModelId } from '@svc-asr/protocol';
+import { loadManifests, type ModelManifest } from '../src/index.ts';
 import { MODELS_DIR } from './speech.ts';
 
-const FIRST_DECODE_SAMPLES = 19_640;
-const TAIL_SAMPLES = 20_800;
+const LEAD_IN = new Float32Array(19_640 - CHUNK_SAMPLES);
+const TAIL = new Float32Array(20_800);
 
-/** The recogniser as its makers show it: all the audio at once, one stream, nothing of ours in between. */
-export async function recogniseBare(input: { model: ModelId; pcm: Uint8Array }): Promise<string> {
-  const manifest = (await loadManifests(MODELS_DIR)).get(input.model);
-  if (manifest === undefined) throw new RangeError('No such model.');
-  const { tokens, ...transducer } = manifest.files;
-  const recogniser = new sherpa.OnlineRecognizer({
-    featConfig: { sampleRate: 16_000, featureDim: 80 },
-    modelConfig: { transducer, tokens, numThreads: 1, provider: 'cpu' },
-    decodingMethod: 'greedy_search',
-  });
-  const stream = recogniser.createStream();
-  stream.setOption('language', manifest.language);
-  const samples = Int16Array.from(new Int16Array(input.pcm.slice().buffer));
-  for (const part of [
-    new Float32Array(FIRST_DECODE_SAMPLES - CHUNK_SAMPLES),
-    Float32Array.from(samples, (sample) => sample / 32_768),
-    new Float32Array(TAIL_SAMPLES),
-  ]) {
-    stream.acceptWaveform({ samples: part, sampleRate: 16_000 });
+export interface BareUtterance {
+  readonly model: ModelId;
+  readonly pcm: Uint8Array;
+}
+
+/** sherpa-onnx-node as its makers show it: audio from memory, all that is ready in one decodeStreams. */
+export class BareRecogniser {
+  readonly #manifests: ReadonlyMap<ModelId, ModelManifest>;
+  readonly #recogniser: OnlineRecognizer;
+  /** How long each decode call took. */
+  readonly decodesMs: number[] = [];
+
+  constructor(manifests: ReadonlyMap<ModelId, ModelManifest>) {
+    const [first, ...others] = manifests.values();
+    const weights = JSON.stringify(first?.files);
+    if (first === undefined || others.some(({ files }) => JSON.stringify(files) !== weights)) {
+      throw new RangeError('Made for models that share their weights.');
+    }
+    const { tokens, ...transducer } = first.files;
+    this.#manifests = manifests;
+    this.#recogniser = new sherpa.OnlineRecognizer({
+      featConfig: { sampleRate: AUDIO.sampleRateHz, featureDim: 80 },
+      modelConfig: { transducer, tokens, numThreads: 1, provider: 'cpu' },
+      decodingMethod: 'greedy_search',
+    });
   }
-  while (recogniser.isReady(stream)) recogniser.decodeStreams([stream]);
-  return recogniser.getResult(stream).text.trim();
+
+  static async load(): Promise<BareRecogniser> {
+    return new BareRecogniser(await loadManifests(MODELS_DIR));
+  }
+
+  /** What each of them says, all decoded together. */
+  recognise(utterances: readonly BareUtterance[]): string[] {
+    const streams = utterances.map((utterance) => this.#begin(utterance));
+    for (;;) {
+      const ready = streams.filter((stream) => this.#recogniser.isReady(stream));
+      if (ready.length === 0) break;
+      const beganMs = performance.now();
+      this.#recogniser.decodeStreams(ready);
+      this.decodesMs.push(performance.now() - beganMs);
+    }
+    return streams.map((stream) => this.#recogniser.getResult(stream).text.trim());
+  }
+
+  #begin({ model, pcm }: BareUtterance): OnlineStream {
+    const stream = this.#recogniser.createStream();
+    stream.setOption('language', this.#manifests.get(model)?.language ?? '');
+    const samples = new Int16Array(pcm.slice().buffer);
+    const speech = Float32Array.from(samples, (sample) => sample / 32_768);
+    for (const part of [LEAD_IN, speech, TAIL]) {
+      stream.acceptWaveform({ samples: part, sampleRate: AUDIO.sampleRateHz });
+    }
+    return stream;
+  }
 }

@@ -1,10 +1,10 @@
 import { startSherpaEngine } from '../src/index.ts';
-import { recogniseBare } from './bare.ts';
+import { BareRecogniser } from './bare.ts';
 import { promisesOfAnEngine } from './conformance.ts';
 import { MODELS_DIR, speech } from './speech.ts';
 
 const { model, pcm } = speech('kikuyu-2');
-const text = await recogniseBare({ model, pcm });
+const [text = ''] = (await BareRecogniser.load()).recognise([{ model, pcm }]);
 
 promisesOfAnEngine('sherpa', async () => {
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1, slotsPerChild: 3 });

@@ -5,7 +5,10 @@ import type { Recogniser, Utterance } from './recogniser.ts';
 /** Larger batches decode no faster and make everybody wait for the whole of them (measured: docs/adr). */
 const BATCH_MAX = 8;
 const FULL_SCALE = 32_768;
-const BYTES_PER_CHUNK = CHUNK_SAMPLES * AUDIO.bytesPerSample;
+const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
+const CHUNK_MS = (CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
+/** A speaker whose network paused may send this much at once and still counts as live. */
+const CATCH_UP_MS = 3 * CHUNK_MS;
 
 interface Slot {
   readonly id: number;
@@ -13,7 +16,8 @@ interface Slot {
   readonly language: string;
   /** Flushed ones in order, then the one that audio goes to. */
   readonly parts: Part[];
-  queued: boolean;
+  /** When somebody speaking live would have said all that was sent. A fast sender's runs ahead of the clock. */
+  liveClockMs: number;
 }
 
 interface Part {
@@ -29,12 +33,13 @@ interface Part {
 type Send = (header: FrameHeader, payload?: string) => void;
 
 /**
- * Decides in the child whose audio is decoded next: every stream with work stands in one line, gets one decode, and
- * goes to its end. However much a fast sender has queued, a live stream waits for one decode of it at most.
+ * Decides in the child whose audio is decoded next. A chunk is due when somebody speaking live would have finished
+ * it; what is due longest goes first, one decode a turn, and what is not due yet only when nothing is. So a fast
+ * sender has the time that live streams leave, and however much it has queued they wait for one decode of it at most.
  */
 export class Scheduler {
   readonly #slots = new Map<number, Slot>();
-  readonly #line: Slot[] = [];
+  readonly #line = new Set<Slot>();
   readonly #send: Send;
   #samples = new Float32Array(CHUNK_SAMPLES);
 
@@ -43,11 +48,11 @@ export class Scheduler {
   }
 
   get idle(): boolean {
-    return this.#line.length === 0;
+    return this.#line.size === 0;
   }
 
   open(id: number, recogniser: Recogniser, language: string): void {
-    const slot: Slot = { id, recogniser, language, parts: [], queued: false };
+    const slot: Slot = { id, recogniser, language, parts: [], liveClockMs: 0 };
     slot.parts.push(beginPart(slot, 0));
     this.#slots.set(id, slot);
     this.#send({ type: FRAME.opened, stream: id });
@@ -58,8 +63,10 @@ export class Scheduler {
     const part = slot?.parts.at(-1);
     if (slot === undefined || part === undefined) return;
     part.utterance.accept(this.#toFloat(pcm));
-    if (pcm.length === BYTES_PER_CHUNK) part.chunksOwed += 1;
-    this.#queue(slot);
+    if (pcm.length === CHUNK_BYTES) part.chunksOwed += 1;
+    const spokenMs = (pcm.length * CHUNK_MS) / CHUNK_BYTES;
+    slot.liveClockMs = Math.max(slot.liveClockMs, performance.now() - CATCH_UP_MS) + spokenMs;
+    this.#line.add(slot);
   }
 
   flush(id: number): void {
@@ -69,7 +76,7 @@ export class Scheduler {
     part.utterance.finish();
     part.flushed = true;
     slot.parts.push(beginPart(slot, part.number + 1));
-    this.#queue(slot);
+    this.#line.add(slot);
   }
 
   /** Flushed utterances are still answered; the unfinished one is forgotten and its chunks are given back. */
@@ -88,23 +95,28 @@ export class Scheduler {
     const slot = this.#slots.get(id);
     if (slot === undefined) return;
     this.#slots.delete(id);
-    slot.parts.length = 0;
+    this.#line.delete(slot);
   }
 
-  /** One decode for each of the first in line. */
+  /** One decode for each of those who are first. */
   round(): void {
     const batch: { slot: Slot; part: Part }[] = [];
-    let waiting = this.#line.length;
-    while (waiting > 0 && batch.length < BATCH_MAX) {
-      waiting -= 1;
-      const slot = this.#line.shift();
-      if (slot === undefined) break;
-      slot.queued = false;
+    for (const slot of this.#nextInLine()) {
+      if (batch.length === BATCH_MAX) break;
+      this.#line.delete(slot);
       const part = this.#nextToDecode(slot);
       if (part !== undefined) batch.push({ slot, part });
     }
     decodeTogether(batch.map(({ part }) => part.utterance));
     for (const { slot, part } of batch) this.#decoded(slot, part);
+  }
+
+  #nextInLine(): Slot[] {
+    const line = [...this.#line].map((slot) => ({ slot, dueMs: dueMs(slot) }));
+    const nowMs = performance.now();
+    const due = line.filter((entry) => entry.dueMs <= nowMs);
+    const first = due.length > 0 ? due : line;
+    return first.toSorted((a, b) => a.dueMs - b.dueMs).map(({ slot }) => slot);
   }
 
   /** Answers what needs no decode any more and says what does. */
@@ -128,7 +140,7 @@ export class Scheduler {
     if (more || part.flushed) {
       // Behind: the result of the last decode says it all, and asking for one costs more the longer it is.
       if (credits > 0) this.#send(header);
-      this.#queue(slot);
+      this.#line.add(slot);
       return;
     }
     const { text, words } = part.utterance.transcript();
@@ -146,12 +158,6 @@ export class Scheduler {
     this.#send(header, JSON.stringify({ ...said, samples }));
   }
 
-  #queue(slot: Slot): void {
-    if (slot.queued) return;
-    slot.queued = true;
-    this.#line.push(slot);
-  }
-
   #toFloat(pcm: Buffer): Float32Array {
     const count = pcm.length / AUDIO.bytesPerSample;
     if (count > this.#samples.length) this.#samples = new Float32Array(count);
@@ -159,6 +165,12 @@ export class Scheduler {
     for (let at = 0; at < count; at += 1) samples[at] = pcm.readInt16LE(at * 2) / FULL_SCALE;
     return samples.subarray(0, count);
   }
+}
+
+/** Of the first of its chunks that are not decoded. */
+function dueMs(slot: Slot): number {
+  const chunks = slot.parts.reduce((sum, part) => sum + part.chunksOwed, 0);
+  return slot.liveClockMs - Math.max(0, chunks - 1) * CHUNK_MS;
 }
 
 function beginPart(slot: Slot, number: number): Part {

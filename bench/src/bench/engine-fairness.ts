@@ -1,0 +1,62 @@
+import { startSherpaEngine } from '@svc-asr/engine';
+import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
+import { percentile } from '../engine/percentile.ts';
+import { distinctUtterance } from '../engine/utterances.ts';
+
+const LIVE_STREAMS = 20;
+const FAST_SPEED = 50;
+const SENTENCES = 4;
+/** Less than half as much again. */
+const GROWTH_MAX = 1.5;
+
+export const campaign: Campaign = {
+  about: '20 live streams, alone and beside one sender at 50 times real time: p99 delta lag',
+  run,
+};
+
+/** Windows without and with the fast sender take turns: what else the machine does weighs on both alike. */
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const windows = short ? 2 : 8;
+  const windowMs = short ? 5_000 : 12_000;
+  const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
+  try {
+    const speakers: LiveSpeaker[] = [];
+    for (let at = 0; at < LIVE_STREAMS; at += 1) {
+      speakers.push(await LiveSpeaker.open(engine, distinctUtterance(at, SENTENCES)));
+    }
+    const drain = (): number[] => speakers.flatMap((speaker) => speaker.lagsMs.splice(0));
+    await speakFor(speakers, 2_000);
+    drain();
+    const alone: number[] = [];
+    const beside: number[] = [];
+    let fastAudioS = 0;
+    for (let window = 0; window < windows; window += 1) {
+      await speakFor(speakers, windowMs);
+      alone.push(...drain());
+      const plan = distinctUtterance(window, SENTENCES);
+      const fast = await LiveSpeaker.open(engine, plan, { speed: FAST_SPEED });
+      await speakFor([fast, ...speakers], windowMs);
+      fastAudioS += fast.spokenS;
+      await fast.close();
+      beside.push(...drain());
+    }
+    for (const speaker of speakers) await speaker.close();
+    const p99 = { alone: percentile(alone, 0.99), beside: percentile(beside, 0.99) };
+    const growth = p99.beside / p99.alone;
+    log(`alone:  ${alone.length} deltas, p50 ${percentile(alone, 0.5).toFixed(1)} ms`);
+    log(`beside: ${beside.length} deltas, p50 ${percentile(beside, 0.5).toFixed(1)} ms`);
+    return {
+      passed: growth < GROWTH_MAX,
+      figures: {
+        lag_p99_alone_ms: Math.round(p99.alone * 10) / 10,
+        lag_p99_beside_ms: Math.round(p99.beside * 10) / 10,
+        growth: Math.round(growth * 100) / 100,
+        fast_speed: Math.round(fastAudioS / ((windows * windowMs) / 1000)),
+      },
+    };
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Processor time that other processes have used, all their threads, to the nanosecond. */
+export function cpuMsOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const ns = threads.map((thread) => runNs(`/proc/${pid}/task/${thread}/schedstat`));
+    return sum + ns.reduce((a, b) => a + b, 0) / 1e6;
+  }, 0);
+}
+
+function runNs(path: string): number {
+  return Number(readFileSync(path, 'latin1').split(' ')[0]);
+}
+
+/** Processor time of this process. */
+export function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+export function residentKib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+}

@@ -1,0 +1,38 @@
+import type { ModelId } from '@svc-asr/protocol';
+import { SPEECH } from '@svc-asr/engine/test/speech.ts';
+
+/** Fixture sentences said one after the other. */
+export interface UtterancePlan {
+  readonly model: ModelId;
+  readonly sentences: readonly string[];
+}
+
+const PAUSE = new Uint8Array(8_000);
+
+export function pcmOf(plan: UtterancePlan): Uint8Array {
+  const parts = plan.sentences.flatMap((name) => {
+    const sentence = SPEECH.find((one) => one.name === name);
+    if (sentence === undefined) throw new RangeError(`No fixture ${name}.`);
+    return [sentence.pcm, PAUSE];
+  });
+  return Buffer.concat(parts);
+}
+
+/** The n-th of all sequences of so many sentences in one language: no two are alike. */
+export function distinctUtterance(number: number, sentences: number): UtterancePlan {
+  const language = number % 2 === 0 ? 'kikuyu' : 'dholuo';
+  const model = `svc-asr-${language}-v1` as const;
+  const ours = SPEECH.filter((one) => one.model === model);
+  let rest = Math.floor(number / 2);
+  if (rest >= ours.length ** sentences) throw new RangeError('There are no more of this length.');
+  const names = Array.from({ length: sentences }, () => {
+    const name = ours[rest % ours.length]?.name ?? '';
+    rest = Math.floor(rest / ours.length);
+    return name;
+  });
+  return { model, sentences: names };
+}
+
+export function secondsOf(pcm: Uint8Array): number {
+  return pcm.byteLength / 32_000;
+}
