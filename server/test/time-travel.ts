@@ -19,6 +19,10 @@ export async function makeOlder(
       [input.sessionId, input.ms],
     );
     await client.query(
+      `update claim_log set claimed_at = claimed_at - $2 * interval '1 ms' where session_id = $1`,
+      [input.sessionId, input.ms],
+    );
+    await client.query(
       `update idempotency set expires_at = expires_at - $2 * interval '1 ms' where session_id = $1`,
       [input.sessionId, input.ms],
     );

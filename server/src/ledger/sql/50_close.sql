@@ -19,6 +19,11 @@ begin
   if v_session.completed_at is not null then
     return 'already';
   end if;
+  -- Whoever looked at it since its expiry was told that it had expired: that stays so.
+  if v_session.status = 'reserved' and v_session.expires_at <= clock_timestamp() then
+    perform end_session(v_session, 'expired', 0, v_session.expires_at);
+    return 'already';
+  end if;
   if p_status not in ('completed', 'failed') then
     raise exception 'a session is closed as completed or failed' using errcode = 'invalid_parameter_value';
   end if;

@@ -60,13 +60,16 @@ end
 $$;
 
 -- Whether a live session has nobody left to serve it. A session that was only placed follows its node's row,
--- a session that was claimed the very process that claimed it.
+-- a session that was claimed the very process that claimed it. One that lapsed is for expire_lapsed.
 create or replace function is_orphan(p_session sessions, p_node nodes, p_lapsed_before timestamptz) returns boolean
 language sql stable as $$
-  select p_node.id is null
-    or p_node.retired_at is not null
-    or coalesce(p_session.node_epoch < p_node.epoch, false)
-    or p_node.lease_until <= p_lapsed_before
-    -- No stream may last this long: its close is lost for good.
-    or coalesce(p_session.claimed_at <= p_lapsed_before - interval '20 minutes', false)
+  select (p_session.claimed_at is not null or p_session.expires_at > clock_timestamp())
+    and (
+      p_node.id is null
+      or p_node.retired_at is not null
+      or coalesce(p_session.node_epoch < p_node.epoch, false)
+      or p_node.lease_until <= p_lapsed_before
+      -- No stream may last this long: its close is lost for good.
+      or coalesce(p_session.claimed_at <= p_lapsed_before - interval '20 minutes', false)
+    )
 $$;

@@ -52,7 +52,7 @@ begin
   v_watch.quiet_until := greatest(
     v_watch.quiet_until,
     pg_postmaster_start_time() + 2 * lease_length(),
-    case when v_now - v_watch.last_tick_at > lease_length() / 2 then v_now + 2 * lease_length() end);
+    case when v_watch.last_tick_at < v_now - lease_length() / 2 then v_now + 2 * lease_length() end);
   update sweeper_watch set last_tick_at = v_now, quiet_until = v_watch.quiet_until;
   quiet_ms := greatest(0, ceil(extract(epoch from v_watch.quiet_until - v_now) * 1000));
   v_lapsed_before := case when quiet_ms = 0 then v_now else '-infinity'::timestamptz end;

@@ -1,0 +1,80 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { Queryable } from '../db.ts';
+
+/** The invariants: each file is one query that returns no rows, at any moment, under any load. */
+const INVARIANTS = new URL('../../audit/', import.meta.url);
+/** These hold only while a sweeper runs. */
+const LIVENESS_PREFIX = 'liveness-';
+/** Enough to find a fault by; a broken ledger may have millions. */
+const ROWS_SHOWN = 20;
+
+export interface Invariant {
+  readonly name: string;
+  /** What holds, in words. */
+  readonly about: string;
+  readonly sql: string;
+}
+
+export interface Finding {
+  readonly invariant: Invariant;
+  /** At most twenty. None: it holds. */
+  readonly violations: readonly Readonly<Record<string, unknown>>[];
+  readonly tookMs: number;
+}
+
+export async function readInvariants(): Promise<Invariant[]> {
+  const names = (await readdir(INVARIANTS)).filter((file) => file.endsWith('.sql')).toSorted();
+  return Promise.all(
+    names.map(async (file) => {
+      const sql = await readFile(new URL(file, INVARIANTS), 'utf8');
+      const about = sql
+        .split('\n')
+        .filter((line) => line.startsWith('-- '))
+        .map((line) => line.slice('-- '.length))
+        .join(' ');
+      return { name: file.slice(0, -'.sql'.length), about, sql: sql.trim().replace(/;$/, '') };
+    }),
+  );
+}
+
+/** `safety` leaves out what depends on a sweeper being there. */
+export async function audit(
+  db: Queryable,
+  options: { which: 'all' | 'safety' },
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const invariant of chosen(await readInvariants(), options.which)) {
+    const began = performance.now();
+    const { rows } = await db.query<Record<string, unknown>>(
+      `select * from (\n${invariant.sql}\n) found limit ${ROWS_SHOWN}`,
+    );
+    findings.push({ invariant, violations: rows, tookMs: performance.now() - began });
+  }
+  return findings;
+}
+
+/** All of them in one statement, one line for each violation: for tests that look after every step. */
+export async function findViolations(
+  db: Queryable,
+  options: { which: 'all' | 'safety' } = { which: 'safety' },
+): Promise<string[]> {
+  const parts = chosen(await invariantsOnce(), options.which).map(
+    ({ name, sql }) =>
+      `select '${name}' as name, to_jsonb(found)::text as row from (\n${sql}\n) found`,
+  );
+  const { rows } = await db.query<{ name: string; row: string }>({
+    name: `audit_${options.which}`,
+    text: `select * from (${parts.join('\nunion all\n')}) all_found limit ${ROWS_SHOWN}`,
+  });
+  return rows.map(({ name, row }) => `${name}: ${row}`);
+}
+
+let invariants: Promise<Invariant[]> | undefined;
+function invariantsOnce(): Promise<Invariant[]> {
+  invariants ??= readInvariants();
+  return invariants;
+}
+
+function chosen(all: readonly Invariant[], which: 'all' | 'safety'): readonly Invariant[] {
+  return which === 'all' ? all : all.filter(({ name }) => !name.startsWith(LIVENESS_PREFIX));
+}

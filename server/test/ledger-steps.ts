@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import type { Step } from './ledger-model.ts';
+
+const pick = fc.nat({ max: 9 });
+
+/** Steps as they come in life, with the odd ones often enough to meet each other. */
+export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('reserve' as const),
+      seconds: fc.constantFrom(1, 2, 10, 60, 299, 300),
+      key: fc.constantFrom(null, null, 'first', 'second'),
+      room: fc.integer({ min: 0, max: 9 }).map((roll) => roll > 0),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('claim' as const),
+      pick,
+      sameAttempt: fc.boolean(),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('close' as const),
+      pick,
+      samples: fc.oneof(
+        fc.constantFrom(0, 1, 15, 16, 15_999, 16_000, 16_001, 5_000_000),
+        fc.nat({ max: 320_000 }),
+      ),
+      failed: fc.integer({ min: 0, max: 4 }).map((roll) => roll === 0),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('age' as const), pick }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'restart' as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'sweep' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('status' as const),
+      active: fc.integer({ min: 0, max: 2 }).map((roll) => roll > 0),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('limit' as const),
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('grant' as const),
+      ms: fc.constantFrom(1, 999, 1_000, 60_500, 600_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('adjust' as const),
+      ms: fc.constantFrom(-600_000, -60_000, -1, 250),
+    }),
+  },
+);
