@@ -62,8 +62,7 @@ def read_parameters(path: Path) -> dict[str, np.ndarray]:
     """Parameters of one exported file by their torch names within that part."""
     graph = onnx.load(path).graph
     constants = _constants(graph)
-    stored = {t.name for t in graph.initializer}
-    found = {name: constants[name] for name in stored if "::" not in name}
+    found = {name: value for name, value in constants.items() if "::" not in name}
     for node in graph.node:
         if node.op_type == "MatMul" and node.input[1] in constants:
             found[_module_path(node.name) + ".weight"] = constants[node.input[1]].T
@@ -79,7 +78,7 @@ def load_exported(folder: Path, model: Transducer) -> list[str]:
     for file, part in PARTS.items():
         found = read_parameters(folder / f"{file}.onnx")
         for name in [n for n in state if n.startswith(part + ".")]:
-            value = found.get(name.removeprefix(part + "."))
+            value = found.get(name, found.get(name.removeprefix(part + ".")))
             if value is None or tuple(value.shape) != tuple(state[name].shape):
                 missing.append(name)
                 continue
