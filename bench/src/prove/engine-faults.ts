@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as after } from 'node:timers/promises';
+import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { Bare } from '../engine/bare.ts';
+import { Talker } from '../engine/talker.ts';
+import { distinctUtterance } from '../engine/utterances.ts';
+
+const STREAMS = 40;
+const CHILDREN = 2;
+const SENTENCES = 1;
+const TOLD_MS_MAX = 3_000;
+const HEAP_GROWTH_KIB_MAX = 4 * 1024;
+
+export const campaign: Campaign = {
+  about:
+    '200 times kill -9 or SIGSTOP of a child under 40 streams: told in time, others undisturbed',
+  run,
+};
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const faults = short ? 4 : 200;
+  const plans = Array.from({ length: 8 }, (_, at) => distinctUtterance(at, SENTENCES));
+  const bare = await Bare.start();
+  const { texts } = await bare.recognise(plans.map((plan) => [plan]));
+  await bare.stop();
+  const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: CHILDREN });
+  const talkers = Array.from({ length: STREAMS }, (_, at) => {
+    const plan = plans[at % plans.length];
+    if (plan === undefined) throw new RangeError('No such plan.');
+    return new Talker({ engine, plan, expected: texts[at % plans.length]?.[0] ?? '' });
+  });
+  try {
+    await Promise.all(talkers.map((talker) => talker.open()));
+    const tally = { affected: 0, late: 0, disturbed: 0, slowestMs: 0 };
+    const before = holdings();
+    for (let fault = 0; fault < faults; fault += 1) {
+      await strike({ engine, talkers, signal: fault % 2 === 0 ? 'SIGKILL' : 'SIGSTOP', tally });
+      if (fault % 20 === 19) log(`${fault + 1} faults, ${tally.affected} streams told`);
+    }
+    const left = holdings();
+    const finals = talkers.reduce((sum, talker) => sum + talker.finals, 0);
+    const wrong = talkers.reduce((sum, talker) => sum + talker.wrong, 0);
+    const heapGrowthKib = left.heapKib - before.heapKib;
+    await Promise.all(talkers.map((talker) => talker.close()));
+    const passed =
+      tally.late + tally.disturbed + wrong === 0 &&
+      left.children === CHILDREN &&
+      left.handles <= before.handles &&
+      heapGrowthKib <= HEAP_GROWTH_KIB_MAX;
+    return {
+      passed,
+      figures: {
+        faults,
+        affected: tally.affected,
+        late: tally.late,
+        disturbed: tally.disturbed,
+        wrong_texts: wrong,
+        finals,
+        told_max_ms: Math.round(tally.slowestMs),
+        children_left: left.children,
+        handle_growth: left.handles - before.handles,
+        heap_growth_kib: heapGrowthKib,
+      },
+    };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** One child is hurt while all talk; its streams are told, all others get their next final, then all is whole again. */
+async function strike(input: {
+  readonly engine: SherpaEngine;
+  readonly talkers: readonly Talker[];
+  readonly signal: NodeJS.Signals;
+  readonly tally: { affected: number; late: number; disturbed: number; slowestMs: number };
+}): Promise<void> {
+  const { engine, talkers, signal, tally } = input;
+  const children = engine.children();
+  const victim = children[Math.floor(Math.random() * children.length)];
+  if (victim === undefined) throw new Error('No child serves.');
+  const affected = talkers.filter((talker) => talker.childPid === victim.pid);
+  const others = talkers.filter((talker) => talker.childPid !== victim.pid);
+  const nextFinals = others.map((talker) => talker.nextFinal());
+  const struckAtMs = performance.now();
+  process.kill(victim.pid, signal);
+  const told = await Promise.all(affected.map((talker) => talker.told));
+  const toldMs = told.map((atMs) => atMs - struckAtMs);
+  tally.affected += affected.length;
+  tally.late += toldMs.filter((ms) => ms > TOLD_MS_MAX).length;
+  tally.slowestMs = Math.max(tally.slowestMs, ...toldMs);
+  const undisturbed = await Promise.all(nextFinals);
+  tally.disturbed += undisturbed.filter((came) => !came).length;
+  while (engine.children().length < CHILDREN) await after(20);
+  await Promise.all(affected.map((talker) => talker.open()));
+}
+
+/** What a leak would make grow. */
+function holdings(): { children: number; handles: number; heapKib: number } {
+  globalThis.gc?.();
+  return {
+    children: childProcesses(),
+    handles: readdirSync('/proc/self/fd').length,
+    heapKib: Math.round(process.memoryUsage().heapUsed / 1024),
+  };
+}
+
+function childProcesses(): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => parentOf(pid) === process.pid).length;
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}
