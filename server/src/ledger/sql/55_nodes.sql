@@ -59,8 +59,9 @@ begin
 end
 $$;
 
--- Whether a live session has nobody left to serve it. A session that was only placed follows its node's row,
--- a session that was claimed the very process that claimed it. One that lapsed is for expire_lapsed.
+-- Whether a live session has nobody left to serve it. A session that was claimed follows the very process that claimed
+-- it. One that was only placed can be claimed by any node behind the address its client was told, so it outlives its
+-- node as long as one of those lives. One that lapsed is for expire_lapsed.
 create or replace function is_orphan(p_session sessions, p_node nodes, p_lapsed_before timestamptz) returns boolean
 language sql stable as $$
   select (p_session.claimed_at is not null or p_session.expires_at > clock_timestamp())
@@ -71,5 +72,14 @@ language sql stable as $$
       or p_node.lease_until <= p_lapsed_before
       -- No stream may last this long: its close is lost for good.
       or coalesce(p_session.claimed_at <= p_lapsed_before - interval '20 minutes', false)
+    )
+    and not (
+      p_session.status = 'reserved'
+      and exists (
+        select from nodes other
+        where other.public_url = p_session.websocket_url
+          and other.retired_at is null
+          and not other.draining
+          and other.lease_until > p_lapsed_before)
     )
 $$;

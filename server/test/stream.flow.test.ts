@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { KIKUYU, startService } from './service.ts';
+import { framed, speech, StreamClient } from './stream-client.ts';
+
+/** Too fast, too slow, too much: what is held back, and who is let go. */
+
+test('a fast sender is held back, loses nothing and pays for exactly what it sent', async () => {
+  const svc = await startService({ script: { texts: ['nĩ wega'], chunkMs: 25 } });
+  const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 60 });
+  const client = await StreamClient.ready(body, { url: svc.streamUrl });
+  for (const frame of framed(speech({ ms: 50_000 }), 64_000)) client.send(frame);
+  client.say({ type: 'flush' });
+  const final = await client.next('final');
+  expect(final).toMatchObject({ total_audio_ms: 50_000, billable_ms: 50_000 });
+  await client.close();
+  expect((await svc.usage()).body.consumed_ms).toBe(50_000);
+  await svc.stop();
+});
+
+test('a stream that waits for the engine does not keep the process from serving others', async () => {
+  const svc = await startService({
+    script: ({ ordinal }) => ({ texts: ['nĩ wega'], chunkMs: ordinal === 0 ? 400 : 0 }),
+  });
+  const [slow, quick] = [
+    await svc.addTenant({ creditMs: 60_000 }),
+    await svc.addTenant({ creditMs: 60_000 }),
+  ];
+  const one = await StreamClient.ready((await svc.createSession(undefined, slow)).body, {
+    url: svc.streamUrl,
+  });
+  for (const frame of framed(speech({ ms: 30_000 }))) one.send(frame);
+  const other = await StreamClient.ready((await svc.createSession(undefined, quick)).body, {
+    url: svc.streamUrl,
+  });
+  expect((await other.send(speech({ ms: 1_000 })).flush()).total_audio_ms).toBe(1_000);
+  expect(one.ofType('final')).toEqual([]);
+  await Promise.all([other.close(), one.socket.terminate()]);
+  await svc.stop();
+});
+
+test('a client that does not read is told slow_reader and closed with 1008; accepted audio is billed', async () => {
+  const svc = await startService({
+    // Finals of more than a megabyte each: what a connection may hold unread is soon there.
+    script: { texts: ['mũno '.repeat(20_000)] },
+    parts: { streamLimits: { unreadBytes: 200_000 } },
+  });
+  const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 300 });
+  const client = await StreamClient.ready(body, { url: svc.streamUrl });
+  client.socket.pause();
+  const sending = setInterval(() => {
+    client.send(speech({ ms: 100 })).say({ type: 'flush' });
+  }, 250);
+  const over = await untilOver(svc);
+  clearInterval(sending);
+  expect(over).toMatchObject({ status: 'completed' });
+  expect(over.billable_ms).toBe(Math.ceil(over.audio_ms / 1000) * 1000);
+  expect(over.audio_ms).toBeGreaterThan(0);
+  client.socket.resume();
+  expect(await client.closed).toEqual({ code: 1008, reason: 'slow_reader' });
+  expect(client.ofType('error').at(-1)).toMatchObject({ code: 'slow_reader', fatal: true });
+  await svc.stop();
+});
+
+test('a recogniser that is still starting: status loading first, then ready', async () => {
+  const svc = await startService({ script: { texts: ['nĩ wega'] }, startUpMs: 700 });
+  const { body } = await svc.createSession();
+  const client = await StreamClient.open(body, { url: svc.streamUrl });
+  await client.next('ready');
+  expect(client.events.map((event) => event.type)).toEqual(['status', 'ready']);
+  expect(client.ofType('status')[0]).toMatchObject({ code: 'loading' });
+  await client.close();
+  await svc.stop();
+});
+
+test('a slot that vanished after the upgrade: status queued, then ready when one is free', async () => {
+  const svc = await startService({
+    script: ({ ordinal }) => ({ texts: ['nĩ wega'], busy: ordinal === 0 }),
+  });
+  const { body } = await svc.createSession();
+  const client = await StreamClient.open(body, { url: svc.streamUrl });
+  await client.next('ready');
+  expect(client.ofType('status')[0]).toMatchObject({ code: 'queued' });
+  await client.close();
+  await svc.stop();
+});
+
+async function untilOver(svc: Awaited<ReturnType<typeof startService>>) {
+  for (;;) {
+    const [session] = (await svc.usage()).body.recent_sessions;
+    if (session !== undefined && session.status !== 'active') return session;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
