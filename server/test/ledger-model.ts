@@ -68,6 +68,8 @@ export interface Walk {
   readonly accountId: string;
   /** Throws at the first difference. */
   step(step: Step): Promise<void>;
+  /** What a client and an operator who mean well would do next. */
+  likely(): Step;
   /** How many sessions were begun so far. */
   sessions(): number;
 }
@@ -89,7 +91,7 @@ export async function startWalk(input: { owner: Pool; service: Pool }): Promise<
     limit: 1,
     availableMs: 0,
     consumedMs: 0,
-    epoch: await registerNode(input.service, node),
+    epoch: await register(input, node),
     sessions: [],
     keys: new Map(),
   };
@@ -104,6 +106,7 @@ export async function startWalk(input: { owner: Pool; service: Pool }): Promise<
   return {
     accountId,
     sessions: () => account.sessions.length,
+    likely: () => likelyStep(account),
     async step(step) {
       const { said, expected } = await take(world, step);
       mustEqual(said, expected, `the answer to ${JSON.stringify(step)}`);
@@ -111,6 +114,27 @@ export async function startWalk(input: { owner: Pool; service: Pool }): Promise<
       mustEqual(withoutTimes(balance), expectedBalance(account), `the balance after ${step.do}`);
     },
   };
+}
+
+/** With a lease that does not end: leases have tests of their own. */
+async function register(
+  db: { owner: Pool; service: Pool },
+  node: Parameters<typeof registerNode>[1],
+): Promise<number> {
+  const epoch = await registerNode(db.service, node);
+  await db.owner.query(`update nodes set lease_until = 'infinity' where id = $1`, [node.id]);
+  return epoch;
+}
+
+function likelyStep(account: ModelAccount): Step {
+  if (!account.active) return { do: 'status', active: true };
+  if (account.availableMs < 1_000) return { do: 'grant', ms: 600_000 };
+  const newest = pick(account.sessions, 0);
+  if (newest?.status === 'reserved') return { do: 'claim', pick: 0, sameAttempt: false };
+  if (newest?.status === 'active') {
+    return { do: 'close', pick: 0, samples: account.sessions.length * 4_001, failed: false };
+  }
+  return { do: 'reserve', seconds: 60, key: null, room: true };
 }
 
 interface World {
@@ -282,7 +306,7 @@ async function takeAge(world: World, step: Step & { do: 'age' }): Promise<Taken>
 /** The node restarts: streams of the process that was are failed and free. */
 async function takeRestart(world: World): Promise<Taken> {
   const { account } = world;
-  const epoch = await registerNode(world.service, world.node);
+  const epoch = await register(world, world.node);
   const said = epoch > account.epoch;
   account.epoch = epoch;
   const orphans = account.sessions.filter((session) => session.status === 'active');

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findViolations } from '../src/ledger/audit.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';

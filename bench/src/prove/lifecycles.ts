@@ -1,0 +1,82 @@
+import { findViolations } from '@svc-asr/server/ledger/audit.ts';
+import * as fc from 'fast-check';
+import { Divergence, startWalk } from '@svc-asr/server/test/ledger-model.ts';
+import { stepArbitrary } from '@svc-asr/server/test/ledger-steps.ts';
+import type { Campaign } from '../campaign.ts';
+import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
+
+const SIZE = { full: 100_000, short: 600 };
+/** Accounts walked at the same time: enough to meet each other in the sweeper, few enough for two cores. */
+const WALKERS = 4;
+const SESSIONS_PER_ACCOUNT = 40;
+const STEPS_AT_ONCE = 200;
+
+interface Progress {
+  sessions: number;
+  steps: number;
+  divergences: number;
+  violations: number;
+}
+
+/** Random lifecycles, each step done in the database and in plain arithmetic; the books are audited as it goes. */
+export const campaign: Campaign = {
+  about: 'random lifecycles against a model: no step may differ',
+  async run({ short, args, log }) {
+    const wanted = short ? SIZE.short : SIZE.full;
+    const seed = Number(args[0] ?? Math.floor(Math.random() * 2 ** 31));
+    log(`seed ${seed}`);
+    const ledger = await startThrowAwayLedger();
+    const progress: Progress = { sessions: 0, steps: 0, divergences: 0, violations: 0 };
+    let told = 0;
+    const enough = () => progress.sessions >= wanted || progress.divergences > 0;
+    try {
+      const walkers = Array.from({ length: WALKERS }, async (_, walker) => {
+        for (let round = 0; !enough(); round += 1) {
+          await walkAccount({ ledger, seed: seed + walker + round * WALKERS, progress, log });
+          if (progress.sessions - told >= wanted / 10) {
+            told = progress.sessions;
+            const found = await findViolations(ledger.owner);
+            progress.violations += found.length;
+            for (const line of found) log(line);
+            log(`${progress.sessions} of ${wanted} lifecycles, ${progress.steps} steps`);
+          }
+        }
+      });
+      await Promise.all(walkers);
+      progress.violations += (await findViolations(ledger.owner)).length;
+    } finally {
+      await ledger.stop();
+    }
+    const { sessions, steps, divergences, violations } = progress;
+    return {
+      passed: sessions >= wanted && divergences === 0 && violations === 0,
+      figures: { lifecycles: sessions, steps, divergences, violations },
+    };
+  },
+};
+
+async function walkAccount(input: {
+  ledger: ThrowAwayLedger;
+  seed: number;
+  progress: Progress;
+  log: (line: string) => void;
+}): Promise<void> {
+  const { ledger, seed, progress } = input;
+  const walk = await startWalk(ledger);
+  const steps = fc.sample(stepArbitrary, { seed, numRuns: STEPS_AT_ONCE });
+  try {
+    await walk.step({ do: 'grant', ms: 300_000 });
+    for (const step of steps) {
+      if (walk.sessions() >= SESSIONS_PER_ACCOUNT) break;
+      await walk.step(step);
+      // Chance alone finishes few sessions: every other step is the sensible one.
+      await walk.step(walk.likely());
+      progress.steps += 2;
+    }
+  } catch (error) {
+    if (!(error instanceof Divergence)) throw error;
+    progress.divergences += 1;
+    input.log(`seed ${seed}: ${error.message}`);
+  }
+  progress.sessions += walk.sessions();
+}
