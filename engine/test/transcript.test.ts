@@ -1,0 +1,57 @@
+import { array, assert, constantFrom, integer, property, tuple } from 'fast-check';
+import { expect, test } from 'vitest';
+import { toTranscript } from '../src/sherpa/transcript.ts';
+import { stableLength } from '../src/words.ts';
+
+const AUDIO = { leadInMs: 107.5, heardMs: 4_000 };
+const tokens = array(
+  tuple(constantFrom(' ', 'a', 'ĩ', 'ng', ' m', "'"), integer({ min: 0, max: 3 })),
+);
+
+function said(steps: readonly (readonly [string, number])[]) {
+  let frame = 0;
+  const timestamps = steps.map(([, later]) => (frame += later) * 0.08);
+  const letters = steps.map(([token]) => token);
+  return toTranscript({ text: letters.join(''), tokens: letters, timestamps }, AUDIO);
+}
+
+test('letters become words whose times are on the audio of the caller', () => {
+  const result = {
+    text: ' nĩ we',
+    tokens: [' ', 'n', 'ĩ', ' ', 'w', 'e'],
+    timestamps: [0, 0.08, 0.24, 0.4, 0.4, 0.56],
+  };
+  expect(toTranscript(result, { leadInMs: 100, heardMs: 500 })).toEqual({
+    text: 'nĩ we',
+    words: [
+      { text: 'nĩ', startMs: 0, endMs: 220 },
+      { text: 'we', startMs: 300, endMs: 500 },
+    ],
+  });
+});
+
+test('the words are the words of the text, in order and inside the audio', () => {
+  assert(
+    property(tokens, (steps) => {
+      const { text, words } = said(steps);
+      expect(words.map((word) => word.text)).toEqual(text.split(/\s+/u).filter(Boolean));
+      let beforeMs = 0;
+      for (const { startMs, endMs } of words) {
+        expect(startMs).toBeGreaterThanOrEqual(beforeMs);
+        expect(endMs).toBeGreaterThanOrEqual(startMs);
+        expect(endMs).toBeLessThanOrEqual(AUDIO.heardMs);
+        beforeMs = startMs;
+      }
+    }),
+  );
+});
+
+test('what is called stable is a beginning of every later text', () => {
+  assert(
+    property(tokens, integer({ min: 0, max: 40 }), (steps, heard) => {
+      const early = said(steps.slice(0, heard)).text;
+      const late = said(steps).text;
+      expect(late.startsWith(early.slice(0, stableLength(early)))).toBe(true);
+    }),
+  );
+});
