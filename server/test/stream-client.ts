@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { AsrSession, ErrorBody, ServerEvent } from '@svc-asr/protocol';
 import { WebSocket, type ClientOptions } from 'ws';
@@ -26,6 +27,8 @@ type EventOf<T extends ServerEvent['type']> = Extract<ServerEvent, { type: T }>;
 export class StreamClient {
   readonly socket: WebSocket;
   readonly events: ServerEvent[] = [];
+  /** The connection underneath, for sending what a WebSocket library would not. */
+  wire: Socket | null = null;
   /** What the other side closed with. */
   readonly closed: Promise<Closed>;
   #over: Closed | null = null;
@@ -39,6 +42,9 @@ export class StreamClient {
       this.#notice();
     });
     socket.on('error', () => {});
+    socket.once('upgrade', (response) => {
+      this.wire = response.socket;
+    });
     this.closed = new Promise((resolve) => {
       socket.once('close', (code, reason) => {
         this.#over = { code, reason: reason.toString() };

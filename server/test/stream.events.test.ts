@@ -159,6 +159,7 @@ describe('what the server says', () => {
     for (let at = 0; at < 6; at += 1) client.say({ type: 'flush' });
     await client.error('flush_throttled');
     await client.next('final', 5);
+    expect(client.ofType('error')).toHaveLength(1);
     await client.close();
   });
 
@@ -226,10 +227,9 @@ describe('frames', () => {
 
   test('text of 16 KiB is read, one byte more: message_too_large, then 1009', async () => {
     const { client } = await newStream();
-    const padding = (bytes: number): string => `{"type":"flush"}${' '.repeat(bytes - 16)}`;
-    client.say(padding(16_384));
+    client.say(paddedFlush(16_384));
     await client.next('final');
-    client.say(padding(16_385));
+    client.say(paddedFlush(16_385));
     await client.error('message_too_large');
     expect(await client.closed).toEqual({ code: 1009, reason: 'message_too_large' });
   });
@@ -244,7 +244,7 @@ describe('frames', () => {
   test('a frame that breaks the WebSocket protocol: protocol_error, then 1002', async () => {
     const { client } = await newStream();
     // An unmasked frame from a client, which RFC 6455 forbids.
-    rawSocketOf(client).write(Buffer.from([0x82, 0x02, 0x00, 0x00]));
+    client.wire?.write(Buffer.from([0x82, 0x02, 0x00, 0x00]));
     expect(await client.error('protocol_error')).toMatchObject({ fatal: true, close_code: 1002 });
     expect(await client.closed).toEqual({ code: 1002, reason: 'protocol_error' });
   });
@@ -264,8 +264,7 @@ describe('frames', () => {
   });
 });
 
-/** The connection underneath, for sending what a WebSocket library would not. */
-function rawSocketOf(client: StreamClient): NodeJS.WritableStream {
-  const { _socket } = client.socket as unknown as { _socket: NodeJS.WritableStream };
-  return _socket;
+/** A flush in a message of exactly so many bytes. */
+function paddedFlush(bytes: number): string {
+  return `{"type":"flush"}${' '.repeat(bytes - 16)}`;
 }

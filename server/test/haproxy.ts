@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'node:https';
+import type { TestCertificate } from './certificate.ts';
+
+const CONFIG = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url));
+
+export interface Proxy {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The configuration that ships, in front of two running nodes. */
+export async function startHaproxy(input: {
+  certificate: TestCertificate;
+  port: number;
+  nodes: readonly [string, string];
+}): Promise<Proxy> {
+  const { port } = input;
+  const [first, second] = input.nodes.map((url) => new URL(url).host);
+  const haproxy = spawn('haproxy', ['-db', '-f', CONFIG], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      SVC_BIND: `127.0.0.1:${port}`,
+      SVC_CERT: input.certificate.pemFile,
+      SVC_NODE_1: first,
+      SVC_NODE_2: second,
+    },
+  });
+  const exited = once(haproxy, 'exit');
+  const url = `https://127.0.0.1:${port}`;
+  await Promise.race([
+    untilReady(url, input.certificate),
+    exited.then(() => {
+      throw new Error('HAProxy ended; it has said why.');
+    }),
+  ]);
+  return {
+    url,
+    async stop() {
+      haproxy.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function untilReady(url: string, certificate: TestCertificate): Promise<void> {
+  const agent = new Agent({ ca: certificate.cert, keepAlive: false });
+  for (;;) {
+    const status = await new Promise<number>((resolve) => {
+      request(`${url}/readyz`, { agent }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      })
+        .on('error', () => resolve(0))
+        .end();
+    });
+    if (status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
