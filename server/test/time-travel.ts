@@ -10,24 +10,30 @@ export async function makeOlder(
 ): Promise<void> {
   const client = await owner.connect();
   try {
-    await client.query('begin');
-    await client.query(`set local session_replication_role = replica`);
-    await client.query(
-      `update sessions set created_at = created_at - $2 * interval '1 ms',
-        expires_at = expires_at - $2 * interval '1 ms', claimed_at = claimed_at - $2 * interval '1 ms'
-        where id = $1`,
-      [input.sessionId, input.ms],
-    );
-    await client.query(
-      `update claim_log set claimed_at = claimed_at - $2 * interval '1 ms' where session_id = $1`,
-      [input.sessionId, input.ms],
-    );
-    await client.query(
-      `update idempotency set expires_at = expires_at - $2 * interval '1 ms' where session_id = $1`,
-      [input.sessionId, input.ms],
-    );
+    await client.query(`begin; set local session_replication_role = replica`);
+    await client.query({
+      name: 'make_older',
+      text: MAKE_OLDER,
+      values: [input.sessionId, input.ms],
+    });
     await client.query('commit');
   } finally {
     client.release();
   }
 }
+
+const MAKE_OLDER = `
+  with of as (
+    select account_id, session_id, $2 * interval '1 ms' as older from txn where session_id = $1 and kind = 'reserve'
+  ),
+  claims as (
+    update claim_log c set claimed_at = claimed_at - of.older from of
+    where c.account_id = of.account_id and c.session_id = of.session_id
+  ),
+  keys as (
+    update idempotency i set expires_at = expires_at - of.older from of
+    where i.account_id = of.account_id and i.session_id = of.session_id
+  )
+  update sessions s set created_at = created_at - of.older, expires_at = expires_at - of.older,
+    claimed_at = claimed_at - of.older
+  from of where s.account_id = of.account_id and s.id = of.session_id`;

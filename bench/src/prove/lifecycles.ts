@@ -8,8 +8,9 @@ import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger
 const SIZE = { full: 100_000, short: 600 };
 /** Accounts walked at the same time: enough to meet each other in the sweeper, few enough for two cores. */
 const WALKERS = 4;
-const SESSIONS_PER_ACCOUNT = 40;
-const STEPS_AT_ONCE = 200;
+/** An account is left after a few to a few more sessions than usage shows. */
+const SESSIONS_PER_ACCOUNT = { min: 4, max: 25 };
+const STEPS_PER_ACCOUNT = 100;
 
 interface Progress {
   sessions: number;
@@ -63,15 +64,18 @@ async function walkAccount(input: {
 }): Promise<void> {
   const { ledger, seed, progress } = input;
   const walk = await startWalk(ledger);
-  const steps = fc.sample(stepArbitrary, { seed, numRuns: STEPS_AT_ONCE });
+  const { min, max } = SESSIONS_PER_ACCOUNT;
+  const sessions = min + (seed % (max - min + 1));
+  const steps = fc.sample(stepArbitrary, { seed, numRuns: STEPS_PER_ACCOUNT });
   try {
     await walk.step({ do: 'grant', ms: 300_000 });
     for (const step of steps) {
-      if (walk.sessions() >= SESSIONS_PER_ACCOUNT) break;
+      if (walk.sessions() >= sessions) break;
       await walk.step(step);
-      // Chance alone finishes few sessions: every other step is the sensible one.
+      // Chance alone finishes few sessions: two of three steps are the sensible ones.
       await walk.step(walk.likely());
-      progress.steps += 2;
+      await walk.step(walk.likely());
+      progress.steps += 3;
     }
   } catch (error) {
     if (!(error instanceof Divergence)) throw error;

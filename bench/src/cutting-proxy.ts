@@ -1,0 +1,72 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/**
+ * Where a connection is cut: before the statement leaves (it never happens), right after it left (nobody knows), or
+ * when its answer comes back (it has happened and nobody is told).
+ */
+export type Cut = 'before-request' | 'after-request' | 'at-answer';
+
+export interface CuttingProxy {
+  readonly port: number;
+  /** The next statement that passes is cut, then the one after it, and so on; what follows passes unharmed. */
+  cutNext(...cuts: readonly Cut[]): void;
+  /** Cuts that were not met are forgotten. */
+  calm(): void;
+  cuts(): number;
+  stop(): Promise<void>;
+}
+
+/** Stands between a client and PostgreSQL and drops what it is told to. */
+export async function startCuttingProxy(target: { port: number }): Promise<CuttingProxy> {
+  let planned: Cut[] = [];
+  let cuts = 0;
+  const open = new Set<Socket>();
+
+  const server = createServer((client) => {
+    const upstream = connect(target.port, '127.0.0.1');
+    let ready = false;
+    let dropAnswer = false;
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', end);
+      socket.on('close', () => {
+        open.delete(socket);
+        end();
+      });
+    }
+    client.on('data', (chunk) => {
+      const cut = ready ? planned.shift() : undefined;
+      if (cut !== undefined) cuts += 1;
+      if (cut === 'before-request') return end();
+      if (cut === 'at-answer') dropAnswer = true;
+      upstream.write(chunk, () => {
+        if (cut === 'after-request') end();
+      });
+    });
+    upstream.on('data', (chunk) => {
+      if (dropAnswer) return end();
+      // Signing in is over with the first ReadyForQuery: six bytes, 'Z', length 5, idle.
+      ready ||= chunk.subarray(-6).equals(READY_FOR_QUERY);
+      client.write(chunk);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: address !== null && typeof address === 'object' ? address.port : 0,
+    cutNext: (...next) => void (planned = [...next]),
+    calm: () => void (planned = []),
+    cuts: () => cuts,
+    async stop() {
+      for (const socket of open) socket.destroy();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
