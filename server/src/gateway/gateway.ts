@@ -171,7 +171,7 @@ export class Gateway {
 
   async #open(candidate: Candidate, { owner, session }: Claimed): Promise<void> {
     const { request, wire, head, requestId } = candidate;
-    if (!isOriginAllowed(request, session)) {
+    if (!isOriginAllowed(request, session, this.#deps.config.publicUrl)) {
       const settled = this.#settlements.settle({ ...owner, status: 'completed', samples: 0 });
       await Promise.race([settled, pass(SETTLE_BEFORE_CLOSE_MS)]);
       throw new ApiError('origin_not_allowed');

@@ -60,11 +60,19 @@ export async function claimSession(
   }
 }
 
-/** A browser names its origin; an account may say from which ones it streams. No origin: no browser. */
-export function isOriginAllowed(request: IncomingMessage, session: ClaimedSession): boolean {
+/**
+ * A browser names its origin; an account may say from which ones it streams. No origin: no browser. Our own console
+ * is always one of them: its playground streams with the sessions of whoever is signed in.
+ */
+export function isOriginAllowed(
+  request: IncomingMessage,
+  session: ClaimedSession,
+  publicUrl: string,
+): boolean {
   const { origin } = request.headers;
   return (
     origin === undefined ||
+    origin === new URL(publicUrl).origin ||
     session.allowedOrigins === null ||
     session.allowedOrigins.includes(origin)
   );

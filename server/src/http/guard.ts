@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { Caller } from './authenticator.ts';
-import { withinDeadline } from './deadline.ts';
+import { withinDeadline } from '../deadline.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

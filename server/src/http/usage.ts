@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Balance } from '../ledger/ledger.ts';
-import { withinDeadline } from './deadline.ts';
+import { withinDeadline } from '../deadline.ts';
 import { authenticateCaller, callerOf, limitRate } from './guard.ts';
 
 /** GET /v1/usage: what is left, what is held, what was used, and the latest sessions. */

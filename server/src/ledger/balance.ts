@@ -9,9 +9,11 @@ interface BalanceRow {
   readonly id: string | null;
   readonly model: ModelId;
   readonly status: SessionStatus;
+  readonly session_reserved_ms: number;
   readonly audio_ms: number;
   readonly billable_ms: number;
   readonly created_at: Date;
+  readonly expires_at: Date;
   readonly completed_at: Date | null;
 }
 
@@ -26,7 +28,7 @@ const BALANCE = `
     where s.account_id = $1 and s.slot is not null and s.status = 'reserved' and s.expires_at <= clock.now
   ),
   recent as (
-    select t.seq, s.id, s.model, s.audio_ms, s.billable_ms, s.created_at,
+    select t.seq, s.id, s.model, s.reserved_ms, s.audio_ms, s.billable_ms, s.created_at, s.expires_at,
       case when lapsed then 'expired' else s.status end as status,
       case when lapsed then s.expires_at else s.completed_at end as completed_at
     from clock,
@@ -35,8 +37,8 @@ const BALANCE = `
       lateral (select s.status = 'reserved' and s.expires_at <= clock.now as lapsed) l
   )
   select a.available_ms + overdue.ms as available_ms, a.reserved_ms - overdue.ms as reserved_ms, a.consumed_ms,
-    recent.id, recent.model, recent.status, recent.audio_ms, recent.billable_ms, recent.created_at,
-    recent.completed_at
+    recent.id, recent.model, recent.status, recent.reserved_ms as session_reserved_ms,
+    recent.audio_ms, recent.billable_ms, recent.created_at, recent.expires_at, recent.completed_at
   from accounts a cross join overdue left join recent on true
   where a.id = $1
   order by recent.seq desc`;
@@ -62,9 +64,11 @@ export async function balance(db: Queryable, accountId: string): Promise<Balance
               id: row.id,
               model: row.model,
               status: row.status,
+              reservedMs: row.session_reserved_ms,
               audioMs: row.audio_ms,
               billableMs: row.billable_ms,
               createdAt: row.created_at,
+              expiresAt: row.expires_at,
               completedAt: row.completed_at,
             },
           ],

@@ -115,9 +115,11 @@ export interface UsageRecord {
   readonly id: string;
   readonly model: ModelId;
   readonly status: SessionStatus;
+  readonly reservedMs: number;
   readonly audioMs: number;
   readonly billableMs: number;
   readonly createdAt: Date;
+  readonly expiresAt: Date;
   readonly completedAt: Date | null;
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from './errors.ts';
 
 /** A caller hears from us within this, whatever the database does. */
 const ANSWER_MS = 2_000;
