@@ -55,12 +55,22 @@ export interface Config {
   /** Without it /metrics does not exist. */
   readonly metricsToken: string | null;
   readonly connectionsMax: number;
+  /** Where people reach the console; letters point there. */
+  readonly publicUrl: string;
+  /** Null: no letters, so nobody can sign in to the console. */
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  /** Letters can be read in the browser instead of being sent. For development alone. */
+  readonly devMailbox: boolean;
+  /** Where the console's playground may stream to, as Content-Security-Policy writes it. */
+  readonly consoleStreamOrigins: string;
   readonly rates: {
     readonly sessions: RatePolicy;
     readonly usage: RatePolicy;
     readonly models: RatePolicy;
     readonly failedAuthentication: RatePolicy;
     readonly upgrades: RatePolicy;
+    readonly consoleForms: RatePolicy;
   };
 }
 
@@ -92,12 +102,18 @@ export function parseConfig(env: Environment): Config {
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     metricsToken: env['METRICS_TOKEN'] || null,
     connectionsMax: read.integer('CONNECTIONS_MAX', { fallback: 20_000, min: 1, max: 1_000_000 }),
+    publicUrl: read.url('PUBLIC_URL', ['https:', 'http:'], 'http://localhost:8080'),
+    smtpUrl: env['SMTP_URL'] ? read.url('SMTP_URL', ['smtp:', 'smtps:']) : null,
+    mailFrom: read.text('MAIL_FROM', 'svc-asr <no-reply@localhost>'),
+    devMailbox: read.flag('CONSOLE_DEV_MAILBOX'),
+    consoleStreamOrigins: read.text('CONSOLE_STREAM_ORIGINS', originOf(env['PUBLIC_STREAM_URL'])),
     rates: {
       sessions: read.rate('RATE_SESSIONS', { perMinute: 30, burst: 10 }),
       usage: read.rate('RATE_USAGE', { perMinute: 60, burst: 60 }),
       models: read.rate('RATE_MODELS', { perMinute: 120, burst: 120 }),
       failedAuthentication: read.rate('RATE_FAILED_AUTHENTICATION', { perMinute: 20, burst: 20 }),
       upgrades: read.rate('RATE_UPGRADES', { perMinute: 30, burst: 30 }),
+      consoleForms: read.rate('RATE_CONSOLE_FORMS', { perMinute: 10, burst: 20 }),
     },
   };
   if (read.problems.length > 0) {
@@ -147,8 +163,8 @@ function environmentReader(env: Environment) {
     if (found === undefined) problems.push(`${name} must be one of ${values.join(', ')}`);
     return found ?? fallback;
   }
-  function url(name: string, protocols: readonly string[]): string {
-    const value = env[name] ?? '';
+  function url(name: string, protocols: readonly string[], fallback = ''): string {
+    const value = env[name] || fallback;
     if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
       problems.push(`${name} must be an address that begins ${protocols.join('// or ')}//`);
     }
@@ -197,6 +213,10 @@ function environmentReader(env: Environment) {
     rate,
     signingKeys,
   };
+}
+
+function originOf(address: string | undefined): string {
+  return URL.canParse(address ?? '') ? new URL(address ?? '').origin : '';
 }
 
 function parseSigningKey(entry: string): SigningKey | null {

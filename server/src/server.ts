@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from './clock.ts';
 import type { Config, Role } from './config.ts';
+import { consolePlugin } from './console/plugin.ts';
 import { createCredentials } from './credentials.ts';
 import { createPool, type DatabaseRole, type Pool } from './db.ts';
 import type { Deps } from './deps.ts';
@@ -38,6 +39,8 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const roster = new NodeRoster(log);
   const deps = assemble(config, { placement: roster, ...parts, log });
   const app = buildApp(deps, await readCertificate(config.tls));
+  // Streaming nodes face clients alone: people's pages are not theirs to serve.
+  if (config.role !== 'node') await app.register(consolePlugin, deps);
   await app.listen({ host: config.host, port: config.port, backlog: 1_024 });
   const endings: (() => Promise<void>)[] = [watchCertificate(app.server, deps)];
   const streaming =
@@ -92,6 +95,7 @@ function assemble(config: Config, parts: Partial<Deps> & Pick<Deps, 'log' | 'pla
       models: createRateLimiter(config.rates.models, clock),
       failedAuthentication: createRateLimiter(config.rates.failedAuthentication, clock),
       upgrades: createRateLimiter(config.rates.upgrades, clock),
+      consoleForms: createRateLimiter(config.rates.consoleForms, clock),
     },
     ...parts,
   };

@@ -24,12 +24,12 @@ interface WaitlistRow {
 /** Joining twice leaves the first entry as it is, and the answer does not tell: nobody learns who is on the list. */
 export async function joinWaitlist(
   db: Queryable,
-  input: { email: string; name: string; purpose: string },
+  input: { email: string; name: string; purpose: string; language?: 'en' | 'sw' },
 ): Promise<void> {
   await db.query(
-    `insert into waitlist (id, email, name, purpose) values ($1, $2, $3, $4)
+    `insert into waitlist (id, email, name, purpose, language) values ($1, $2, $3, $4, $5)
       on conflict (lower(email)) do nothing`,
-    [randomUUID(), input.email, input.name, input.purpose],
+    [randomUUID(), input.email, input.name, input.purpose, input.language ?? 'en'],
   );
 }
 

@@ -69,6 +69,7 @@ create or replace function approve_waitlist(p_id uuid, p_account uuid, p_actor t
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_entry waitlist;
+  v_account uuid;
 begin
   select * into v_entry from waitlist where id = p_id for update;
   if not found or v_entry.status = 'declined' then
@@ -77,11 +78,18 @@ begin
   if v_entry.status = 'approved' then
     return v_entry.account_id;
   end if;
-  insert into accounts (id, name, email)
-    values (p_account, coalesce(nullif(v_entry.name, ''), v_entry.email), v_entry.email);
+  -- Somebody who was invited to a team meanwhile has a console already: that is the account.
+  select account_id into v_account from console_users where lower(email) = lower(v_entry.email);
+  if not found then
+    v_account := p_account;
+    insert into accounts (id, name, email)
+      values (v_account, coalesce(nullif(v_entry.name, ''), v_entry.email), v_entry.email);
+    insert into console_users (id, account_id, email, role, language)
+      values (gen_random_uuid(), v_account, v_entry.email, 'owner', v_entry.language);
+  end if;
   update waitlist
-    set status = 'approved', account_id = p_account, decided_at = clock_timestamp(), decided_by = p_actor
+    set status = 'approved', account_id = v_account, decided_at = clock_timestamp(), decided_by = p_actor
     where id = p_id;
-  return p_account;
+  return v_account;
 end
 $$;

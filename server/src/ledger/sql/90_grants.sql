@@ -1,7 +1,8 @@
 -- Who may do what, on one page. Money and sessions are written by functions alone: no role may write their tables.
 
 revoke all on
-  accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency, claim_log
+  accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency, claim_log,
+  console_users, sign_in_codes, console_sessions, usage_days, usage_rolled
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_auditor, svc_operator;
 -- PostgreSQL lets everybody call a new function unless told otherwise.
 revoke execute on all functions in schema public from public;
@@ -40,7 +41,18 @@ grant select on accounts, sessions to svc_console;
 grant select (account_id, seq, kind, session_id, available_after_ms, reserved_after_ms, consumed_after_ms, created_at)
   on txn to svc_console;
 grant select on waitlist to svc_console;
-grant insert (id, email, name, purpose) on waitlist to svc_console;
+grant insert (id, email, name, purpose, language) on waitlist to svc_console;
+grant execute on function create_sign_in_code(uuid, uuid, bytea, bytea, bytea, interval) to svc_console;
+grant execute on function use_sign_in_code(uuid, bytea, integer) to svc_console;
+grant execute on function roll_up_usage(uuid, integer) to svc_console;
+grant execute on function approve_as_operator(uuid, uuid, uuid, bigint) to svc_console;
+grant execute on function decline_as_operator(uuid, uuid) to svc_console;
+grant execute on function erase_account(uuid) to svc_console;
+grant execute on function set_allowed_origins(uuid, text[]) to svc_console;
+grant select on console_users, console_sessions, usage_days to svc_console;
+grant insert (id, account_id, email, role, language), delete on console_users to svc_console;
+grant update (role, language, welcomed_at, welcome_tries, welcome_after) on console_users to svc_console;
+grant insert, delete on console_sessions to svc_console;
 
 -- auditor: reads the books and nothing secret.
 grant select on
@@ -60,3 +72,5 @@ grant execute on function approve_waitlist(uuid, uuid, text) to svc_operator;
 grant insert (id, name, email) on accounts to svc_operator;
 grant update (name, email, status, allowed_origins) on accounts to svc_operator;
 grant update (status, decided_at, decided_by) on waitlist to svc_operator;
+grant select (id, account_id, email, role, is_operator) on console_users to svc_operator;
+grant update (is_operator) on console_users to svc_operator;

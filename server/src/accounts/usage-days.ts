@@ -1,0 +1,44 @@
+import type { ModelId } from '@svc-asr/protocol';
+import type { Queryable } from '../db.ts';
+
+export interface UsageDay {
+  readonly date: string;
+  readonly model: ModelId;
+  readonly billableMs: number;
+  readonly sessions: number;
+}
+
+/** Small enough to stay far below the statement's time limit. */
+const BATCH = 20_000;
+const BATCHES_MAX = 50;
+
+/** Audio charged by UTC day and model. Brings the daily sums up to the ledger first, from where they stopped. */
+export async function usageByDay(
+  db: Queryable,
+  input: { accountId: string; days: number },
+): Promise<UsageDay[]> {
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const { rows } = await db.query<{ more: boolean }>('select roll_up_usage($1, $2) as more', [
+      input.accountId,
+      BATCH,
+    ]);
+    if (rows[0]?.more !== true) break;
+  }
+  const { rows } = await db.query<{
+    day: string;
+    model: ModelId;
+    billable_ms: number;
+    sessions: number;
+  }>(
+    `select to_char(day, 'YYYY-MM-DD') as day, model, billable_ms, sessions from usage_days
+      where account_id = $1 and day > (clock_timestamp() at time zone 'UTC')::date - $2::integer
+      order by day, model`,
+    [input.accountId, input.days],
+  );
+  return rows.map((row) => ({
+    date: row.day,
+    model: row.model,
+    billableMs: row.billable_ms,
+    sessions: row.sessions,
+  }));
+}

@@ -1,0 +1,55 @@
+import { Erase } from '@svc-asr/protocol/console.ts';
+import type { FastifyInstance } from 'fastify';
+import { findAccount } from '../accounts/accounts.ts';
+import { listApiKeys } from '../accounts/api-keys.ts';
+import { listMembers } from '../accounts/members.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import { ConsoleError } from './console-error.ts';
+import { CLEARED_COOKIE } from './cookies.ts';
+import { requireOwner, signedInOf } from './guard.ts';
+
+const SESSIONS_MAX = 10_000;
+
+/** All that is kept about an account, for its people to take away; and its erasure. */
+export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  app.get('/data', async (request, reply) => {
+    const { accountId } = signedInOf(request);
+    const [account, members, keys, sessions] = await Promise.all([
+      findAccount(deps.db, accountId),
+      listMembers(deps.db, accountId),
+      listApiKeys(deps.db, accountId),
+      deps.db.query(
+        `select id, model, status, reserved_ms, audio_ms, billable_ms, created_at, completed_at
+          from sessions where account_id = $1 order by created_at desc limit $2`,
+        [accountId, SESSIONS_MAX],
+      ),
+    ]);
+    void reply.header('content-disposition', 'attachment; filename="svc-asr-data.json"');
+    return {
+      note: 'Everything kept about this account. No audio and no transcript is ever stored.',
+      account,
+      members,
+      api_keys: keys,
+      sessions: sessions.rows,
+      sessions_listed_at_most: SESSIONS_MAX,
+    };
+  });
+
+  app.post<{ Body: { confirm_email: string } }>(
+    '/erase',
+    { onRequest: requireOwner, schema: { body: Erase } },
+    async (request, reply) => {
+      const { accountId, email } = signedInOf(request);
+      if (request.body.confirm_email.toLowerCase() !== email.toLowerCase()) {
+        throw new ConsoleError('erasure_not_confirmed');
+      }
+      const { rows } = await deps.db.query<{ erased: boolean }>(
+        'select erase_account($1) as erased',
+        [accountId],
+      );
+      if (rows[0]?.erased !== true) throw new ConsoleError('session_in_progress');
+      void reply.header('set-cookie', CLEARED_COOKIE);
+      return {};
+    },
+  );
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Site, SiteFile } from './site.ts';
+
+/** Addresses without a file name of their own. */
+const PAGES = {
+  '/': '/index.html',
+  '/sw': '/sw.html',
+  '/app': '/app.html',
+  '/app/*': '/app.html',
+} as const;
+
+/** The pages and what they need. Nothing is added to the API's own addresses. */
+export function siteRoutes(
+  app: FastifyInstance,
+  options: { site: Site; streamOrigins: string },
+): void {
+  const policy = contentSecurityPolicy(options.streamOrigins);
+  function serve(address: string, file: SiteFile): void {
+    app.get(address, (request, reply) => send(request, reply, { file, policy }));
+  }
+  for (const [address, file] of options.site) {
+    if (!address.endsWith('.html')) serve(address, file);
+  }
+  for (const [address, name] of Object.entries(PAGES)) {
+    const file = options.site.get(name);
+    if (file !== undefined) serve(address, file);
+  }
+}
+
+/** Scripts and styles are files of ours; nothing inline, nothing from elsewhere, no frame around us. */
+function contentSecurityPolicy(streamOrigins: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "media-src 'self'",
+    `connect-src 'self' ${streamOrigins}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { file, policy }: { file: SiteFile; policy: string },
+): FastifyReply {
+  const accepted = request.headers['accept-encoding'] ?? '';
+  const coded = encodings(file).find(([name]) => accepted.includes(name));
+  if (file.type.startsWith('text/html')) {
+    void reply
+      .header('content-security-policy', policy)
+      .header('referrer-policy', 'no-referrer')
+      .header('permissions-policy', 'microphone=(self), camera=(), geolocation=()')
+      .header('cross-origin-opener-policy', 'same-origin');
+  }
+  void reply
+    .type(file.type)
+    .header('vary', 'accept-encoding')
+    .header('cross-origin-resource-policy', 'same-origin')
+    .header('cache-control', file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
+  if (coded === undefined) return reply.send(file.body);
+  return reply.header('content-encoding', coded[0]).send(coded[1]);
+}
+
+function encodings(file: SiteFile): [name: string, body: Buffer][] {
+  const brotli: [string, Buffer][] = file.brotli === null ? [] : [['br', file.brotli]];
+  const gzip: [string, Buffer][] = file.gzip === null ? [] : [['gzip', file.gzip]];
+  return [...brotli, ...gzip];
+}
