@@ -1,0 +1,44 @@
+import type { ErrorBody } from '@svc-asr/protocol';
+
+/** An answer that was not a success, with a stable code to explain it by. */
+export class ConsoleApiError extends Error {
+  readonly code: string;
+  readonly requestId: string | null;
+  constructor(input: { code: string; message: string; requestId: string | null }) {
+    super(input.message);
+    this.name = 'ConsoleApiError';
+    this.code = input.code;
+    this.requestId = input.requestId;
+  }
+}
+
+export function get<T>(path: string): Promise<T> {
+  return call<T>('GET', path);
+}
+
+export function post<T>(path: string, body: unknown = {}): Promise<T> {
+  return call<T>('POST', path, body);
+}
+
+async function call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+  const response = await fetch(`/console-api${path}`, {
+    method,
+    credentials: 'same-origin',
+    cache: 'no-store',
+    ...(body === undefined
+      ? {}
+      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  }).catch((cause: unknown) => {
+    throw new ConsoleApiError({ code: 'offline', message: String(cause), requestId: null });
+  });
+  const answer: T | ErrorBody | null = await response.json().catch(() => null);
+  if (answer !== null && isErrorBody(answer)) {
+    throw new ConsoleApiError({ ...answer.error, requestId: answer.error.request_id });
+  }
+  if (response.ok && answer !== null) return answer;
+  throw new ConsoleApiError({ code: 'offline', message: response.statusText, requestId: null });
+}
+
+function isErrorBody(value: unknown): value is ErrorBody {
+  return typeof value === 'object' && value !== null && 'error' in value;
+}

@@ -1,0 +1,135 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import type { Me } from '@svc-asr/protocol/console.ts';
+import { Notice } from '../design/feedback.tsx';
+import { Icon, Logo, type IconName } from '../design/icons.tsx';
+import { post } from './api.ts';
+import { useTexts } from './language.tsx';
+import { Link, usePath } from './router.tsx';
+import { chooseTheme, currentTheme, THEMES } from './theme.ts';
+
+const PLACES = ['overview', 'playground', 'keys', 'settings', 'operator'] as const;
+type Place = (typeof PLACES)[number];
+const PATHS: Record<Place, string> = {
+  overview: '/app',
+  playground: '/app/playground',
+  keys: '/app/keys',
+  settings: '/app/settings',
+  operator: '/app/waitlist',
+};
+
+/** A side bar where there is room, a bar of tabs at the thumb where there is not. */
+export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactNode }) {
+  const texts = useTexts();
+  const path = usePath();
+  const main = useRef<HTMLElement>(null);
+  const opened = useRef(path);
+  useEffect(() => {
+    // A new page begins at its top for a screen reader too; the first one is left to the browser.
+    if (opened.current !== path) main.current?.focus();
+    opened.current = path;
+  }, [path]);
+  const places = PLACES.filter((place) => place !== 'operator' || props.me.operator);
+  return (
+    <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
+      <a
+        href="#main"
+        className="button button-primary sr-only focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-20"
+      >
+        {texts.nav.skip}
+      </a>
+      <div className="flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:border-r md:border-b-0 md:px-4 md:py-6">
+        <div className="md:px-2">
+          <Logo />
+        </div>
+        <nav
+          aria-label={texts.nav.label}
+          className="fixed inset-x-0 bottom-0 z-10 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:static md:mt-6 md:grow md:flex-col md:gap-1 md:border-0 md:bg-transparent"
+        >
+          {places.map((place) => (
+            <NavLink
+              key={place}
+              href={PATHS[place]}
+              icon={place}
+              label={texts.nav[place]}
+              current={path === PATHS[place]}
+            />
+          ))}
+        </nav>
+        <Person me={props.me} onSignedOut={props.onSignedOut} />
+      </div>
+      <main
+        id="main"
+        ref={main}
+        tabIndex={-1}
+        className="mx-auto w-full max-w-5xl px-4 pt-6 pb-28 outline-none sm:px-8 md:pt-10 md:pb-16"
+      >
+        {!props.me.account.active && (
+          <div className="mb-6">
+            <Notice tone="warn">{texts.nav.inactive}</Notice>
+          </div>
+        )}
+        {props.children}
+      </main>
+    </div>
+  );
+}
+
+function NavLink(props: { href: string; icon: IconName; label: string; current: boolean }) {
+  return (
+    <Link
+      href={props.href}
+      {...(props.current ? { 'aria-current': 'page' as const } : {})}
+      className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-1 text-[0.75rem] leading-4 text-ink-2 hover:text-ink aria-[current]:font-semibold aria-[current]:text-accent md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-sunken md:aria-[current]:bg-accent-soft md:aria-[current]:text-accent-strong"
+    >
+      <Icon name={props.icon} />
+      <span className="max-w-full truncate">{props.label}</span>
+    </Link>
+  );
+}
+
+function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
+  const texts = useTexts();
+  const [theme, setTheme] = useState(currentTheme);
+  return (
+    <details className="group relative md:border-t md:border-line md:pt-3">
+      <summary className="flex min-h-10 list-none items-center gap-2.5 rounded-md px-2 text-sm hover:bg-sunken [&::-webkit-details-marker]:hidden">
+        <span
+          aria-hidden="true"
+          className="grid size-8 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent-strong uppercase"
+        >
+          {me.email.slice(0, 1)}
+        </span>
+        <span className="sr-only min-w-0 truncate md:not-sr-only">{me.email}</span>
+      </summary>
+      <div className="card absolute top-12 right-0 z-20 grid w-64 gap-4 p-4 md:top-auto md:right-auto md:bottom-14 md:left-0">
+        <p className="truncate text-sm text-ink-2">{me.email}</p>
+        <label className="grid gap-1.5 text-sm font-medium">
+          {texts.nav.theme}
+          <select
+            className="input"
+            value={theme}
+            onChange={(event) => {
+              const next = THEMES.find((known) => known === event.target.value) ?? 'system';
+              chooseTheme(next);
+              setTheme(next);
+            }}
+          >
+            {THEMES.map((option) => (
+              <option key={option} value={option}>
+                {texts.nav.themes[option]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          className="button button-secondary"
+          onClick={() => void post('/sign-out').finally(onSignedOut)}
+        >
+          <Icon name="signOut" size={18} />
+          {texts.nav.signOut}
+        </button>
+      </div>
+    </details>
+  );
+}

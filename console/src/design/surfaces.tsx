@@ -1,0 +1,123 @@
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
+import { useTexts } from '../app/language.tsx';
+import { Button } from './controls.tsx';
+
+export function Card(props: {
+  title?: string;
+  lead?: string;
+  aside?: ReactNode;
+  children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <section
+      className="card p-5 sm:p-6"
+      {...(props.title === undefined ? {} : { 'aria-labelledby': id })}
+    >
+      {props.title !== undefined && (
+        <div className="mb-4 flex flex-wrap items-start justify-between gap-x-4 gap-y-1">
+          <div>
+            <h2 id={id} className="text-lg">
+              {props.title}
+            </h2>
+            {props.lead !== undefined && (
+              <p className="mt-1 max-w-[68ch] text-sm text-ink-2">{props.lead}</p>
+            )}
+          </div>
+          {props.aside}
+        </div>
+      )}
+      {props.children}
+    </section>
+  );
+}
+
+export function PageHead(props: { title: string; lead?: string; children?: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${props.title} · svc-asr`;
+  }, [props.title]);
+  return (
+    <header className="mb-6 flex flex-wrap items-end justify-between gap-4">
+      <div>
+        <h1 ref={heading} className="text-2xl">
+          {props.title}
+        </h1>
+        {props.lead !== undefined && <p className="mt-1.5 max-w-[68ch] text-ink-2">{props.lead}</p>}
+      </div>
+      {props.children}
+    </header>
+  );
+}
+
+/** The browser's own dialog: it traps focus, answers Escape and gives focus back. */
+export function Dialog(props: {
+  title: string;
+  onClose: () => void;
+  /** False while closing would lose something, such as a key shown once. */
+  dismissible?: boolean;
+  children: ReactNode;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  const dismissible = props.dismissible ?? true;
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (dismissible) props.onClose();
+      }}
+      className="card w-[min(34rem,calc(100vw-2rem))] p-5 sm:p-6"
+    >
+      <h2 id={id} className="text-lg" tabIndex={-1}>
+        {props.title}
+      </h2>
+      <div className="mt-3 grid gap-4">{props.children}</div>
+    </dialog>
+  );
+}
+
+export function CopyButton({ text, label }: { text: string; label?: string }) {
+  const texts = useTexts();
+  const [copied, setCopied] = useState(false);
+  async function copy(): Promise<void> {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  }
+  return (
+    <Button
+      icon={copied ? 'check' : 'copy'}
+      onClick={() => void copy()}
+      {...(label === undefined ? {} : { 'aria-label': label })}
+    >
+      <span aria-live="polite">{copied ? texts.common.copied : texts.common.copy}</span>
+    </Button>
+  );
+}
+
+/** Code to take away. It scrolls sideways inside itself, by keyboard too. */
+export function CodeBlock({ code, label }: { code: string; label: string }) {
+  return (
+    <div className="relative">
+      <pre
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        className="overflow-x-auto rounded-md bg-sunken p-4 pr-28 font-mono text-xs leading-5 ring-1 ring-line"
+      >
+        <code>{code}</code>
+      </pre>
+      <div className="absolute top-2 right-2">
+        <CopyButton text={code} />
+      </div>
+    </div>
+  );
+}

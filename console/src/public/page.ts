@@ -1,0 +1,200 @@
+import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
+import { EXAMPLES, type Example } from './examples.ts';
+import { PUBLIC_TEXTS, type PublicTexts } from './texts.ts';
+
+/** The public page as finished HTML, made at build time from constants: nothing in it comes from a user. */
+export function renderPublicPage(language: ConsoleLanguage): string {
+  const texts = PUBLIC_TEXTS[language];
+  return `
+    <div class="mx-auto max-w-6xl px-4 sm:px-8">
+      ${header(texts)}
+      <main id="main">
+        ${hero(texts)}
+        ${how(texts)}
+        ${promises(texts)}
+        ${price(texts)}
+        ${waitlist(texts, language)}
+      </main>
+      ${footer(texts)}
+    </div>`;
+}
+
+const LOGO = `
+  <svg width="28" height="28" viewBox="0 0 32 32" aria-hidden="true">
+    <rect width="32" height="32" rx="9" class="fill-accent"/>
+    <path d="M7 14v4M11.5 10v12M16 7v18M20.5 12v8M25 14.5v3" class="stroke-on-accent" stroke-width="2.6"
+      stroke-linecap="round"/>
+  </svg>`;
+
+function header({ nav, other }: PublicTexts): string {
+  const quiet = 'rounded-sm py-2 text-ink-2 hover:text-ink';
+  return `
+    <header class="flex items-center justify-between gap-4 py-5">
+      <a href="#main" class="button button-primary sr-only focus:not-sr-only">${nav.how}</a>
+      <span class="inline-flex items-center gap-2.5 font-semibold tracking-tight">${LOGO} svc-asr</span>
+      <nav class="flex items-center gap-4 text-sm sm:gap-6">
+        <a class="${quiet} max-sm:hidden" href="#how">${nav.how}</a>
+        <a class="${quiet} max-sm:hidden" href="#price">${nav.price}</a>
+        <a class="${quiet}" href="${other.href}" hreflang="${other.code}" lang="${other.code}">${other.label}</a>
+        <a class="button button-secondary" href="/app">${nav.signIn}</a>
+      </nav>
+    </header>`;
+}
+
+function hero(texts: PublicTexts): string {
+  return `
+    <section class="grid items-center gap-10 py-10 lg:grid-cols-[1.05fr_1fr] lg:gap-14 lg:py-20">
+      <div>
+        <h1 class="text-3xl tracking-[-0.03em]">${texts.title}</h1>
+        <p class="mt-5 max-w-[54ch] text-lg text-ink-2">${texts.lead}</p>
+        <p class="mt-8 flex flex-wrap gap-3">
+          <a class="button button-primary px-5" href="#waitlist">${texts.nav.join}</a>
+          <a class="button button-secondary px-5" href="#how">${texts.nav.how}</a>
+        </p>
+      </div>
+      <div class="grid gap-4" aria-label="${texts.example.title}" role="group">
+        ${EXAMPLES.map((example) => player(example, texts)).join('')}
+        <p class="text-xs text-ink-3">${texts.example.note}</p>
+      </div>
+    </section>`;
+}
+
+/** Without script the whole transcript simply stands there; with it, the words come as they were heard. */
+function player(example: Example, { example: texts }: PublicTexts): string {
+  const width = 100 / example.envelope.length;
+  const bars = example.envelope
+    .map((loud, at) => {
+      const x = ((at + 0.5) * width).toFixed(2);
+      const half = (loud * 0.2).toFixed(1);
+      return `<line x1="${x}%" x2="${x}%" y1="${(22 - Number(half)).toFixed(1)}" y2="${(22 + Number(half)).toFixed(1)}"/>`;
+    })
+    .join('');
+  const words = example.words
+    .map(
+      (word) =>
+        `<span data-end="${word.endMs}" class="transition-opacity duration-150">${word.text}</span>`,
+    )
+    .join(' ');
+  const name = texts.models[example.model];
+  const code = example.model === 'svc-asr-kikuyu-v1' ? 'ki' : 'luo';
+  return `
+    <figure class="card p-5" data-player data-duration="${example.durationMs}">
+      <div class="flex items-center gap-4">
+        <button type="button" data-play data-label-play="${texts.play}: ${name}" data-label-pause="${texts.pause}: ${name}"
+          aria-label="${texts.play}: ${name}" class="button button-primary size-12 shrink-0 rounded-full p-0">
+          <svg width="18" height="18" viewBox="0 0 18 18" fill="currentColor" aria-hidden="true">
+            <path data-shape="play" d="M5 2.8v12.4L15.5 9z"/><path data-shape="pause" class="hidden" d="M4 3h3.6v12H4zM10.4 3H14v12h-3.6z"/>
+          </svg>
+        </button>
+        <svg data-wave class="h-11 w-full stroke-edge" height="44" stroke-width="3" stroke-linecap="round" aria-hidden="true">${bars}</svg>
+      </div>
+      <blockquote class="mt-4 min-h-14 text-lg font-medium" lang="${code}">${words}</blockquote>
+      <figcaption class="mt-2 text-sm text-ink-2"><span class="font-medium text-accent">${name}</span> · ${texts.meaning[example.model]}</figcaption>
+      <audio preload="none" src="${example.audio}"></audio>
+    </figure>`;
+}
+
+function how({ how: texts }: PublicTexts): string {
+  const steps = texts.steps
+    .map(
+      (step, at) => `
+        <li class="border-t-2 border-accent pt-4">
+          <span class="text-sm font-semibold text-accent tabular-nums" aria-hidden="true">${at + 1}</span>
+          <h3 class="mt-1 text-lg">${step.title}</h3>
+          <p class="mt-2 text-ink-2">${step.text}</p>
+        </li>`,
+    )
+    .join('');
+  return `
+    <section id="how" class="border-t border-line py-14 lg:py-20">
+      <h2 class="max-w-[26ch] text-2xl">${texts.title}</h2>
+      <ol class="mt-8 grid gap-8 md:grid-cols-3">${steps}</ol>
+      <pre tabindex="0" role="region" aria-label="curl" class="card mt-10 overflow-x-auto p-5 font-mono text-sm leading-6"><code>${EXCHANGE}</code></pre>
+    </section>`;
+}
+
+const EXCHANGE = `<span class="text-ink-3">$</span> curl https://…/v1/asr/sessions -H "Authorization: Bearer $SVC_API_KEY" \\
+    -H "Content-Type: application/json" -d '{"model":"svc-asr-kikuyu-v1"}'
+
+<span class="text-ink-3">→</span> { "websocket_url": "wss://…", "websocket_protocols": ["svc.realtime.v1", "svc.auth.…"],
+    "expires_at": "…", "credits": { "reserved": 60, "remaining": 3540 } }
+
+<span class="text-ink-3">←</span> {"type":"delta","text":"<span class="text-accent">maitũ nĩarathiĩ</span>"}
+<span class="text-ink-3">←</span> {"type":"final","text":"<span class="text-accent">maitũ nĩarathiĩ ndũnyũ kũgũra waru na mboga</span>","billable_ms":4000}`;
+
+function promises({ promises: texts }: PublicTexts): string {
+  const list = texts.list
+    .map(
+      (promise) => `
+        <li>
+          <h3 class="text-base">${promise.title}</h3>
+          <p class="mt-1.5 text-ink-2">${promise.text}</p>
+        </li>`,
+    )
+    .join('');
+  return `
+    <section class="border-t border-line py-14 lg:py-20">
+      <h2 class="max-w-[28ch] text-2xl">${texts.title}</h2>
+      <ul class="mt-8 grid gap-x-10 gap-y-8 sm:grid-cols-2 lg:grid-cols-4">${list}</ul>
+    </section>`;
+}
+
+function price({ price: texts }: PublicTexts): string {
+  const rows = texts.rows
+    .map(
+      ([what, cost]) => `
+        <tr class="border-t border-line">
+          <td class="py-3 pr-4">${what}</td>
+          <td class="py-3 text-right font-semibold whitespace-nowrap tabular-nums">${cost}</td>
+        </tr>`,
+    )
+    .join('');
+  return `
+    <section id="price" class="grid gap-8 border-t border-line py-14 lg:grid-cols-2 lg:gap-14 lg:py-20">
+      <div>
+        <h2 class="text-2xl">${texts.title}</h2>
+        <p class="mt-4 max-w-[54ch] text-ink-2">${texts.lead}</p>
+        <p class="mt-4 max-w-[54ch] text-ink-2">${texts.foot}</p>
+      </div>
+      <table class="w-full self-start text-left">
+        <thead class="text-sm text-ink-3">
+          <tr><th class="pb-2 font-medium">${texts.head[0]}</th><th class="pb-2 text-right font-medium">${texts.head[1]}</th></tr>
+        </thead>
+        <tbody>${rows}</tbody>
+      </table>
+    </section>`;
+}
+
+function waitlist({ waitlist: texts }: PublicTexts, language: ConsoleLanguage): string {
+  return `
+    <section id="waitlist" class="py-14 lg:py-20">
+      <div class="card grid gap-8 p-6 sm:p-10 lg:grid-cols-2">
+        <div>
+          <h2 class="text-2xl">${texts.title}</h2>
+          <p class="mt-4 text-ink-2">${texts.lead}</p>
+          <p class="mt-4 text-sm text-ink-3">${texts.privacy}</p>
+        </div>
+        <form data-waitlist data-language="${language}" data-invalid="${texts.invalid}" data-failed="${texts.failed}"
+          data-busy="${texts.busy}" data-done="${texts.done}" data-sending="${texts.sending}" novalidate class="grid gap-4">
+          <label class="grid gap-1.5 text-sm font-medium">${texts.email}
+            <input class="input" type="email" name="email" autocomplete="email" autocapitalize="none" required maxlength="254"
+              aria-describedby="waitlist-answer">
+          </label>
+          <label class="grid gap-1.5 text-sm font-medium">${texts.use}
+            <textarea class="input" name="use_case" rows="2" maxlength="500"></textarea>
+          </label>
+          <p id="waitlist-answer" role="status" class="text-sm empty:hidden"></p>
+          <button class="button button-primary" type="submit">${texts.send}</button>
+          <noscript>${texts.script}</noscript>
+        </form>
+      </div>
+    </section>`;
+}
+
+function footer({ foot }: PublicTexts): string {
+  return `
+    <footer class="flex flex-wrap justify-between gap-x-10 gap-y-3 border-t border-line py-8 text-sm text-ink-3">
+      <p class="max-w-[70ch]">${foot.honest}</p>
+      <a class="underline underline-offset-4 hover:text-ink" href="/v1/models">${foot.models}</a>
+    </footer>`;
+}

@@ -1,0 +1,53 @@
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+export function startWaitlistForm(): void {
+  const form = document.querySelector<HTMLFormElement>('[data-waitlist]');
+  form?.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void submit(form);
+  });
+}
+
+async function submit(form: HTMLFormElement): Promise<void> {
+  const input = form.querySelector('input');
+  const email = (input?.value ?? '').trim();
+  const valid = EMAIL.test(email);
+  input?.setAttribute('aria-invalid', String(!valid));
+  if (!valid) {
+    answer(form, 'invalid');
+    input?.focus();
+    return;
+  }
+  const button = form.querySelector('button');
+  button?.setAttribute('aria-busy', 'true');
+  if (button !== null) button.disabled = true;
+  const status = await send({
+    email,
+    use_case: (form.querySelector('textarea')?.value ?? '').trim(),
+    language: form.dataset['language'],
+  });
+  button?.removeAttribute('aria-busy');
+  if (button !== null) button.disabled = false;
+  if (status === 202) form.reset();
+  answer(form, status === 202 ? 'done' : status === 429 ? 'busy' : 'failed');
+}
+
+async function send(body: unknown): Promise<number> {
+  try {
+    const response = await fetch('/console-api/waitlist', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return response.status;
+  } catch {
+    return 0;
+  }
+}
+
+function answer(form: HTMLFormElement, outcome: 'invalid' | 'failed' | 'busy' | 'done'): void {
+  const place = form.querySelector('#waitlist-answer');
+  if (place === null) return;
+  place.textContent = form.dataset[outcome] ?? '';
+  place.className = `text-sm ${outcome === 'done' ? 'text-accent font-medium' : 'text-danger'}`;
+}

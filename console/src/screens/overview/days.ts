@@ -1,0 +1,27 @@
+import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
+import type { UsageDay } from '@svc-asr/protocol/console.ts';
+
+export interface DayTotals {
+  date: string;
+  byModel: Record<ModelId, number>;
+  totalMs: number;
+}
+
+/** One entry for each of the last days, quiet days included, oldest first. Days are UTC days, as the ledger's. */
+export function fillDays(input: { days: UsageDay[]; now: string; count: number }): DayTotals[] {
+  const last = Date.parse(`${input.now.slice(0, 10)}T00:00:00Z`);
+  return Array.from({ length: input.count }, (_, index) => {
+    const date = new Date(last - (input.count - 1 - index) * 86_400_000).toISOString().slice(0, 10);
+    const byModel = { 'svc-asr-kikuyu-v1': 0, 'svc-asr-dholuo-v1': 0 };
+    for (const day of input.days) if (day.date === date) byModel[day.model] += day.billable_ms;
+    return { date, byModel, totalMs: MODEL_IDS.reduce((sum, model) => sum + byModel[model], 0) };
+  });
+}
+
+/** The top of the axis: the next round figure of audio time above the highest bar. */
+export function axisTop(highestMs: number): number {
+  const steps = [10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 36_000, 86_400];
+  const seconds = highestMs / 1_000;
+  const step = steps.find((step) => step >= seconds);
+  return (step ?? Math.ceil(seconds / 86_400) * 86_400) * 1_000;
+}

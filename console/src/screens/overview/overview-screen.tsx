@@ -1,0 +1,116 @@
+import { useEffect } from 'react';
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
+import type { ConsoleSession, Overview } from '@svc-asr/protocol/console.ts';
+import { formatAgo, formatAudio } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { Link } from '../../app/router.tsx';
+import { useLoad } from '../../app/use-load.ts';
+import { Empty, Loaded } from '../../design/feedback.tsx';
+import { Card, PageHead } from '../../design/surfaces.tsx';
+import { CreditGauge } from './credit-gauge.tsx';
+import { fillDays } from './days.ts';
+import { SessionList } from './session-list.tsx';
+import { UsageChart } from './usage-chart.tsx';
+
+const LIVE_REFRESH_MS = 2_000;
+const QUIET_REFRESH_MS = 30_000;
+
+export function OverviewScreen() {
+  const texts = useTexts();
+  const { load, reload } = useLoad<Overview>('/overview');
+  const live = load.state === 'ready' ? load.data.sessions.find(isLive) : undefined;
+  useEffect(() => {
+    const timer = setInterval(
+      () => {
+        if (!document.hidden) void reload();
+      },
+      live === undefined ? QUIET_REFRESH_MS : LIVE_REFRESH_MS,
+    );
+    return () => clearInterval(timer);
+  }, [live === undefined, reload]);
+  return (
+    <>
+      <PageHead title={texts.overview.title}>
+        <Link href="/app/playground" className="button button-primary">
+          {texts.overview.openPlayground}
+        </Link>
+      </PageHead>
+      <Loaded load={load} rows={6} onRetry={() => void reload()}>
+        {(overview) => <OverviewBody overview={overview} />}
+      </Loaded>
+    </>
+  );
+}
+
+function OverviewBody({ overview }: { overview: Overview }) {
+  const texts = useTexts();
+  const live = overview.sessions.find(isLive);
+  const days = fillDays({
+    days: overview.days,
+    now: overview.now,
+    count: CONSOLE_LIMITS.usageDays,
+  });
+  return (
+    <div className="grid gap-5">
+      {live !== undefined && <LiveSession session={live} now={overview.now} />}
+      <div className="grid gap-5 lg:grid-cols-[2fr_3fr]">
+        <Card title={texts.overview.credit}>
+          <CreditGauge balance={overview} />
+        </Card>
+        <Card title={texts.overview.usage}>
+          {days.some((day) => day.totalMs > 0) ? (
+            <UsageChart days={days} />
+          ) : (
+            <p className="py-8 text-center text-sm text-ink-2">{texts.overview.usageEmpty}</p>
+          )}
+        </Card>
+      </div>
+      <Card title={texts.overview.sessions}>
+        {overview.sessions.length === 0 ? (
+          <Empty
+            icon="playground"
+            title={texts.overview.sessionsEmptyTitle}
+            text={texts.overview.sessionsEmpty}
+          />
+        ) : (
+          <SessionList sessions={overview.sessions} now={overview.now} />
+        )}
+      </Card>
+    </div>
+  );
+}
+
+function LiveSession({ session, now }: { session: ConsoleSession; now: string }) {
+  const texts = useTexts();
+  const { language } = useLanguage();
+  const model = texts.common.models[session.model];
+  const limit = formatAudio(session.reserved_ms, texts);
+  const active = session.status === 'active';
+  return (
+    <section
+      aria-live="polite"
+      className="flex items-center gap-3.5 rounded-lg bg-accent-soft px-5 py-4 text-accent-strong"
+    >
+      <span aria-hidden="true" className="relative grid size-3 place-items-center">
+        <span className="absolute size-3 animate-ping rounded-full bg-accent opacity-50" />
+        <span className="size-2.5 rounded-full bg-accent" />
+      </span>
+      <div className="text-sm">
+        <h2 className="font-semibold">{active ? texts.overview.live : texts.overview.waiting}</h2>
+        <p>
+          {active
+            ? texts.overview.liveFor(
+                model,
+                formatAgo({ at: session.created_at, now, language }),
+                limit,
+              )
+            : texts.overview.waitingFor(model, limit)}
+        </p>
+      </div>
+    </section>
+  );
+}
+
+function isLive(session: ConsoleSession): boolean {
+  return session.completed_at === null;
+}

@@ -1,0 +1,153 @@
+import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
+import { formatAudio } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { axisTop, type DayTotals } from './days.ts';
+
+const FILL: Record<ModelId, string> = {
+  'svc-asr-kikuyu-v1': 'fill-accent',
+  'svc-asr-dholuo-v1': 'fill-second',
+};
+const DOT: Record<ModelId, string> = {
+  'svc-asr-kikuyu-v1': 'bg-accent',
+  'svc-asr-dholuo-v1': 'bg-second',
+};
+const HEIGHT = 100;
+const SLOT = 10;
+
+/** Stacked bars, and the same figures as a table for those who want or need one. */
+export function UsageChart({ days }: { days: DayTotals[] }) {
+  const texts = useTexts();
+  const { language } = useLanguage();
+  const top = axisTop(Math.max(...days.map((day) => day.totalMs)));
+  const short = new Intl.DateTimeFormat(language, {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  });
+  const label = (day: DayTotals | undefined) =>
+    day === undefined ? '' : short.format(new Date(day.date));
+  return (
+    <figure>
+      <Legend days={days} />
+      <div className="mt-4 grid grid-cols-[auto_1fr] gap-x-3">
+        <div className="flex flex-col justify-between text-right text-xs text-ink-3 tabular-nums">
+          <span className="-mt-2">{formatAudio(top, texts)}</span>
+          <span>{formatAudio(top / 2, texts)}</span>
+          <span className="-mb-2">0</span>
+        </div>
+        <svg
+          role="img"
+          aria-label={texts.overview.perDay}
+          viewBox={`0 0 ${days.length * SLOT} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          className="h-44 w-full overflow-visible"
+        >
+          {[0, 0.5, 1].map((part) => (
+            <line
+              key={part}
+              x1="0"
+              x2={days.length * SLOT}
+              y1={HEIGHT * part}
+              y2={HEIGHT * part}
+              vectorEffect="non-scaling-stroke"
+              className="stroke-line"
+            />
+          ))}
+          {days.map((day, index) => (
+            <Bar key={day.date} day={day} x={index * SLOT} top={top} title={label(day)} />
+          ))}
+        </svg>
+        <span />
+        <div className="mt-2 flex justify-between text-xs text-ink-3">
+          <span>{label(days[0])}</span>
+          <span className="max-sm:hidden">{label(days[Math.floor(days.length / 2)])}</span>
+          <span>{label(days.at(-1))}</span>
+        </div>
+      </div>
+      <UsageTable days={days} label={label} />
+    </figure>
+  );
+}
+
+function Bar({ day, x, top, title }: { day: DayTotals; x: number; top: number; title: string }) {
+  const texts = useTexts();
+  let base = HEIGHT;
+  return (
+    <g className="opacity-90 hover:opacity-100">
+      <title>{`${title}: ${formatAudio(day.totalMs, texts)}`}</title>
+      <rect x={x} y={0} width={SLOT} height={HEIGHT} className="fill-transparent" />
+      {MODEL_IDS.map((model) => {
+        const height = (day.byModel[model] / top) * HEIGHT;
+        base -= height;
+        return (
+          <rect
+            key={model}
+            x={x + 1.6}
+            y={base}
+            width={SLOT - 3.2}
+            height={height}
+            className={FILL[model]}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
+function Legend({ days }: { days: DayTotals[] }) {
+  const texts = useTexts();
+  return (
+    <ul className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
+      {MODEL_IDS.map((model) => (
+        <li key={model} className="flex items-center gap-2">
+          <span aria-hidden="true" className={`size-2.5 rounded-full ${DOT[model]}`} />
+          {texts.common.models[model]}
+          <span className="text-ink-3 tabular-nums">
+            {formatAudio(
+              days.reduce((sum, day) => sum + day.byModel[model], 0),
+              texts,
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function UsageTable(props: { days: DayTotals[]; label: (day: DayTotals) => string }) {
+  const texts = useTexts();
+  return (
+    <details className="mt-4 text-sm">
+      <summary className="inline-block rounded-sm text-ink-2 underline underline-offset-4 hover:text-ink">
+        {texts.overview.asTable}
+      </summary>
+      <table className="mt-3 w-full max-w-md text-left tabular-nums">
+        <thead className="text-xs text-ink-3">
+          <tr>
+            <th className="py-1 font-medium">{texts.overview.day}</th>
+            {MODEL_IDS.map((model) => (
+              <th key={model} className="py-1 font-medium">
+                {texts.common.models[model]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {props.days
+            .filter((day) => day.totalMs > 0)
+            .toReversed()
+            .map((day) => (
+              <tr key={day.date} className="border-t border-line">
+                <td className="py-1.5">{props.label(day)}</td>
+                {MODEL_IDS.map((model) => (
+                  <td key={model} className="py-1.5">
+                    {formatAudio(day.byModel[model], texts)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}

@@ -1,0 +1,60 @@
+import type { ConsoleLanguage, Me, Settings } from '@svc-asr/protocol/console.ts';
+import { post } from '../../app/api.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { useAction } from '../../app/use-action.ts';
+import { useLoad } from '../../app/use-load.ts';
+import { Choice } from '../../design/controls.tsx';
+import { ErrorNotice, Loaded } from '../../design/feedback.tsx';
+import { Card, PageHead } from '../../design/surfaces.tsx';
+import { en } from '../../texts/en.ts';
+import { sw } from '../../texts/sw.ts';
+import { DataSection } from './data-section.tsx';
+import { OriginsSection } from './origins-section.tsx';
+import { TeamSection } from './team-section.tsx';
+
+export default function SettingsScreen({ me, onErased }: { me: Me; onErased: () => void }) {
+  const texts = useTexts();
+  const { load, reload, set } = useLoad<Settings>('/settings');
+  return (
+    <>
+      <PageHead title={texts.settings.title} />
+      <div className="grid gap-5">
+        <LanguageSection />
+        <Loaded load={load} rows={5} onRetry={() => void reload()}>
+          {(settings) => (
+            <>
+              <TeamSection me={me} members={settings.members} onChanged={set} />
+              <OriginsSection me={me} origins={settings.allowed_origins} onChanged={set} />
+              <DataSection me={me} onErased={onErased} />
+            </>
+          )}
+        </Loaded>
+      </div>
+    </>
+  );
+}
+
+function LanguageSection() {
+  const texts = useTexts();
+  const { language, choose } = useLanguage();
+  const save = useAction(async (next: ConsoleLanguage) => {
+    choose(next);
+    await post('/settings/language', { language: next });
+  });
+  return (
+    <Card>
+      <div className="max-w-xs">
+        <Choice
+          label={texts.settings.language}
+          value={language}
+          options={[
+            { value: 'en', label: en.languageName },
+            { value: 'sw', label: sw.languageName },
+          ]}
+          onChange={(next) => save.run(next)}
+        />
+      </div>
+      <ErrorNotice error={save.error} />
+    </Card>
+  );
+}

@@ -1,0 +1,137 @@
+import { useState, type FormEvent } from 'react';
+import { ROLES } from '@svc-asr/protocol/console-constants.ts';
+import type { Me, Member, Role, Settings } from '@svc-asr/protocol/console.ts';
+import { post } from '../../app/api.ts';
+import { useTexts } from '../../app/language.tsx';
+import { useAction } from '../../app/use-action.ts';
+import { ConfirmDialog } from '../../design/confirm-dialog.tsx';
+import { Button, Field } from '../../design/controls.tsx';
+import { Badge, ErrorNotice, Notice } from '../../design/feedback.tsx';
+import { Card } from '../../design/surfaces.tsx';
+
+interface TeamProps {
+  me: Me;
+  members: Member[];
+  onChanged: (settings: Settings) => void;
+}
+
+export function TeamSection({ me, members, onChanged }: TeamProps) {
+  const texts = useTexts();
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  const changeRole = useAction(async (member: Member, role: Role) => {
+    onChanged(await post<Settings>(`/settings/members/${member.id}/role`, { role }));
+  });
+  async function remove(member: Member): Promise<void> {
+    onChanged(await post<Settings>(`/settings/members/${member.id}/remove`));
+    setLeaving(null);
+  }
+  const owner = me.role === 'owner';
+  return (
+    <Card title={texts.settings.team} lead={texts.settings.teamLead}>
+      <ul className="divide-y divide-line">
+        {members.map((member) => (
+          <li key={member.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
+            <span className="min-w-0 grow break-words">
+              {member.email}{' '}
+              {member.you && <span className="text-sm text-ink-3">({texts.common.you})</span>}{' '}
+              {!member.joined && <Badge tone="warn">{texts.settings.pending}</Badge>}
+            </span>
+            <RoleSelect
+              label={texts.settings.roleOf(member.email)}
+              role={member.role}
+              disabled={!owner}
+              onChange={(role) => changeRole.run(member, role)}
+            />
+            {owner && !member.you && (
+              <Button kind="quiet" onClick={() => setLeaving(member)}>
+                {texts.settings.remove}
+                <span className="sr-only">{member.email}</span>
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ErrorNotice error={changeRole.error} />
+      {owner && <Invite onChanged={onChanged} />}
+      {leaving !== null && (
+        <ConfirmDialog
+          title={texts.settings.removeTitle(leaving.email)}
+          lead={texts.settings.removeLead}
+          action={texts.settings.remove}
+          kind="danger"
+          onConfirm={() => remove(leaving)}
+          onClose={() => setLeaving(null)}
+        />
+      )}
+    </Card>
+  );
+}
+
+function RoleSelect(props: {
+  label: string;
+  role: Role;
+  disabled?: boolean;
+  onChange: (role: Role) => void;
+}) {
+  const texts = useTexts();
+  return (
+    <select
+      aria-label={props.label}
+      className="input w-auto py-1.5 text-sm disabled:opacity-70"
+      value={props.role}
+      disabled={props.disabled}
+      onChange={(event) =>
+        props.onChange(ROLES.find((role) => role === event.target.value) ?? 'member')
+      }
+    >
+      {ROLES.map((role) => (
+        <option key={role} value={role}>
+          {texts.settings.roles[role]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Invite({ onChanged }: { onChanged: (settings: Settings) => void }) {
+  const texts = useTexts();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('member');
+  const [invited, setInvited] = useState<string | null>(null);
+  const invite = useAction(async () => {
+    const address = email.trim();
+    onChanged(await post<Settings>('/settings/members', { email: address, role }));
+    setInvited(address);
+    setEmail('');
+  });
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    setInvited(null);
+    invite.run();
+  }
+  return (
+    <form onSubmit={submit} className="mt-4 grid gap-3 border-t border-line pt-5">
+      <Field label={texts.settings.inviteEmail}>
+        {(control) => (
+          <div className="flex flex-wrap gap-2">
+            <input
+              {...control}
+              type="email"
+              required
+              autoComplete="off"
+              className="input min-w-0 flex-1 basis-56"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+            <RoleSelect label={texts.settings.role} role={role} onChange={setRole} />
+            <Button type="submit" busy={invite.busy}>
+              {texts.settings.invite}
+            </Button>
+          </div>
+        )}
+      </Field>
+      <ErrorNotice error={invite.error} />
+      {invited !== null && <Notice tone="good">{texts.settings.invited(invited)}</Notice>}
+    </form>
+  );
+}

@@ -1,0 +1,157 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
+import type { CodeRequested } from '@svc-asr/protocol/console.ts';
+import { post } from '../app/api.ts';
+import { useLanguage, useTexts } from '../app/language.tsx';
+import { useAction } from '../app/use-action.ts';
+import { Button, Field } from '../design/controls.tsx';
+import { ErrorNotice } from '../design/feedback.tsx';
+import { Logo } from '../design/icons.tsx';
+
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+/** Two steps, no password: an address, then the code that went there. */
+export function SignInScreen({ onSignedIn }: { onSignedIn: () => void }) {
+  const [sent, setSent] = useState<{ email: string; challenge: string } | null>(null);
+  return sent === null ? (
+    <EmailStep onSent={setSent} />
+  ) : (
+    <CodeStep {...sent} onBack={() => setSent(null)} onSent={setSent} onSignedIn={onSignedIn} />
+  );
+}
+
+function Frame({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
+  const texts = useTexts();
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-md flex-col justify-center px-4 py-10">
+      <a href="/" className="mb-8 self-center rounded-md">
+        <Logo />
+      </a>
+      <div className="card grid gap-5 p-6 sm:p-8">
+        <div>
+          <h1 className="text-xl">{title}</h1>
+          <p className="mt-1.5 text-sm break-words text-ink-2">{lead}</p>
+        </div>
+        {children}
+      </div>
+      <p className="mt-6 text-center text-sm text-ink-2">
+        {texts.signIn.none}{' '}
+        <a className="link" href="/#waitlist">
+          {texts.signIn.join}
+        </a>
+      </p>
+    </main>
+  );
+}
+
+type Sent = { email: string; challenge: string };
+
+function useRequestCode(onSent: (sent: Sent) => void) {
+  const { language } = useLanguage();
+  return useAction(async (email: string) => {
+    const answer = await post<CodeRequested>('/sign-in/code', { email, language });
+    onSent({ email, challenge: answer.challenge });
+  });
+}
+
+function EmailStep({ onSent }: { onSent: (sent: Sent) => void }) {
+  const texts = useTexts();
+  const [email, setEmail] = useState('');
+  const [invalid, setInvalid] = useState(false);
+  const request = useRequestCode(onSent);
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    const valid = EMAIL.test(email.trim());
+    setInvalid(!valid);
+    if (valid) request.run(email.trim());
+  }
+  return (
+    <Frame title={texts.signIn.title} lead={texts.signIn.lead}>
+      <form noValidate onSubmit={submit} className="grid gap-5">
+        <Field label={texts.common.email} error={invalid ? texts.signIn.invalidEmail : null}>
+          {(control) => (
+            <input
+              {...control}
+              type="email"
+              autoComplete="email"
+              autoCapitalize="none"
+              spellCheck={false}
+              autoFocus
+              className="input"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        <ErrorNotice error={request.error} />
+        <Button kind="primary" type="submit" busy={request.busy}>
+          {request.busy ? texts.signIn.sending : texts.signIn.send}
+        </Button>
+      </form>
+    </Frame>
+  );
+}
+
+function CodeStep(
+  props: Sent & {
+    onBack: () => void;
+    onSent: (sent: Sent) => void;
+    onSignedIn: () => void;
+  },
+) {
+  const texts = useTexts();
+  const [code, setCode] = useState('');
+  const [invalid, setInvalid] = useState(false);
+  const request = useRequestCode((sent) => {
+    setCode('');
+    verify.clear();
+    props.onSent(sent);
+  });
+  const verify = useAction(async (digits: string) => {
+    await post('/sign-in/verify', { challenge: props.challenge, code: digits });
+    props.onSignedIn();
+  });
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    const digits = code.replace(/\D/g, '');
+    const valid = digits.length === CONSOLE_LIMITS.codeDigits;
+    setInvalid(!valid);
+    if (valid) verify.run(digits);
+  }
+  return (
+    <Frame title={texts.signIn.codeTitle} lead={texts.signIn.codeLead(props.email)}>
+      <form noValidate onSubmit={submit} className="grid gap-5">
+        <Field
+          label={texts.signIn.code}
+          hint={texts.signIn.codeHint}
+          error={invalid ? texts.signIn.invalidCode : null}
+        >
+          {(control) => (
+            <input
+              {...control}
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              autoFocus
+              maxLength={12}
+              className="input text-center font-mono text-xl tracking-[0.22em]"
+              value={code}
+              onChange={(event) => setCode(event.target.value)}
+            />
+          )}
+        </Field>
+        <ErrorNotice error={verify.error ?? request.error} />
+        <Button kind="primary" type="submit" busy={verify.busy}>
+          {texts.signIn.verify}
+        </Button>
+        <div className="flex flex-wrap justify-between gap-2">
+          <Button kind="quiet" onClick={props.onBack}>
+            {texts.signIn.other}
+          </Button>
+          <Button kind="quiet" busy={request.busy} onClick={() => request.run(props.email)}>
+            {texts.signIn.again}
+          </Button>
+        </div>
+      </form>
+    </Frame>
+  );
+}
