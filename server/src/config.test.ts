@@ -16,6 +16,7 @@ test('with what is required alone the defaults of the contract hold', () => {
     models: { perMinute: 120, burst: 120 },
     failedAuthentication: { perMinute: 20, burst: 20 },
     upgrades: { perMinute: 30, burst: 30 },
+    consoleForms: { perMinute: 10, burst: 20 },
   });
 });
 
