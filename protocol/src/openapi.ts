@@ -18,7 +18,6 @@ export const INTERFACE_VERSION = '1.0.0';
 export const ENDPOINT_ERRORS = {
   listModels: ['request_rate_exceeded'],
   createSession: [
-    'malformed_request',
     'invalid_json',
     'invalid_parameter',
     'missing_parameter',
@@ -51,6 +50,30 @@ export const ENDPOINT_ERRORS = {
     'request_rate_exceeded',
     'service_unavailable',
     'internal_error',
+  ],
+  /** Refusals of the WebSocket upgrade, before the 101. */
+  openStream: [
+    'unsupported_subprotocol',
+    'missing_session_credential',
+    'invalid_session_credential',
+    'session_credential_expired',
+    'session_credential_used',
+    'account_inactive',
+    'origin_not_allowed',
+    'upgrade_required',
+    'request_rate_exceeded',
+    'capacity_exceeded',
+    'service_restarting',
+    'service_unavailable',
+    'internal_error',
+  ],
+  /** What is wrong before it is known what was asked for. */
+  anyRequest: [
+    'malformed_request',
+    'route_not_found',
+    'method_not_allowed',
+    'request_timeout',
+    'request_headers_too_large',
   ],
 } as const satisfies Record<string, readonly ApiErrorCode[]>;
 

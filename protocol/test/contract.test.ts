@@ -1,0 +1,71 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import * as protocol from '../src/index.ts';
+
+const ajv = new Ajv({ strict: false });
+addFormats.default(ajv);
+const accepts = ajv.compile(protocol.CreateSessionRequest);
+
+describe('the request for a session', () => {
+  test.each([
+    [{ model: 'x' }, true],
+    [{ model: 'x', max_audio_seconds: 1 }, true],
+    [{ model: 'x', max_audio_seconds: 300 }, true],
+    [{ model: 'x', max_audio_seconds: 0 }, false],
+    [{ model: 'x', max_audio_seconds: 301 }, false],
+    [{ model: 'x', max_audio_seconds: 1.5 }, false],
+    [{ model: 'x', max_audio_seconds: '60' }, false],
+    [{ model: 'x', max_audio_seconds: null }, false],
+    [{ model: 'x', other: 1 }, false],
+    [{ model: 1 }, false],
+    [{}, false],
+  ])('S05 S07 %j: %s', (body, good) => {
+    expect(accepts(body)).toBe(good);
+  });
+});
+
+test('S13 one chunk is 14 encoder frames of 80 ms', () => {
+  expect(protocol.CONTEXT_SIZE).toEqual([56, 13]);
+  expect(protocol.CHUNK_SAMPLES).toBe(17_920);
+});
+
+test('H04 every message is a sentence of ours that ends, and promises no detail', () => {
+  const messages = [
+    ...Object.values(protocol.API_ERRORS),
+    ...Object.values(protocol.STREAM_ERRORS),
+  ].map(({ message }) => message);
+  for (const message of messages) {
+    expect(message).toMatch(/^[A-Zc].*\.$/);
+    expect(message).not.toMatch(/\$\{|%s|undefined/);
+  }
+});
+
+test('a code has one status and one type, and the types are those of the interface', () => {
+  const types = {
+    400: ['invalid_request_error'],
+    401: ['authentication_error'],
+    402: ['insufficient_credits'],
+    403: ['permission_error'],
+    404: ['model_not_found', 'invalid_request_error'],
+    405: ['invalid_request_error'],
+    408: ['invalid_request_error'],
+    409: ['idempotency_conflict'],
+    413: ['request_too_large'],
+    415: ['unsupported_media_type'],
+    426: ['invalid_request_error'],
+    429: ['rate_limit_error'],
+    431: ['invalid_request_error'],
+    503: ['api_error'],
+  };
+  for (const code of Object.keys(protocol.API_ERRORS).filter(protocol.isApiErrorCode)) {
+    expect(types[protocol.API_ERRORS[code].status]).toContain(protocol.apiErrorType(code));
+  }
+});
+
+test('M02 a model id is one of the two, and nothing inherited', () => {
+  expect(protocol.MODEL_IDS.every(protocol.isModelId)).toBe(true);
+  for (const no of ['', 'toString', '__proto__', 'svc-asr-kikuyu-v2']) {
+    expect(protocol.isModelId(no)).toBe(false);
+  }
+});
