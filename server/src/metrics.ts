@@ -32,7 +32,7 @@ export function createMetrics(): Metrics {
     }),
     databaseUp: new Gauge({
       name: 'svc_database_up',
-      help: '1 when the last word from the database was an answer.',
+      help: 'Whether the database answered this scrape: 1 or 0.',
       registers,
     }),
   };

@@ -35,6 +35,8 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
         ? createServer(PATIENCE, handler)
         : createSecureServer({ ...PATIENCE, ...certificate }, handler),
     forceCloseConnections: 'idle',
+    // Its own 503 on the way out would have neither our body nor our id: what arrives is answered as ever.
+    return503OnClosing: false,
     bodyLimit: LIMITS.requestBodyBytes,
     trustProxy: (_address, hop) => hop < deps.config.trustedProxies,
     // Our own line a request stands in observe.ts; a child logger per request would cost more than the request.
@@ -48,6 +50,8 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     },
     clientErrorHandler: answerBrokenRequests(deps),
   });
+  // An expectation that we do not know is no reason for Node's empty 417.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   app.server.maxConnections = deps.config.connectionsMax;
   app.decorateRequest('caller', null);
   app.removeAllContentTypeParsers();
@@ -61,6 +65,11 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header(REQUEST_ID_HEADER, request.id).header('x-content-type-options', 'nosniff');
     done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    // A connection kept alive would hold up the stop, and bring a balancer back to a process that is leaving.
+    if (deps.lifecycle.draining) void reply.header('connection', 'close');
+    done(null, payload);
   });
   observeRequests(app, deps);
   answerErrors(app, deps);

@@ -11,7 +11,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/readyz', async () => {
     if (deps.lifecycle.draining) throw new ApiError('service_restarting');
     if (!deps.lifecycle.checks.every((holds) => holds())) throw new ApiError('service_unavailable');
-    await withinDeadline(deps.db.query('select 1'));
+    if (!(await isDatabaseUp(deps))) throw new ApiError('service_unavailable');
     return { status: 'ready' };
   });
 
@@ -20,9 +20,17 @@ export function operationRoutes(app: FastifyInstance, deps: Deps): void {
     if (metricsToken === null) throw new ApiError('route_not_found');
     if (!isToken(request.headers.authorization, metricsToken))
       throw new ApiError('invalid_api_key');
+    deps.metrics.databaseUp.set((await isDatabaseUp(deps)) ? 1 : 0);
     void reply.type(deps.metrics.registry.contentType);
     return deps.metrics.registry.metrics();
   });
+}
+
+async function isDatabaseUp({ db }: Deps): Promise<boolean> {
+  return withinDeadline(db.query('select 1')).then(
+    () => true,
+    () => false,
+  );
 }
 
 function isToken(authorization: string | undefined, token: string): boolean {

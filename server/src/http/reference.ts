@@ -25,9 +25,13 @@ export async function renderReference(): Promise<Reference> {
       mcp: { disabled: true },
       showDeveloperTools: 'never',
       hideClientButton: true,
+      defaultOpenAllTags: true,
+      hideModels: true,
+      authentication: { preferredSecurityScheme: 'apiKey' },
     },
   });
-  const { body: page } = await app.inject('/reference/');
+  const { body: bare } = await app.inject('/reference/');
+  const page = bare.replace('</head>', '<link rel="icon" href="data:," /></head>');
   const { body: script } = await app.inject('/reference/js/scalar.js');
   await app.close();
   return { page, script, contentSecurityPolicy: policyFor(page) };

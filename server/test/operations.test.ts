@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { revokeApiKey } from '../src/accounts/api-keys.ts';
+import { eventually } from './eventually.ts';
+import { startService, type Service } from './service.ts';
+
+let svc: Service;
+beforeAll(async () => {
+  svc = await startService({ env: { METRICS_TOKEN: 'token-of-the-operator' } });
+});
+afterAll(() => svc.stop());
+
+test('/healthz and /readyz answer without a key', async () => {
+  expect((await svc.request('/healthz')).status).toBe(200);
+  expect((await svc.request('/readyz')).status).toBe(200);
+});
+
+test('/metrics shows latency by route and status, refusals by code, the database and the event loop', async () => {
+  await svc.models();
+  await svc.refusedSession({ model: 'nobody' });
+  const response = await fetch(`${svc.url}/metrics`, {
+    headers: { authorization: 'Bearer token-of-the-operator' },
+  });
+  const text = await response.text();
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
+  expect(text).toMatch(
+    /svc_http_request_seconds_count\{route="\/v1\/models",method="GET",status="200"\} 1/,
+  );
+  expect(text).toMatch(/svc_http_refusals_total\{code="model_not_found"\} 1/);
+  expect(text).toMatch(/^svc_database_up 1$/m);
+  expect(text).toMatch(/svc_event_loop_lag_seconds\{quantile="0.99"\}/);
+});
+
+test('/metrics is closed to whoever does not have the token, and absent where none is set', async () => {
+  expect((await svc.request('/metrics')).status).toBe(401);
+  const without = await startService({ database: svc.database });
+  try {
+    expect((await without.request('/metrics')).status).toBe(404);
+  } finally {
+    await without.stop();
+  }
+});
+
+test('when a key was last used is written off the path of requests, at the latest on a stop', async () => {
+  const other = await startService({ database: svc.database });
+  const tenant = await svc.addTenant({ creditMs: 0 });
+  await other.usage({ apiKey: tenant.apiKey });
+  await other.stop();
+  const { rows } = await svc.database.pool.query<{ last_used_at: Date | null }>(
+    'select last_used_at from api_keys where id = $1',
+    [tenant.keyId],
+  );
+  expect(rows[0]?.last_used_at).toBeInstanceOf(Date);
+});
+
+test('a stop answers what it has begun, and the process takes no more', async () => {
+  const leaving = await startService({ database: svc.database });
+  const { balance } = leaving.deps.ledger;
+  let begun = 0;
+  leaving.deps.ledger.balance = (accountId) => {
+    begun += 1;
+    return balance(accountId);
+  };
+  const running = Promise.all(Array.from({ length: 20 }, () => leaving.usage()));
+  await eventually(() => begun === 20);
+  const [answers] = await Promise.all([running, leaving.stop()]);
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  await expect(fetch(`${leaving.url}/healthz`)).rejects.toThrow();
+});
+
+test('revoking a key does not disturb the other key of the account', async () => {
+  const first = await svc.addTenant({ creditMs: 0 });
+  const second = await svc.addKey(first.accountId);
+  await revokeApiKey(svc.database.pool, { accountId: first.accountId, id: first.keyId });
+  expect((await svc.usage({ apiKey: first.apiKey })).status).toBe(401);
+  expect((await svc.usage({ apiKey: second.apiKey })).status).toBe(200);
+});

@@ -1,0 +1,53 @@
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { asyncApiDocument } from '@svc-asr/protocol/asyncapi.ts';
+import { openApiDocument } from '@svc-asr/protocol/openapi.ts';
+import { startService, type Service } from './service.ts';
+
+let svc: Service;
+let browser: Browser;
+beforeAll(async () => {
+  svc = await startService();
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await svc.stop();
+});
+
+test('the documents are served as they are published', async () => {
+  expect((await svc.request('/openapi.json')).body).toEqual(
+    JSON.parse(JSON.stringify(openApiDocument())),
+  );
+  expect((await svc.request('/asyncapi.json')).body).toEqual(
+    JSON.parse(JSON.stringify(asyncApiDocument())),
+  );
+});
+
+test.each(['light', 'dark'] as const)(
+  'the reference page shows every endpoint in %s, asks no other host and breaks no policy of its own',
+  async (colorScheme) => {
+    const page = await browser.newPage({ colorScheme, viewport: { width: 1_280, height: 900 } });
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${svc.url}/reference`);
+    for (const text of ['List the models', 'Create a streaming session', 'Read the balance']) {
+      await page.getByText(text).first().waitFor();
+    }
+    const screenshot = process.env['REFERENCE_SCREENSHOT'];
+    if (screenshot !== undefined)
+      await page.screenshot({ path: `${screenshot}-${colorScheme}.png` });
+    expect(asked.filter((url) => !url.startsWith(svc.url) && !/^(data|blob):/.test(url))).toEqual(
+      [],
+    );
+    expect(complaints).toEqual([]);
+    await page.close();
+  },
+  60_000,
+);
