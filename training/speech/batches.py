@@ -48,7 +48,7 @@ def pad_to_chunks(x: np.ndarray, chunks: int) -> np.ndarray:
 
 class Draw:
     """Draws rows so that a small synthesiser is heard more often than its hours, a big one less:
-    in proportion to the square root of what each (synthesiser, language) holds."""
+    in proportion to the 0.75th power of what each (synthesiser, language) holds."""
 
     def __init__(self, folder: Path, rng: random.Random):
         self._folder, self._rng, self._left = folder, rng, 0
@@ -63,7 +63,7 @@ class Draw:
         if not groups:
             raise FileNotFoundError(f"no shards in {self._folder}; run speech.render first")
         self._groups = dict(groups)
-        self._weights = [len(rows) ** 0.5 for rows in self._groups.values()]
+        self._weights = [len(rows) ** 0.75 for rows in self._groups.values()]
         self._left = RESCAN_UTTERANCES
 
     def next(self) -> Row:

@@ -21,11 +21,16 @@ class HtsVoice:
     name: str
     language: str
     sounds: dict[str, tuple[str, ...]]
+    by_text: bool  # the American voice crashes on bare words, the Catalan one spells text its way
+
+    def utterance(self, names: list[str]) -> str:
+        joined = " ".join(names)
+        return f'(Utterance Text "{joined}")' if self.by_text else f"(Utterance Words ({joined}))"
 
 
 HTS_VOICES = {
-    "kik": HtsVoice("upc_ca_ona_hts", "kik", _CATALAN),
-    "luo": HtsVoice("cmu_us_slt_arctic_hts", "luo", {**ENGLISH, "*": ("r",)}),
+    "kik": HtsVoice("upc_ca_ona_hts", "kik", _CATALAN, by_text=False),
+    "luo": HtsVoice("cmu_us_slt_arctic_hts", "luo", {**ENGLISH, "*": ("r",)}, by_text=True),
 }
 
 
@@ -78,5 +83,4 @@ def hts_phrase(text: str, voice: HtsVoice) -> tuple[str, str] | None:
             said.append(word)
     if len(said) < 2:
         return None
-    utterance = f'(begin {" ".join(entries)} (Utterance Text "{" ".join(names)}"))'
-    return " ".join(said), utterance
+    return " ".join(said), f"(begin {' '.join(entries)} {voice.utterance(names)})"

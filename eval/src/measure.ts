@@ -1,0 +1,71 @@
+import type { Engine } from '@svc-asr/engine';
+import { overTelephone, soundsWithoutSpeech, withBabble, withWhiteNoise } from './conditions.ts';
+import { mapConcurrently, recognise } from './recognise.ts';
+import { addTo, emptyScore, normalise, withoutTilde, words, type Score } from './scoring.ts';
+import { MODEL_OF, type Language, type Utterance } from './sets.ts';
+
+/** What happened in one condition to one language. */
+export interface Result {
+  readonly condition: string;
+  readonly language: Language;
+  readonly score: Score;
+  readonly scoreWithoutTilde: Score;
+}
+
+export interface Condition {
+  readonly name: string;
+  readonly utterances: readonly Utterance[];
+}
+
+const LANGUAGES: readonly Language[] = ['ki', 'luo'];
+const STREAMS_AT_ONCE = 8;
+const SOUND_SECONDS = 5;
+
+/** The same speech over the telephone, in white noise and among other voices, 20 dB below it; made when asked. */
+export function* disturbed(clean: readonly Utterance[]): Generator<Condition> {
+  const waves = clean.map((utterance) => utterance.wave);
+  const disturbances: Record<string, (wave: Float32Array, seed: number) => Float32Array> = {
+    telephone: overTelephone,
+    'white noise': withWhiteNoise,
+    babble: (wave, seed) => withBabble(wave, waves, seed),
+  };
+  for (const [name, disturb] of Object.entries(disturbances)) {
+    const utterances = clean.map((one, seed) => ({ ...one, wave: disturb(one.wave, seed) }));
+    yield { name, utterances };
+  }
+}
+
+export async function measure(engine: Engine, condition: Condition): Promise<Result[]> {
+  const heard = await mapConcurrently(condition.utterances, STREAMS_AT_ONCE, (utterance) =>
+    recognise(engine, { model: MODEL_OF[utterance.language], wave: utterance.wave }),
+  );
+  const present = LANGUAGES.filter((language) =>
+    condition.utterances.some((utterance) => utterance.language === language),
+  );
+  return present.map((language) => {
+    const result = { score: emptyScore(), scoreWithoutTilde: emptyScore() };
+    for (const [i, utterance] of condition.utterances.entries()) {
+      if (utterance.language !== language) continue;
+      const pair = { spoken: utterance.spoken, heard: normalise(heard[i] ?? '') };
+      addTo(result.score, pair);
+      addTo(result.scoreWithoutTilde, {
+        spoken: withoutTilde(pair.spoken),
+        heard: withoutTilde(pair.heard),
+      });
+    }
+    return { condition: condition.name, language, ...result };
+  });
+}
+
+/** Words written where nobody spoke, by sound; none is right. */
+export async function measureSilence(engine: Engine): Promise<ReadonlyMap<string, number>> {
+  const trials = [...soundsWithoutSpeech(SOUND_SECONDS)].flatMap(([sound, wave]) =>
+    LANGUAGES.map((language) => ({ sound, wave, model: MODEL_OF[language] })),
+  );
+  const heard = await mapConcurrently(trials, STREAMS_AT_ONCE, (trial) => recognise(engine, trial));
+  const counts = new Map<string, number>();
+  for (const [i, { sound }] of trials.entries()) {
+    counts.set(sound, (counts.get(sound) ?? 0) + words(heard[i] ?? '').length);
+  }
+  return counts;
+}

@@ -1,0 +1,43 @@
+import type { Engine } from '@svc-asr/engine';
+import { AUDIO, type ModelId } from '@svc-asr/protocol';
+import { toPcm } from './audio.ts';
+
+const FRAME_BYTES = (AUDIO.sampleRateHz / 10) * AUDIO.bytesPerSample;
+
+/** One utterance through the engine as a client streams it: frames of 100 ms, a flush, the final. */
+export async function recognise(
+  engine: Engine,
+  input: { model: ModelId; wave: Float32Array },
+): Promise<string> {
+  const stream = await engine.open({ model: input.model, signal: AbortSignal.timeout(60_000) });
+  try {
+    const pcm = toPcm(input.wave);
+    for (let at = 0; at < pcm.length; at += FRAME_BYTES) {
+      // A copy: the engine owns what it is given.
+      await stream.write(Uint8Array.from(pcm.subarray(at, at + FRAME_BYTES)));
+    }
+    stream.flush();
+    for await (const event of stream.events) {
+      if (event.type === 'final') return event.text;
+      if (event.type === 'error') throw new Error(`The engine gave up: ${event.reason}`);
+    }
+    throw new Error('The engine ended without a final.');
+  } finally {
+    await stream.close();
+  }
+}
+
+/** Runs the work over all items, so many at a time, and keeps their order. */
+export async function mapConcurrently<Item, Result>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = items.entries();
+  async function worker(): Promise<void> {
+    for (const [index, item] of queue) results[index] = await work(item);
+  }
+  await Promise.all(Array.from({ length: width }, worker));
+  return results;
+}

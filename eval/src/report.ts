@@ -1,0 +1,150 @@
+import { characterErrorRate, wordErrorRate } from './scoring.ts';
+import type { Result } from './measure.ts';
+
+export interface Report {
+  readonly title: string;
+  readonly note: string;
+  readonly results: readonly Result[];
+  readonly wordsWithoutSpeech: ReadonlyMap<string, number>;
+}
+
+/** Word error rates to reach, in percent. */
+export const GOALS: Readonly<Record<string, number>> = {
+  'seen voices': 5,
+  'unseen voices': 10,
+  festival: 40,
+  telephone: 15,
+};
+
+const NAMES = { ki: 'Kikuyu', luo: 'Dholuo' } as const;
+const HEADINGS = ['condition', 'language', 'sentences', 'WER %', 'CER %', 'WER % without tilde'];
+
+function cells(result: Result): string[] {
+  return [
+    result.condition,
+    NAMES[result.language],
+    String(result.score.utterances),
+    wordErrorRate(result.score).toFixed(1),
+    characterErrorRate(result.score).toFixed(1),
+    wordErrorRate(result.scoreWithoutTilde).toFixed(1),
+  ];
+}
+
+/** For the terminal. */
+export function presentTable(report: Report): string {
+  const rows = [HEADINGS, ...report.results.map(cells)];
+  const widths = HEADINGS.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
+  const total = [...report.wordsWithoutSpeech.values()].reduce((sum, count) => sum + count, 0);
+  const sounds = [...report.wordsWithoutSpeech].filter(([, count]) => count > 0);
+  const which = sounds.map(([sound, count]) => `${sound} ${count}`).join(', ');
+  return [
+    report.title,
+    report.note,
+    '',
+    ...lines,
+    '',
+    `words written where nobody spoke: ${total}${which === '' ? '' : ` (${which})`}`,
+  ].join('\n');
+}
+
+/** The names that figures keep for ever. */
+export function figuresOf(report: Report): Record<string, number> {
+  const figures: Record<string, number> = {};
+  const names: Readonly<Record<string, string>> = {
+    'seen voices': 'seen',
+    'unseen voices': 'unseen',
+    festival: 'festival',
+    telephone: 'telephone',
+    fixtures: 'fixtures',
+    'your folder': 'folder',
+    'white noise': 'white',
+    babble: 'babble',
+  };
+  for (const result of report.results) {
+    const name = `${result.language}_${names[result.condition] ?? result.condition}`;
+    figures[`wer_${name}`] = wordErrorRate(result.score);
+    figures[`cer_${name}`] = characterErrorRate(result.score);
+    figures[`wer_${name}_without_tilde`] = wordErrorRate(result.scoreWithoutTilde);
+  }
+  for (const language of ['ki', 'luo']) {
+    for (const rate of ['wer', 'cer']) {
+      const white = figures[`${rate}_${language}_white`];
+      const babble = figures[`${rate}_${language}_babble`];
+      if (white === undefined || babble === undefined) continue;
+      figures[`${rate}_${language}_noise`] = Math.round(5 * (white + babble)) / 10;
+    }
+  }
+  const counts = [...report.wordsWithoutSpeech.values()];
+  figures['words_on_silence'] = counts.reduce((sum, count) => sum + count, 0);
+  return figures;
+}
+
+/** Sentences about every goal that was missed. */
+export function missedGoals(report: Report): string[] {
+  const missed = report.results.flatMap((result) => {
+    const goal = GOALS[result.condition];
+    const rate = wordErrorRate(result.score);
+    if (goal === undefined || rate <= goal) return [];
+    const name = NAMES[result.language];
+    return [`${name}, ${result.condition}: WER ${rate} %, the goal is ${goal} %`];
+  });
+  const written = [...report.wordsWithoutSpeech.values()].reduce((sum, count) => sum + count, 0);
+  if (written > 0) missed.push(`${written} words written where nobody spoke, the goal is none`);
+  return missed;
+}
+
+function row(tag: 'td' | 'th', values: readonly string[]): string {
+  return `<tr>${values.map((value) => `<${tag}>${value}</${tag}>`).join('')}</tr>`;
+}
+
+/** One page that needs nothing else. */
+export function presentPage(report: Report): string {
+  const sounds = [...report.wordsWithoutSpeech].map(([sound, count]) =>
+    row('td', [sound, String(count)]),
+  );
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>${report.title}</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+  table { border-collapse: collapse; margin: 1rem 0 }
+  td, th { padding: 0.25rem 0.75rem; border-bottom: 1px solid #ccc; text-align: left }
+</style>
+<h1>${report.title}</h1>
+<p><strong>${report.note}</strong></p>
+${bars(report.results)}
+<table>${row('th', HEADINGS)}${report.results.map((result) => row('td', cells(result))).join('')}</table>
+<h2>Where nobody speaks</h2>
+<table>${row('th', ['sound', 'words written'])}${sounds.join('')}</table>
+</html>
+`;
+}
+
+const BAR_HEIGHT = 22;
+const SCALE = 5;
+const LABEL_WIDTH = 210;
+
+/** A bar for each word error rate, a line where its goal is. */
+function bars(results: readonly Result[]): string {
+  const drawn = results.map((result, i) => {
+    const rate = wordErrorRate(result.score);
+    const goal = GOALS[result.condition];
+    const top = i * BAR_HEIGHT;
+    const colour = result.language === 'ki' ? '#2b6cb0' : '#c05621';
+    const goalAt = LABEL_WIDTH + (goal ?? 0) * SCALE;
+    const line =
+      goal === undefined
+        ? ''
+        : `<line x1="${goalAt}" x2="${goalAt}" y1="${top}" y2="${top + BAR_HEIGHT}" stroke="black"/>`;
+    const width = Math.min(100, rate) * SCALE;
+    return `<text x="0" y="${top + 16}">${NAMES[result.language]}, ${result.condition}</text>
+<rect x="${LABEL_WIDTH}" y="${top + 3}" width="${width}" height="${BAR_HEIGHT - 6}" fill="${colour}"/>
+<text x="${LABEL_WIDTH + width + 6}" y="${top + 16}">${rate.toFixed(1)}</text>${line}`;
+  });
+  const height = results.length * BAR_HEIGHT;
+  const width = LABEL_WIDTH + 100 * SCALE + 60;
+  return `<svg viewBox="0 0 ${width} ${height}" role="img" font-size="13"
+  aria-label="Word error rate by condition; a line marks the goal">${drawn.join('\n')}</svg>`;
+}

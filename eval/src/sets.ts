@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { ModelId } from '@svc-asr/protocol';
+import { readWave } from './audio.ts';
+import { normalise } from './scoring.ts';
+
+export type Language = 'ki' | 'luo';
+
+export const MODEL_OF: Readonly<Record<Language, ModelId>> = {
+  ki: 'svc-asr-kikuyu-v1',
+  luo: 'svc-asr-dholuo-v1',
+};
+
+export interface Utterance {
+  readonly name: string;
+  readonly language: Language;
+  readonly wave: Float32Array;
+  readonly spoken: string;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Every .wav of a folder that has a .txt beside it; the name's beginning tells the language unless it is given. */
+export async function readFolder(folder: string, language?: Language): Promise<Utterance[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.wav')).toSorted();
+  const utterances: Utterance[] = [];
+  for (const name of names) {
+    const path = join(folder, name);
+    const text = await readFile(path.replace(/\.wav$/, '.txt'), 'utf8').catch(() => null);
+    if (text === null) throw new Error(`${path} has no .txt with its words beside it.`);
+    utterances.push({
+      name: basename(name, '.wav'),
+      language: language ?? languageOf(name),
+      wave: await readWave(path),
+      spoken: normalise(text),
+    });
+  }
+  if (utterances.length === 0) throw new Error(`${folder} holds no .wav files.`);
+  return utterances;
+}
+
+function languageOf(name: string): Language {
+  if (/^(ki|kik|kikuyu)[-_.]/.test(name)) return 'ki';
+  if (/^(luo|dholuo)[-_.]/.test(name)) return 'luo';
+  throw new Error(
+    `${name}: say the language with --language ki or luo, or begin the name with it.`,
+  );
+}
+
+export function readFixtures(): Promise<Utterance[]> {
+  return readFolder(join(ROOT, 'models/fixtures'));
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() ?? false;
+}
+
+/** Speaks the held-out sentences with the synthesisers of this machine; what is there already is kept. */
+export async function renderHeldOut(input: {
+  sentences: string;
+  out: string;
+  limit: number;
+}): Promise<void> {
+  if (await isFolder(join(input.out, 'seen'))) return;
+  const limit = ['--limit', String(input.limit)];
+  const places = ['--sentences', input.sentences, '--out', input.out];
+  const child = spawn('python3', ['-m', 'speech.held_out', ...places, ...limit], {
+    cwd: join(ROOT, 'training'),
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [status] = await once(child, 'exit').catch(() => [-1]);
+  if (status === 0) return;
+  throw new Error(
+    'The held-out sentences could not be spoken. It needs python3 with numpy and scipy, espeak-ng, ' +
+      'festival, festvox-ca-ona-hts and festvox-us-slt-hts; or run without --sentences.',
+  );
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import {
+  addTo,
+  characterErrorRate,
+  distance,
+  emptyScore,
+  normalise,
+  withoutTilde,
+  wordErrorRate,
+} from '../src/scoring.ts';
+
+const sequence = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 8 });
+
+test('the distance is symmetric, zero only between equals, and obeys the triangle', () => {
+  fc.assert(
+    fc.property(sequence, sequence, sequence, (a, b, c) => {
+      expect(distance(a, b)).toBe(distance(b, a));
+      expect(distance(a, b) === 0).toBe(a.join() === b.join());
+      expect(distance(a, c)).toBeLessThanOrEqual(distance(a, b) + distance(b, c));
+      expect(distance(a, b)).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
+    }),
+  );
+});
+
+test('errors are weighed by length over all utterances', () => {
+  const score = emptyScore();
+  addTo(score, { spoken: 'nĩ wega mũno', heard: 'nĩ wega muno' });
+  addTo(score, { spoken: 'ee', heard: 'ee na' });
+  expect(score.utterances).toBe(2);
+  expect(wordErrorRate(score)).toBe(50);
+  expect(characterErrorRate(score)).toBe(28.6);
+});
+
+test('nothing said and nothing heard is no error', () => {
+  const score = emptyScore();
+  addTo(score, { spoken: '', heard: '' });
+  expect(wordErrorRate(score)).toBe(0);
+});
+
+test('spelling is compared as the models write it', () => {
+  expect(normalise('Nī WEGA, mûno!')).toBe('nĩ wega mũno');
+  expect(normalise('mu\u0303no')).toBe('mũno');
+  expect(normalise('Ng’ato “ma’ber” nyar-gi')).toBe("ng'ato maber nyargi");
+});
+
+test('without the tilde only the tilde is forgiven', () => {
+  expect(withoutTilde('mũno nĩ wega')).toBe('muno ni wega');
+});
