@@ -45,7 +45,7 @@ class StreamingEncoder(nn.Module):
         return y.transpose(1, 2), *rest
 
 
-def _export(module, inputs, path: Path, names, outputs, axes) -> None:
+def export_graph(module, inputs, path: Path, names, outputs, axes) -> None:
     torch.onnx.export(
         module, inputs, str(path), input_names=names, output_names=outputs,
         dynamic_axes=axes, opset_version=OPSET, dynamo=False,
@@ -59,7 +59,7 @@ def export_parts(model: Transducer, out: Path) -> None:
     batch = {name: {0: "batch"} for name in INPUTS + OUTPUTS}
     mel = torch.randn(1, 80, WINDOW)
     inputs = (mel, one * WINDOW, *encoder.empty_caches(1), one * 0)
-    _export(StreamingEncoder(encoder), inputs, out / "encoder.onnx", INPUTS, OUTPUTS, batch)
+    export_graph(StreamingEncoder(encoder), inputs, out / "encoder.onnx", INPUTS, OUTPUTS, batch)
 
     state = torch.zeros(1, 1, model.predictor.size)
     targets = torch.zeros(1, 1, dtype=torch.int32)
@@ -67,12 +67,12 @@ def export_parts(model: Transducer, out: Path) -> None:
     outputs = ["outputs", "prednet_lengths", "h_next", "c_next"]
     axes = {n: {1 if n[0] in "hc" else 0: "batch"} for n in (*names, "outputs", *outputs[2:])}
     inputs = (targets, torch.ones(1, dtype=torch.int32), state, state)
-    _export(model.predictor, inputs, out / "decoder.onnx", names, outputs, axes)
+    export_graph(model.predictor, inputs, out / "decoder.onnx", names, outputs, axes)
 
     names = ["encoder_outputs", "decoder_outputs"]
     axes = {names[0]: {0: "batch", 2: "t"}, names[1]: {0: "batch", 2: "u"}, "outputs": {0: "batch"}}
     inputs = (torch.zeros(1, encoder.width, 1), torch.zeros(1, model.predictor.size, 1))
-    _export(model.joint, inputs, out / "joiner.onnx", names, ["outputs"], axes)
+    export_graph(model.joint, inputs, out / "joiner.onnx", names, ["outputs"], axes)
 
     lines = [f"{token} {i}\n" for i, token in enumerate([*TOKENS, "<blk>"])]
     (out / "tokens.txt").write_text("".join(lines), encoding="utf-8")
