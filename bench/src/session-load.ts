@@ -60,11 +60,11 @@ export async function startLoad(input: {
     Array.from({ length: input.clients }, () => createClient(input.owner, config.apiKeyPepper)),
   );
   const tally: LoadTally = { settled: 0, retries: 0 };
-  let finishing = false;
+  const stopped = new AbortController();
   const running = Promise.all(
     clients.map(async (client) => {
       const ledger = createLedger(nodePool);
-      for (let round = 0; !finishing; round += 1) {
+      for (let round = 0; !stopped.signal.aborted; round += 1) {
         const seconds = 1 + (round % 20);
         const { nodeEpoch } = input;
         await oneSession({ url: server.url, client, ledger, nodeEpoch, seconds, tally });
@@ -77,11 +77,11 @@ export async function startLoad(input: {
     tally,
     clients,
     async finish() {
-      finishing = true;
+      stopped.abort();
       await running;
     },
     async stop() {
-      finishing = true;
+      stopped.abort();
       await running.catch(() => {});
       await server.stop({ drainMs: 0 });
       await engine.close();

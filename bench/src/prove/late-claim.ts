@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
+import { createPool, type Pool } from '@svc-asr/server/db.ts';
+import { findViolations } from '@svc-asr/server/ledger/audit.ts';
+import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
+import { withDatabase } from '@svc-asr/server/local-postgres.ts';
+import { migrate } from '@svc-asr/server/migrate.ts';
+import { mutateFunction } from '@svc-asr/server/test/mutate.ts';
+import { makeOlder } from '@svc-asr/server/test/time-travel.ts';
+import type { Campaign } from '../campaign.ts';
+import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
+
+const SIZE = { full: 1_000, short: 40 };
+const CONTROL_SIZE = 10;
+/** Claims that wait at the same time, each on a connection of its own. */
+const BATCH = 20;
+/** What a session has left when its claim begins to wait. */
+const LIFE_LEFT_MS = 1_000;
+
+/** Ways to write a claim that lose the guarantee. Each must win here, or this proof could not fail. */
+const CONTROLS: Readonly<Record<string, readonly { from: string; to: string }[]>> = {
+  'the clock read before the lock': [
+    { from: 'v_now timestamptz;', to: 'v_now timestamptz := clock_timestamp();' },
+    { from: 'v_now := clock_timestamp();', to: '' },
+  ],
+  'now() in place of the clock': [{ from: 'v_now := clock_timestamp();', to: 'v_now := now();' }],
+  'one statement': [
+    {
+      from: 'select * into v_session from sessions s where s.account_id = p_account and s.id = p_session for update;',
+      to: `update sessions s set status = 'active', node_id = p_node, node_epoch = p_epoch,
+        attempt_id = p_attempt, claimed_at = clock_timestamp()
+        where s.account_id = p_account and s.id = p_session and s.status = 'reserved'
+          and s.expires_at > clock_timestamp()
+        returning * into v_session;
+        if found then outcome := 'claimed'; return; end if;`,
+    },
+  ],
+};
+
+/** A claim waits behind a lock until its credential has expired. Not one may win. */
+export const campaign: Campaign = {
+  about: 'claims held behind a lock past their expiry: none may win',
+  async run({ short, log }) {
+    const wanted = short ? SIZE.short : SIZE.full;
+    const ledger = await startThrowAwayLedger();
+    try {
+      const { late, won } = await holdClaims({
+        owner: ledger.owner,
+        url: ledger.server.url,
+        wanted,
+      });
+      const violations = (await findViolations(ledger.owner)).length;
+      log(`${late} late claims, ${won} won`);
+      let controlsThatLose = 0;
+      for (const [name, changes] of Object.entries(CONTROLS)) {
+        const control = await runControl(ledger, changes);
+        log(`control, ${name}: ${control.won} of ${control.late} late claims won`);
+        if (control.won > 0) controlsThatLose += 1;
+      }
+      const controls = Object.keys(CONTROLS).length;
+      return {
+        passed: late >= wanted && won === 0 && violations === 0 && controlsThatLose === controls,
+        figures: {
+          attempts: late,
+          winners: won,
+          violations,
+          controls,
+          controls_that_lose: controlsThatLose,
+        },
+      };
+    } finally {
+      await ledger.stop();
+    }
+  },
+};
+
+/** The same with a broken claim, in a database of its own. */
+async function runControl(
+  ledger: ThrowAwayLedger,
+  changes: readonly { from: string; to: string }[],
+): Promise<{ late: number; won: number }> {
+  const name = `control_${randomUUID().replaceAll('-', '')}`;
+  await ledger.owner.query(`create database ${name}`);
+  const url = withDatabase(ledger.server.url, name);
+  await migrate({ url });
+  const owner = createPool({ url });
+  try {
+    for (const change of changes) await mutateFunction(owner, { name: 'claim_session', ...change });
+    return await holdClaims({ owner, url, wanted: CONTROL_SIZE });
+  } finally {
+    await owner.end();
+  }
+}
+
+async function holdClaims(input: {
+  owner: Pool;
+  url: string;
+  wanted: number;
+}): Promise<{ late: number; won: number }> {
+  const claimants = createPool({ url: input.url, role: 'svc_node', maxConnections: BATCH });
+  const tally = { late: 0, won: 0 };
+  try {
+    while (tally.late < input.wanted) {
+      const outcomes = await holdBatch({ ...input, claimants });
+      tally.late += outcomes.length;
+      tally.won += outcomes.filter((outcome) => outcome === 'claimed').length;
+    }
+  } finally {
+    await claimants.end();
+  }
+  return tally;
+}
+
+async function holdBatch(input: {
+  owner: Pool;
+  claimants: Pool;
+  wanted: number;
+}): Promise<string[]> {
+  const { owner } = input;
+  const size = Math.min(BATCH, input.wanted);
+  const { accountId, sessionIds } = await reserveMany(owner, size);
+  for (const sessionId of sessionIds) {
+    await makeOlder(owner, { sessionId, ms: 60_000 - LIFE_LEFT_MS });
+  }
+  const holder = await owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from sessions where account_id = $1 for update', [accountId]);
+    const ledger = createLedger(input.claimants);
+    const claims = sessionIds.map((sessionId) =>
+      ledger.claim({ sessionId, accountId, nodeId: 'node-1', nodeEpoch: 1 }),
+    );
+    const inTime = await untilAllWait(owner, { accountId, size });
+    await untilExpired(owner, accountId);
+    await holder.query('rollback');
+    const results = await Promise.all(claims);
+    // Only a claim that came in time and then waited says anything.
+    return inTime ? results.map((result) => result.outcome) : [];
+  } finally {
+    holder.release();
+  }
+}
+
+async function reserveMany(
+  owner: Pool,
+  size: number,
+): Promise<{ accountId: string; sessionIds: string[] }> {
+  const accountId = await createAccount(owner, { name: 'Late' });
+  const ledger = createLedger(owner);
+  await setConcurrency(owner, { id: accountId, limit: size });
+  const credit = { ms: size * 60_000, reason: 'credit for the campaign', actor: 'campaign' };
+  await ledger.grant({ ...credit, accountId, id: randomUUID() });
+  const sessionIds: string[] = [];
+  for (let index = 0; index < size; index += 1) {
+    const reservation = await ledger.reserve({
+      accountId,
+      keyId: null,
+      model: 'svc-asr-kikuyu-v1',
+      requestedMs: 60_000,
+      idempotencyKey: null,
+      node: { id: 'node-1', url: 'wss://node-1.example/v1/asr/stream' },
+    });
+    if (reservation.outcome === 'reserved') sessionIds.push(reservation.session.id);
+  }
+  return { accountId, sessionIds };
+}
+
+/** False: the last of them began to wait after the first had expired. */
+async function untilAllWait(
+  owner: Pool,
+  input: { accountId: string; size: number },
+): Promise<boolean> {
+  for (;;) {
+    const { rows } = await owner.query<{ waiting: number; expired: boolean }>(
+      `select (select count(*) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%claim_session%') as waiting,
+        clock_timestamp() >= min(expires_at) as expired
+        from sessions where account_id = $1`,
+      [input.accountId],
+    );
+    if (rows[0]?.expired === true) return false;
+    if (rows[0]?.waiting === input.size) return true;
+    await delay(5);
+  }
+}
+
+async function untilExpired(owner: Pool, accountId: string): Promise<void> {
+  for (;;) {
+    const { rows } = await owner.query<{ expired: boolean }>(
+      'select clock_timestamp() > max(expires_at) as expired from sessions where account_id = $1',
+      [accountId],
+    );
+    if (rows[0]?.expired === true) return;
+    await delay(5);
+  }
+}
