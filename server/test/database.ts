@@ -19,10 +19,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     admin.query(`create database ${name} template ${template} strategy file_copy`),
   );
   const url = withDatabase(adminUrl, name);
-  const pools: Pool[] = [];
+  const pools = new Map<DatabaseRole | undefined, Pool>();
   function open(role?: DatabaseRole): Pool {
+    const known = pools.get(role);
+    if (known !== undefined) return known;
     const pool = createPool(role === undefined ? { url } : { url, role });
-    pools.push(pool);
+    pools.set(role, pool);
     return pool;
   }
   return {
@@ -30,7 +32,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     pool: open(),
     as: open,
     async drop() {
-      await Promise.all(pools.map((pool) => pool.end()));
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
       await onServer(adminUrl, (admin) => admin.query(`drop database ${name} with (force)`));
     },
   };

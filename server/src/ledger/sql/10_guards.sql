@@ -80,7 +80,7 @@ begin
       and t.available_after_ms = new.available_ms and t.reserved_after_ms = new.reserved_ms
       and t.consumed_after_ms = new.consumed_ms
   ) then
-    raise exception 'the balance of account % differs from its ledger', new.id
+    raise exception 'the balance of account % is not what its ledger says', new.id
       using errcode = 'integrity_constraint_violation';
   end if;
   return null;
