@@ -8,6 +8,14 @@ beforeAll(async () => {
 });
 afterAll(() => svc.stop());
 
+function codeOf(answer: RawAnswer): string {
+  const body: { error: { code: string; request_id: string } } = JSON.parse(answer.body);
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
+  expect(answer.headers['connection']).toBe('close');
+  expect(body.error.request_id).toBe(answer.headers['x-request-id']);
+  return body.error.code;
+}
+
 describe('what is not there', () => {
   test.each([
     '/',
@@ -47,14 +55,6 @@ describe('what is not there', () => {
 });
 
 describe('what is no request', () => {
-  function codeOf(answer: RawAnswer): string {
-    const body: { error: { code: string; request_id: string } } = JSON.parse(answer.body);
-    expect(answer.headers['content-type']).toMatch(/^application\/json/);
-    expect(answer.headers['connection']).toBe('close');
-    expect(body.error.request_id).toBe(answer.headers['x-request-id']);
-    return body.error.code;
-  }
-
   test.each([
     ['not HTTP', 'hello\r\n\r\n'],
     ['a method that does not exist', 'STEAL /v1/models HTTP/1.1\r\nHost: x\r\n\r\n'],

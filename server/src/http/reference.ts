@@ -25,9 +25,10 @@ export async function renderReference(): Promise<Reference> {
       mcp: { disabled: true },
       showDeveloperTools: 'never',
       hideClientButton: true,
+      // A permanent key does not belong in a browser, so the page does not ask for one.
+      hideTestRequestButton: true,
       defaultOpenAllTags: true,
       hideModels: true,
-      authentication: { preferredSecurityScheme: 'apiKey' },
     },
   });
   const { body: bare } = await app.inject('/reference/');
