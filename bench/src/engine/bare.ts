@@ -5,9 +5,11 @@ import type { BareAnswer, BareOrder } from './bare-main.ts';
 /** Asks the bare recogniser in its own process. */
 export class Bare {
   readonly #process: ChildProcess;
+  readonly #ended = new AbortController();
 
   private constructor(process: ChildProcess) {
     this.#process = process;
+    process.once('exit', () => this.#ended.abort(new Error('The bare recogniser ended.')));
   }
 
   static async start(): Promise<Bare> {
@@ -17,11 +19,11 @@ export class Bare {
   }
 
   async recognise(order: BareOrder): Promise<BareAnswer> {
-    const answered = Promise.withResolvers<BareAnswer>();
-    this.#process.once('message', (answer: BareAnswer) => answered.resolve(answer));
-    this.#process.once('exit', () => answered.reject(new Error('The bare recogniser ended.')));
+    const answered = once(this.#process, 'message', { signal: this.#ended.signal });
     this.#process.send(order);
-    return answered.promise;
+    const [answer]: BareAnswer[] = await answered;
+    if (answer === undefined) throw new Error('The bare recogniser said nothing.');
+    return answer;
   }
 
   async stop(): Promise<void> {
