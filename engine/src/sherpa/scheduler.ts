@@ -2,7 +2,7 @@ import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { FRAME, type FrameHeader } from './frames.ts';
 import type { Recogniser, Utterance } from './recogniser.ts';
 
-/** Larger batches decode no faster and make everybody wait for the whole of them (measured: docs/adr). */
+/** Larger batches decode no faster and make everybody wait for the whole of them (ADR 0012). */
 const BATCH_MAX = 8;
 const FULL_SCALE = 32_768;
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
