@@ -1,0 +1,112 @@
+import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
+import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
+import { generateApiKey, hashApiKey } from '@svc-asr/server/api-key-format.ts';
+import { generateSecrets } from '@svc-asr/server/config.ts';
+import { createPool, type Pool } from '@svc-asr/server/db.ts';
+import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
+import { startLocalPostgres, type LocalPostgres } from '@svc-asr/server/local-postgres.ts';
+import { migrate } from '@svc-asr/server/migrate.ts';
+import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import type { AsrSession, CreditBalance, ModelId } from '@svc-asr/protocol';
+import { randomUUID } from 'node:crypto';
+import { ServiceProcess } from './service-process.ts';
+
+export interface Tenant {
+  readonly accountId: string;
+  readonly apiKey: string;
+}
+
+const WIDE = '6000000';
+
+/** A database and as many processes of the service on it as a campaign wants. */
+export class Fleet {
+  readonly postgres: LocalPostgres;
+  readonly pool: Pool;
+  readonly processes: ServiceProcess[] = [];
+  readonly #secrets = generateSecrets();
+
+  private constructor(postgres: LocalPostgres) {
+    this.postgres = postgres;
+    this.pool = createPool({ url: postgres.url });
+  }
+
+  static async start(options: { fsync?: boolean } = {}): Promise<Fleet> {
+    const postgres = await startLocalPostgres({
+      fsync: options.fsync ?? false,
+      settings: { max_connections: '400' },
+    });
+    await migrate({ url: postgres.url });
+    return new Fleet(postgres);
+  }
+
+  async launch(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+    const launched = await ServiceProcess.start({
+      ...this.#secrets,
+      PORT: '0',
+      DATABASE_URL: this.postgres.url,
+      PUBLIC_STREAM_URL: 'ws://placed.invalid',
+      ALLOW_INSECURE_WS: '1',
+      NODE_ID: `node-${this.processes.length + 1}`,
+      MODELS_DIR,
+      ENGINE_CHILDREN: '1',
+      LOG_LEVEL: 'info',
+      RATE_SESSIONS: WIDE,
+      RATE_USAGE: WIDE,
+      RATE_UPGRADES: WIDE,
+      ...env,
+    });
+    this.processes.push(launched);
+    return launched;
+  }
+
+  async addTenants(count: number, creditMs: number): Promise<Tenant[]> {
+    const pepper = Buffer.from(this.#secrets.API_KEY_PEPPER, 'base64');
+    const ledger = createLedger(this.pool);
+    const tenants: Tenant[] = [];
+    while (tenants.length < count) {
+      const batch = Array.from({ length: Math.min(10, count - tenants.length) }, async () => {
+        const accountId = await createAccount(this.pool, { name: 'Campaign' });
+        const grant = {
+          accountId,
+          ms: creditMs,
+          reason: 'credit for a campaign',
+          actor: 'campaign',
+        };
+        await ledger.grant({ ...grant, id: randomUUID() });
+        const { key, publicId } = generateApiKey();
+        await insertApiKey(this.pool, { id: publicId, accountId, hmac: hashApiKey(key, pepper) });
+        return { accountId, apiKey: key };
+      });
+      tenants.push(...(await Promise.all(batch)));
+    }
+    return tenants;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.stop()));
+    await this.pool.end();
+    await this.postgres.stop('immediate');
+  }
+}
+
+/** What a trusted server does: one call. Null when it is refused. */
+export async function createSession(
+  url: string,
+  tenant: Tenant,
+  body: { model: ModelId; max_audio_seconds?: number },
+): Promise<AsrSession | null> {
+  const response = await fetch(`${url}/v1/asr/sessions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer: AsrSession = JSON.parse(await response.text());
+  return response.status === 201 ? answer : null;
+}
+
+export async function usageOf(url: string, tenant: Tenant): Promise<CreditBalance> {
+  const headers = { authorization: `Bearer ${tenant.apiKey}` };
+  const response = await fetch(`${url}/v1/usage`, { headers });
+  const balance: CreditBalance = JSON.parse(await response.text());
+  return balance;
+}
