@@ -17,11 +17,12 @@ export interface Tenant {
 }
 
 const WIDE = '6000000';
+const DATABASE = { settings: { max_connections: '400' } };
 
 /** A database and as many processes of the service on it as a campaign wants. */
 export class Fleet {
-  readonly postgres: LocalPostgres;
   readonly pool: Pool;
+  postgres: LocalPostgres;
   readonly processes: ServiceProcess[] = [];
   readonly #secrets = generateSecrets();
 
@@ -30,13 +31,19 @@ export class Fleet {
     this.pool = createPool({ url: postgres.url });
   }
 
-  static async start(options: { fsync?: boolean } = {}): Promise<Fleet> {
-    const postgres = await startLocalPostgres({
-      fsync: options.fsync ?? false,
-      settings: { max_connections: '400' },
-    });
+  /** With a directory of its own the database can be stopped and come back. */
+  static async start(options: { dataDir?: string } = {}): Promise<Fleet> {
+    // What comes back must be what was committed.
+    const fsync = options.dataDir !== undefined;
+    const postgres = await startLocalPostgres({ ...options, ...DATABASE, fsync });
     await migrate({ url: postgres.url });
     return new Fleet(postgres);
+  }
+
+  /** The same data at the same address. */
+  async restartDatabase(): Promise<void> {
+    const { dataDir, port } = this.postgres;
+    this.postgres = await startLocalPostgres({ dataDir, port, ...DATABASE, fsync: true });
   }
 
   async launch(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {

@@ -12,6 +12,9 @@ const AT_ONCE = 8;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 1_000;
 
+/** The database answered, and will answer the same every time: no data, bad value, broken rule, no right, wrong state. */
+const REFUSALS = /^(02|22|23|42|P0|55000)/;
+
 interface Waiting {
   readonly settlement: CloseInput;
   readonly done: () => void;
@@ -81,12 +84,15 @@ export class Settlements {
     this.#retrying = null;
   }
 
+  /** True: nothing more is to be done about it. */
   async #attempt(settlement: CloseInput): Promise<boolean> {
     try {
       await this.#input.write(settlement);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      if (!isRefusal(error)) return false;
+      this.#input.onLost(settlement);
+      return true;
     }
   }
 
@@ -99,4 +105,9 @@ export class Settlements {
       };
     });
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && REFUSALS.test(code);
 }

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import type { AsrSession } from '@svc-asr/protocol';
+import { WebSocket } from 'ws';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { inParallel, numbers } from '../service/crew.ts';
+import { createSession, Fleet, type Tenant } from '../service/fleet.ts';
+import type { ServiceProcess } from '../service/service-process.ts';
+
+/** Every credential is raced for by four upgrades on two nodes: exactly one of them may win. */
+const RACERS = 4;
+
+export const campaign: Campaign = {
+  about: 'four upgrades race for each credential over two nodes; one wins',
+  run,
+};
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const credentials = short ? 100 : 10_000;
+  const accounts = short ? 10 : 40;
+  const fleet = await Fleet.start();
+  try {
+    const nodes = [await fleet.launch(), await fleet.launch()];
+    const tenants = await fleet.addTenants(accounts, 3_600_000);
+    const tally = { attempts: 0, winners: 0, races: 0, wrong: 0 };
+    await inParallel(tenants, accounts, async (tenant) => {
+      for (const _ of numbers(credentials / accounts)) {
+        await race({ nodes, tenant, tally });
+        if (tally.races % (credentials / 10) === 0) {
+          log(`${tally.races} of ${credentials} credentials, ${tally.winners} winners`);
+        }
+      }
+    });
+    const { rows } = await fleet.pool.query<{ claims: number }>(
+      'select count(*) as claims from claim_log',
+    );
+    const figures = { ...tally, claims: rows[0]?.claims ?? -1 };
+    const passed =
+      tally.winners === credentials && tally.wrong === 0 && figures.claims === credentials;
+    return { passed, figures };
+  } finally {
+    await fleet.stop();
+  }
+}
+
+interface Race {
+  readonly nodes: readonly ServiceProcess[];
+  readonly tenant: Tenant;
+  readonly tally: { attempts: number; winners: number; races: number; wrong: number };
+}
+
+async function race({ nodes, tenant, tally }: Race): Promise<void> {
+  const url = nodes[tally.races % nodes.length]?.url ?? '';
+  const session = await createSession(url, tenant, {
+    model: 'svc-asr-kikuyu-v1',
+    max_audio_seconds: 1,
+  });
+  if (session === null) throw new Error('A session was refused.');
+  const racers = numbers(RACERS).map((at) => attempt(nodes[at % nodes.length], session));
+  const outcomes = await Promise.all(racers);
+  const winners = outcomes.filter((outcome) => outcome instanceof WebSocket);
+  tally.attempts += RACERS;
+  tally.winners += winners.length;
+  tally.races += 1;
+  // Whoever loses is told that the credential was used, and nothing else.
+  tally.wrong += outcomes.filter(
+    (one) => !(one instanceof WebSocket) && one !== 'session_credential_used',
+  ).length;
+  await Promise.all(winners.map((socket) => closed(socket)));
+}
+
+function attempt(
+  node: ServiceProcess | undefined,
+  session: AsrSession,
+): Promise<WebSocket | string> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(node?.streamUrl ?? '', [...session.websocket_protocols]);
+    socket.once('open', () => resolve(socket));
+    socket.once('error', (error) => resolve(error.message));
+    socket.once('unexpected-response', (_request, response) => {
+      response.setEncoding('utf8').once('data', (body: string) => {
+        const answer: { error: { code: string } } = JSON.parse(body);
+        resolve(answer.error.code);
+      });
+    });
+  });
+}
+
+async function closed(socket: WebSocket): Promise<void> {
+  const ended = once(socket, 'close');
+  socket.close(1000);
+  await ended;
+}

@@ -1,0 +1,46 @@
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { Bare } from '../engine/bare.ts';
+import { distinctUtterance } from '../engine/utterances.ts';
+import { numbers } from '../service/crew.ts';
+import { Fleet } from '../service/fleet.ts';
+import { Load } from '../service/load.ts';
+import { openSessions } from '../service/sessions.ts';
+
+/** Many callers at once, each saying something else: nobody may be shown a word that somebody else said. */
+export const campaign: Campaign = {
+  about: '200 concurrent streams with distinct texts: no foreign word',
+  run,
+};
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const streams = short ? 16 : 200;
+  const plans = numbers(streams).map((at) => distinctUtterance(at, short ? 2 : 4));
+  const [fleet, load, bare] = await Promise.all([Fleet.start(), Load.start(), Bare.start()]);
+  try {
+    const service = await fleet.launch({ ENGINE_CHILDREN: '2' });
+    const alone = await bare.recognise(plans.map((plan) => [plan]));
+    const expected = alone.texts.map(([text]) => text ?? '');
+    const sessions = await openSessions({ fleet, service }, plans);
+    log(`${streams} streams speak at once`);
+    const answer = await load.run({
+      url: service.streamUrl,
+      sessions,
+      plans,
+      speed: 0,
+      frameMs: 100,
+    });
+    let foreignWords = 0;
+    let differing = 0;
+    for (const [at, text] of answer.texts.entries()) {
+      const own = new Set(expected[at]?.split(' '));
+      foreignWords += text.split(' ').filter((word) => !own.has(word)).length;
+      if (text !== expected[at]) differing += 1;
+    }
+    const figures = { streams, foreign_words: foreignWords, differing, broken: answer.broken };
+    return { passed: foreignWords + differing + answer.broken === 0, figures };
+  } finally {
+    await fleet.stop();
+    await load.stop();
+    await bare.stop();
+  }
+}
