@@ -26,6 +26,10 @@ async function refusal(sql: string, values: readonly unknown[] = []): Promise<st
   }
 }
 
+function setSession(id: string, change: string): Promise<string> {
+  return refusal(`update sessions set ${change} where id = $1`, [id]);
+}
+
 test('the ledger only grows', async () => {
   await books.account(1_000);
   for (const sql of [
@@ -94,16 +98,18 @@ test('a session that is over never changes, and none goes back', async () => {
   const active = await books.reserve(await books.account(60_000));
   await books.claim(active);
   const waiting = await books.reserve(await books.account(60_000));
-  const set = (id: string, change: string) =>
-    refusal(`update sessions set ${change} where id = $1`, [id]);
-  expect(await set(over.id, `samples = 0`)).toContain('never changes');
-  expect(await set(over.id, `status = 'failed', billable_ms = 0`)).toContain('never changes');
-  expect(await set(active.id, `status = 'reserved'`)).toContain('none goes back');
-  expect(await set(waiting.id, `status = 'completed'`)).toContain('none goes back');
-  expect(await set(active.id, `billable_ms = 1000`)).toContain('billed_by_the_meter');
+  expect(await setSession(over.id, `samples = 0`)).toContain('never changes');
+  expect(await setSession(over.id, `status = 'failed', billable_ms = 0`)).toContain(
+    'never changes',
+  );
+  expect(await setSession(active.id, `status = 'reserved'`)).toContain('none goes back');
+  expect(await setSession(waiting.id, `status = 'completed'`)).toContain('none goes back');
+  expect(await setSession(active.id, `billable_ms = 1000`)).toContain('billed_by_the_meter');
   const failed = `status = 'failed', slot = null, completed_at = now(), samples = 16000, audio_ms = 1000`;
-  expect(await set(active.id, `${failed}, billable_ms = 1000`)).toContain('billed_by_the_meter');
-  expect(await set(active.id, `${failed}, billable_ms = 0`)).toContain('do not hold');
+  expect(await setSession(active.id, `${failed}, billable_ms = 1000`)).toContain(
+    'billed_by_the_meter',
+  );
+  expect(await setSession(active.id, `${failed}, billable_ms = 0`)).toContain('do not hold');
 });
 
 test('a second session in the same place, or without money, is refused', async () => {
@@ -127,7 +133,7 @@ test('K01 an account has two live keys at most; a revoked or expired one gives i
   const raced = await Promise.all(
     ['key000000001', 'key000000002', 'key000000003'].map((id) => add(id)),
   );
-  expect(raced.toSorted()).toEqual([false, true, true]);
+  expect(raced.filter(Boolean)).toHaveLength(2);
   const [newest] = await listApiKeys(books.owner, accountId);
   expect(await revokeApiKey(books.owner, { accountId, id: newest?.id ?? '' })).toBe(true);
   expect(await revokeApiKey(books.owner, { accountId: randomUUID(), id: newest?.id ?? '' })).toBe(

@@ -84,7 +84,9 @@ describe('a session', () => {
     const session = await books.reserve(accountId);
     await books.claim(session);
     await expect(books.close(session, { nodeId: 'node-2' })).rejects.toThrow('another node');
-    await expect(books.close(session, { nodeEpoch: books.nodeEpoch + 1 })).rejects.toThrow();
+    await expect(books.close(session, { nodeEpoch: books.nodeEpoch + 1 })).rejects.toThrow(
+      'another node',
+    );
     expect(await books.close(session)).toBe('closed');
   });
 
@@ -151,7 +153,9 @@ describe('credit', () => {
     expect(answers.filter((a) => a.outcome === 'posted' && !a.replayed)).toHaveLength(1);
     expect(answers.filter((a) => a.outcome === 'posted' && a.replayed)).toHaveLength(3);
     expect(await ledger.grant({ ...grant, ms: 6_000 })).toEqual({ outcome: 'request_conflict' });
-    await expect(ledger.grant({ ...grant, ms: -1, id: randomUUID() })).rejects.toThrow();
+    await expect(ledger.grant({ ...grant, ms: -1, id: randomUUID() })).rejects.toThrow(
+      'a grant adds credit',
+    );
     const taken = { ...grant, ms: -5_001, reason: 'too much', id: randomUUID() };
     expect(await ledger.adjust(taken)).toEqual({
       outcome: 'insufficient_credits',

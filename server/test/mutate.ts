@@ -1,17 +1,19 @@
 import type { Queryable } from '../src/db.ts';
 
-/** Breaks a function on purpose: `from` must stand in it, so that no mutation can quietly become nothing. */
+/** Breaks a function on purpose: every `from` must stand in it, so that no mutation can quietly become nothing. */
 export async function mutateFunction(
   owner: Queryable,
-  input: { name: string; from: string; to: string },
+  name: string,
+  changes: readonly { readonly from: string; readonly to: string }[],
 ): Promise<void> {
   const { rows } = await owner.query<{ definition: string }>(
     'select pg_get_functiondef($1::regproc) as definition',
-    [input.name],
+    [name],
   );
-  const definition = rows[0]?.definition ?? '';
-  if (!definition.includes(input.from)) {
-    throw new Error(`${input.name} no longer contains: ${input.from}`);
+  let definition = rows[0]?.definition ?? '';
+  for (const { from, to } of changes) {
+    if (!definition.includes(from)) throw new Error(`${name} no longer contains: ${from}`);
+    definition = definition.replaceAll(from, to);
   }
-  await owner.query(definition.replaceAll(input.from, input.to));
+  await owner.query(definition);
 }

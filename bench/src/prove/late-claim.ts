@@ -86,7 +86,7 @@ async function runControl(
   await migrate({ url });
   const owner = createPool({ url });
   try {
-    for (const change of changes) await mutateFunction(owner, { name: 'claim_session', ...change });
+    await mutateFunction(owner, 'claim_session', changes);
     return await holdClaims({ owner, url, wanted: CONTROL_SIZE });
   } finally {
     await owner.end();
