@@ -113,6 +113,19 @@ test('no child outlives its parent, however that ended', async () => {
   await expect.poll(() => pids.filter(exists), { timeout: 10_000 }).toEqual([]);
 });
 
+test('a signal to the whole group ends no child: streams are drained by the parent', async () => {
+  const { model, pcm } = speech('dholuo-3');
+  const stream = await engine.open({ model, signal: never });
+  const reading = read(stream);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.kill(stream.childPid, signal);
+  }
+  await stream.write(pcm);
+  stream.flush();
+  expect(finals(await reading.until('final'))).toEqual(bare.recognise([{ model, pcm }]));
+  await stream.close();
+});
+
 test('a child is given none of the secrets of its parent', () => {
   for (const { pid } of engine.children()) {
     expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain('SECRET');

@@ -7,6 +7,8 @@ import { Scheduler } from './scheduler.ts';
 /** The child process: one thread that recognises. It ends when its parent does. */
 const PARENT_FD = 3;
 
+// A terminal or a service manager signals the whole group; the parent decides when its children end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 const models = loadModels(process.argv[2] ?? '');
 const reader = new FrameReader(handle);
 const parent = new Socket({
@@ -25,8 +27,6 @@ let working = false;
 
 parent.on('error', leave);
 parent.on('close', leave);
-// A terminal's Ctrl-C reaches the whole group; the parent decides when its children end.
-process.on('SIGINT', () => {});
 parent.resume();
 send({ type: FRAME.ready });
 deliver();

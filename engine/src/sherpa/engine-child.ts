@@ -53,6 +53,8 @@ export class EngineChild {
       // It parses what strangers send: it gets no secret of ours to lose.
       env: { PATH: process.env['PATH'] },
     });
+    // Without a listener a failed spawn would end us; that there is no pid says the same.
+    this.#process.on('error', () => {});
     const { pid } = this.#process;
     const socket = this.#process.stdio[PARENT_FD];
     if (pid === undefined || !(socket instanceof Socket)) throw new EngineFailed();
@@ -119,12 +121,16 @@ export class EngineChild {
     const reader = new FrameReader((frame) => this.#handle(frame));
     this.#socket.on('data', (bytes: Buffer) => {
       this.#watchdog.heard();
-      reader.push(bytes);
+      try {
+        reader.push(bytes);
+      } catch {
+        // What is not a frame of ours comes from a child that is broken.
+        this.#giveUp('child_died');
+      }
     });
     // The end of the process says all there is to say.
     this.#socket.on('error', () => {});
     this.#process.once('exit', () => this.#leave('child_died'));
-    this.#process.once('error', () => this.#leave('child_died'));
   }
 
   #handle(frame: Frame): void {

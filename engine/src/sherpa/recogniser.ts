@@ -18,13 +18,13 @@ const TAIL = new Float32Array(TAIL_SAMPLES);
 /** Weights in memory, and the utterances that they decode. */
 export class Recogniser {
   readonly batching: boolean;
-  readonly #native: OnlineRecognizer;
+  readonly native: OnlineRecognizer;
   readonly #leadIn: Float32Array;
 
   constructor(input: { files: WeightFiles; batching: boolean }) {
     const { tokens, ...transducer } = input.files;
     this.batching = input.batching;
-    this.#native = new sherpa.OnlineRecognizer({
+    this.native = new sherpa.OnlineRecognizer({
       featConfig: { sampleRate: AUDIO.sampleRateHz, featureDim: 80 },
       modelConfig: { transducer, tokens, numThreads: 1, provider: 'cpu' },
       decodingMethod: 'greedy_search',
@@ -32,21 +32,25 @@ export class Recogniser {
     this.#leadIn = new Float32Array(this.#firstDecodeSamples() - CHUNK_SAMPLES);
   }
 
+  begin(language: string): Utterance {
+    return new Utterance(this, language);
+  }
+
   /**
    * Begins with the silence that the first decode wants beyond one chunk. It fills the cache, so that no speech is
    * lost to that, and from then on every chunk of the caller's audio is decoded when its last sample is there.
    */
-  begin(language: string): Utterance {
-    const stream = this.#native.createStream();
+  beginStream(language: string): OnlineStream {
+    const stream = this.native.createStream();
     stream.setOption('language', language);
-    const utterance = new Utterance({ native: this.#native, stream, recogniser: this });
-    utterance.pad(this.#leadIn);
-    return utterance;
+    accept(stream, this.#leadIn);
+    return stream;
   }
 
   /** Every one of them must be ready. */
   decode(utterances: readonly Utterance[]): void {
-    this.#native.decodeStreams(utterances.map((utterance) => utterance.stream));
+    const streams = utterances.flatMap(({ stream }) => (stream === undefined ? [] : [stream]));
+    this.native.decodeStreams(streams);
   }
 
   get leadInMs(): number {
@@ -58,29 +62,29 @@ export class Recogniser {
     let tooFew = CHUNK_SAMPLES - 1;
     while (enough - tooFew > 1) {
       const samples = Math.floor((enough + tooFew) / 2);
-      const stream = this.#native.createStream();
-      stream.acceptWaveform({
-        samples: new Float32Array(samples),
-        sampleRate: AUDIO.sampleRateHz,
-      });
-      if (this.#native.isReady(stream)) enough = samples;
+      const stream = this.native.createStream();
+      accept(stream, new Float32Array(samples));
+      if (this.native.isReady(stream)) enough = samples;
       else tooFew = samples;
     }
     return enough;
   }
 }
 
-/** One utterance being decoded. */
+/** One utterance being decoded. It costs nothing before its first audio. */
 export class Utterance {
   readonly recogniser: Recogniser;
-  readonly stream: OnlineStream;
-  readonly #native: OnlineRecognizer;
+  readonly #language: string;
+  #stream: OnlineStream | undefined;
   #samples = 0;
 
-  constructor(input: { native: OnlineRecognizer; stream: OnlineStream; recogniser: Recogniser }) {
-    this.#native = input.native;
-    this.stream = input.stream;
-    this.recogniser = input.recogniser;
+  constructor(recogniser: Recogniser, language: string) {
+    this.recogniser = recogniser;
+    this.#language = language;
+  }
+
+  get stream(): OnlineStream | undefined {
+    return this.#stream;
   }
 
   get samples(): number {
@@ -88,28 +92,29 @@ export class Utterance {
   }
 
   get ready(): boolean {
-    return this.#native.isReady(this.stream);
+    return this.#stream !== undefined && this.recogniser.native.isReady(this.#stream);
   }
 
   accept(samples: Float32Array): void {
+    this.#stream ??= this.recogniser.beginStream(this.#language);
     this.#samples += samples.length;
-    this.pad(samples);
+    accept(this.#stream, samples);
   }
 
-  /** No more audio: pushes what is left through the decoder. Nothing is left of an utterance without audio. */
+  /** No more audio: pushes what is left through the decoder. */
   finish(): void {
-    if (this.#samples > 0) this.pad(TAIL);
-  }
-
-  pad(samples: Float32Array): void {
-    if (samples.length === 0) return;
-    this.stream.acceptWaveform({ samples, sampleRate: AUDIO.sampleRateHz });
+    if (this.#stream !== undefined) accept(this.#stream, TAIL);
   }
 
   transcript(): Transcript {
-    return toTranscript(this.#native.getResult(this.stream), {
+    if (this.#stream === undefined) return { text: '', words: [] };
+    return toTranscript(this.recogniser.native.getResult(this.#stream), {
       leadInMs: this.recogniser.leadInMs,
       heardMs: (this.#samples * 1000) / AUDIO.sampleRateHz,
     });
   }
+}
+
+function accept(stream: OnlineStream, samples: Float32Array): void {
+  stream.acceptWaveform({ samples, sampleRate: AUDIO.sampleRateHz });
 }

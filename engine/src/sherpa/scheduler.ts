@@ -4,6 +4,8 @@ import type { Recogniser, Utterance } from './recogniser.ts';
 
 /** Larger batches decode no faster and make everybody wait for the whole of them (ADR 0012). */
 const BATCH_MAX = 8;
+/** Who is behind gets the words of every fourth chunk: a result costs more the longer it is (ADR 0012). */
+const RESULT_EVERY = 4;
 const FULL_SCALE = 32_768;
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
 const CHUNK_MS = (CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
@@ -135,14 +137,10 @@ export class Scheduler {
     part.decodes += 1;
     const credits = Math.min(part.chunksOwed, 1);
     part.chunksOwed -= credits;
-    const more = part.utterance.ready;
+    const behind = part.utterance.ready;
+    if (behind || part.flushed) this.#line.add(slot);
     const header = { type: FRAME.decoded, stream: slot.id, utterance: part.number, credits };
-    if (more || part.flushed) {
-      // Behind: the result of the last decode says it all, and asking for one costs more the longer it is.
-      if (credits > 0) this.#send(header);
-      this.#line.add(slot);
-      return;
-    }
+    if (part.flushed || (behind && part.decodes % RESULT_EVERY !== 0)) return this.#send(header);
     const { text, words } = part.utterance.transcript();
     if (text === part.said) return this.#send(header);
     part.said = text;
@@ -152,10 +150,9 @@ export class Scheduler {
 
   #final(slot: Slot, part: Part): void {
     const { samples } = part.utterance;
-    const said = samples === 0 ? { text: '', words: [] } : part.utterance.transcript();
     const credits = part.chunksOwed + 1;
     const header = { type: FRAME.final, stream: slot.id, utterance: part.number, credits };
-    this.#send(header, JSON.stringify({ ...said, samples }));
+    this.#send(header, JSON.stringify({ ...part.utterance.transcript(), samples }));
   }
 
   #toFloat(pcm: Buffer): Float32Array {
