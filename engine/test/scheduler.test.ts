@@ -1,0 +1,70 @@
+import { CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { beforeEach, expect, test } from 'vitest';
+import { loadManifests } from '../src/index.ts';
+import { FRAME, type FrameHeader } from '../src/sherpa/frames.ts';
+import { Recogniser } from '../src/sherpa/recogniser.ts';
+import { Scheduler } from '../src/sherpa/scheduler.ts';
+import { MODELS_DIR, speech } from './speech.ts';
+
+const manifest = (await loadManifests(MODELS_DIR)).get('svc-asr-kikuyu-v1');
+if (manifest === undefined) throw new Error('no manifest');
+const { files, language } = manifest;
+const recogniser = new Recogniser({ files, batching: true });
+const chunk = Buffer.from(speech('kikuyu-2').pcm.slice(0, CHUNK_SAMPLES * 2));
+const [FAST, LIVE] = [1, 2];
+
+let scheduler: Scheduler;
+let sent: FrameHeader[];
+beforeEach(() => {
+  sent = [];
+  scheduler = new Scheduler((header) => sent.push(header));
+  scheduler.open(FAST, recogniser, language);
+  scheduler.open(LIVE, recogniser, language);
+  sent = [];
+});
+
+/** Whose chunks one round decoded. */
+function round(): (number | undefined)[] {
+  sent = [];
+  scheduler.round();
+  return sent.map(({ stream }) => stream);
+}
+
+test('a live chunk goes before all that a fast sender has queued, and is not batched with it', () => {
+  for (let times = 0; times < 12; times += 1) scheduler.audio(FAST, chunk);
+  for (let times = 0; times < 5; times += 1) expect(round()).toEqual([FAST]);
+  scheduler.audio(LIVE, chunk);
+  expect(round()).toEqual([LIVE]);
+  expect(round()).toEqual([FAST]);
+});
+
+test('chunks that are due together are decoded together', () => {
+  scheduler.audio(FAST, chunk);
+  scheduler.audio(LIVE, chunk);
+  expect(new Set(round())).toEqual(new Set([FAST, LIVE]));
+  expect(scheduler.idle).toBe(true);
+});
+
+test('every chunk and every flush gives its credit back once, reset or not', () => {
+  for (let times = 0; times < 3; times += 1) scheduler.audio(FAST, chunk);
+  scheduler.round();
+  scheduler.reset(FAST);
+  scheduler.audio(FAST, chunk);
+  scheduler.audio(FAST, chunk.subarray(0, 1_000));
+  scheduler.flush(FAST);
+  while (!scheduler.idle) scheduler.round();
+  expect(sent.reduce((sum, { credits = 0 }) => sum + credits, 0)).toBe(5);
+  const finals = sent.filter(({ type }) => type === FRAME.final);
+  expect(finals.map(({ utterance }) => utterance)).toEqual([1]);
+});
+
+test('a closed stream says nothing more, whatever it had queued', () => {
+  scheduler.audio(FAST, chunk);
+  scheduler.flush(FAST);
+  scheduler.close(FAST);
+  expect(scheduler.idle).toBe(true);
+  scheduler.audio(FAST, chunk);
+  scheduler.flush(FAST);
+  scheduler.reset(FAST);
+  expect(round()).toEqual([]);
+});
