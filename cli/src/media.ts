@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
+
+/** Anything ffmpeg reads, as 16 kHz mono PCM. */
+
+const PCM = ['-f', 's16le', '-ar', String(AUDIO.sampleRateHz), '-ac', String(AUDIO.channels)];
+
+export class MediaError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MediaError';
+  }
+}
+
+export async function* decodeFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  // The protocol list keeps a playlist from opening network addresses in our name.
+  const input = ['-protocol_whitelist', 'file,pipe,crypto,data', '-i', path];
+  yield* runForAudio(
+    'ffmpeg',
+    ['-nostdin', '-v', 'error', ...input, '-vn', ...PCM, 'pipe:1'],
+    signal,
+  );
+}
+
+/** Null when ffprobe cannot tell. */
+export async function durationMs(path: string): Promise<number | null> {
+  const args = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', '-i', path];
+  const probe = spawn('ffprobe', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let told = '';
+  probe.stdout.setEncoding('utf8').on('data', (piece: string) => (told += piece));
+  await new Promise((resolve) => {
+    probe.on('close', resolve);
+    probe.on('error', resolve);
+  });
+  const seconds = Number.parseFloat(told);
+  return Number.isFinite(seconds) ? Math.round(seconds * 1000) : null;
+}
+
+interface Recorder {
+  readonly program: string;
+  readonly args: (device: string | undefined) => string[];
+}
+
+const RECORDERS: readonly Recorder[] = [
+  {
+    program: 'arecord',
+    args: (device) => [
+      ...(device === undefined ? [] : ['-D', device]),
+      '-q',
+      '-t',
+      'raw',
+      '-f',
+      'S16_LE',
+      '-r',
+      '16000',
+      '-c',
+      '1',
+    ],
+  },
+  {
+    program: 'rec',
+    args: () => ['-q', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', '16000', '-c', '1', '-'],
+  },
+  {
+    program: 'ffmpeg',
+    args: (device) => {
+      const [system, usual] =
+        process.platform === 'darwin' ? ['avfoundation', ':0'] : ['pulse', 'default'];
+      return ['-nostdin', '-v', 'error', '-f', system, '-i', device ?? usual, ...PCM, 'pipe:1'];
+    },
+  },
+];
+
+export async function findRecorder(): Promise<Recorder | null> {
+  for (const recorder of RECORDERS) if (await isInstalled(recorder.program)) return recorder;
+  return null;
+}
+
+export async function* record(
+  recorder: Recorder,
+  device: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  yield* runForAudio(recorder.program, recorder.args(device), signal);
+}
+
+export function isInstalled(program: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(program, ['-version'], { stdio: 'ignore' });
+    child.on('error', () => resolve(false));
+    child.on('spawn', () => {
+      child.kill();
+      resolve(true);
+    });
+  });
+}
+
+/** A program's standard output. Its complaints become the error, its end the end; an abort ends both quietly. */
+async function* runForAudio(
+  program: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const stop = (): void => void child.kill();
+  signal.addEventListener('abort', stop);
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    complaint = (complaint + piece).slice(-2_000);
+  });
+  const ended = new Promise<number | 'missing'>((resolve) => {
+    child.on('error', () => resolve('missing'));
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+  try {
+    yield* child.stdout;
+    const code = await ended;
+    if (code === 'missing') {
+      throw new MediaError(
+        `${program} is not installed. Debian: apt-get install ffmpeg alsa-utils.`,
+      );
+    }
+    if (code !== 0 && !signal.aborted) throw new MediaError(lastLine(complaint, program));
+  } finally {
+    signal.removeEventListener('abort', stop);
+    child.kill();
+  }
+}
+
+function lastLine(complaint: string, program: string): string {
+  const line = complaint.trim().split('\n').at(-1)?.trim() ?? '';
+  return line === '' ? `${program} could not read it.` : `${program}: ${line}`;
+}

@@ -1,0 +1,101 @@
+import type { WriteStream } from 'node:tty';
+
+type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+const CODES: Readonly<Record<Style, readonly [number, number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+/** Results go to standard output, everything for people's eyes to standard error: so a pipe gets only results. */
+export class Terminal {
+  readonly #out: Output;
+  readonly #err: Output;
+  readonly #styled: boolean;
+  #liveLines = 0;
+
+  constructor(out: Output, err: Output, env: NodeJS.ProcessEnv) {
+    this.#out = out;
+    this.#err = err;
+    this.#styled = err.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  }
+
+  /** Whether lines can be redrawn: somebody is watching. */
+  get isLive(): boolean {
+    return this.#styled;
+  }
+
+  get isOutTerminal(): boolean {
+    return this.#out.isTTY === true;
+  }
+
+  get columns(): number {
+    return this.#err.columns ?? 80;
+  }
+
+  print(text: string): void {
+    this.clearLive();
+    this.#out.write(`${text}\n`);
+  }
+
+  json(value: unknown): void {
+    this.print(JSON.stringify(value, null, this.isOutTerminal ? 2 : 0));
+  }
+
+  note(text: string): void {
+    this.clearLive();
+    this.#err.write(`${text}\n`);
+  }
+
+  style(style: Style, text: string): string {
+    if (!this.#styled) return text;
+    const [on, off] = CODES[style];
+    return `\u001B[${on}m${text}\u001B[${off}m`;
+  }
+
+  /** Lines at the bottom that the next call replaces. Nothing when nobody is watching. */
+  live(lines: readonly string[]): void {
+    if (!this.#styled) return;
+    this.clearLive();
+    for (const line of lines) this.#err.write(`${line}\n`);
+    this.#liveLines = lines.length;
+  }
+
+  clearLive(): void {
+    if (this.#liveLines === 0) return;
+    this.#err.write(`\u001B[${this.#liveLines}A\u001B[0J`);
+    this.#liveLines = 0;
+  }
+}
+
+/** Cut to a width, with a mark that something is missing. */
+export function fit(text: string, width: number): string {
+  const letters = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+  if (letters.length <= width) return text.padEnd(text.length + width - letters.length);
+  return `${letters.slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+/** The end of a text, for what is being said right now. */
+export function tail(text: string, width: number): string {
+  const letters = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+  return letters.length <= width ? text : `…${letters.slice(1 - width).join('')}`;
+}
+
+export function bar(share: number, width: number): string {
+  const filled = Math.round(Math.max(0, Math.min(1, share)) * width);
+  return '█'.repeat(filled) + '░'.repeat(width - filled);
+}
+
+/** 83,500 ms as 1:23; an hour and more as 2:05:09. */
+export function clock(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const rest = String(seconds % 60).padStart(2, '0');
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${rest}`;
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}:${rest}`;
+}
