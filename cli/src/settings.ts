@@ -48,7 +48,8 @@ export async function openClient(
   return new SvcClient({
     baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
-    ...(options.retriesMax === undefined ? {} : { retriesMax: options.retriesMax }),
+    // Somebody waits in front of it.
+    retriesMax: options.retriesMax ?? 3,
     allowInsecure: env['SVC_ALLOW_INSECURE'] === '1',
   });
 }

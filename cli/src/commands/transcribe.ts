@@ -110,7 +110,10 @@ async function one(invocation: Invocation, job: Job): Promise<Transcript> {
     getSession: ({ signal }) =>
       createInTurn(job.turns, (how) =>
         (how === 'once' ? job.quick : job.patient).sessions.create(params, { signal }),
-      ),
+      ).catch((error: unknown) => {
+        board.said(path, explain(error));
+        throw error;
+      }),
     onSent: (ms) => board.sent(path, ms),
     onStream(stream) {
       stream.on('delta', (delta) => board.said(path, delta.text));

@@ -4,6 +4,8 @@ import { backoffMs } from '../retry.ts';
 /** Only a session that lasted proves that the trouble is over: one that dies young must not reset the waits. */
 const STABLE_MS = 5_000;
 const GIVE_UP_MS = 120_000;
+/** Nothing was ever said, so nothing is lost: a caller would rather hear of it. */
+const GIVE_UP_FIRST_MS = 15_000;
 /** Errors that do not say whether trying again helps are given this many chances. */
 const UNKNOWN_ERRORS_MAX = 3;
 
@@ -12,9 +14,13 @@ export class Failover {
   #failures = 0;
   #failingSince: number | null = null;
   #unknownErrors = 0;
+  #wasReady = false;
 
   onEnd(readyForMs: number): void {
-    if (readyForMs > 0) this.#unknownErrors = 0;
+    if (readyForMs > 0) {
+      this.#unknownErrors = 0;
+      this.#wasReady = true;
+    }
     if (readyForMs < STABLE_MS) return;
     this.#failures = 0;
     this.#failingSince = null;
@@ -39,7 +45,8 @@ export class Failover {
   #nextWaitMs(): number | null {
     const now = performance.now();
     this.#failingSince ??= now;
-    if (now - this.#failingSince > GIVE_UP_MS) return null;
+    const patienceMs = this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS;
+    if (now - this.#failingSince > patienceMs) return null;
     const waitMs = backoffMs(this.#failures, Math.random);
     this.#failures += 1;
     return waitMs;

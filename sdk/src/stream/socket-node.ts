@@ -44,12 +44,17 @@ export const connect: Connect = (address, handlers) => {
       once.lost();
       return;
     }
-    live = speak(socket, head, once);
+    // What came with the answer is read when everything is in place, like what comes after it.
+    if (head.byteLength > 0) socket.unshift(head);
+    live = speak(socket, once);
     handlers.onOpen();
   });
   request.end();
   return {
-    send: (data) => live?.send(data),
+    send(data) {
+      if (live === null) throw new Error('Nothing can be sent before the socket is open.');
+      live.send(data);
+    },
     close() {
       if (live === null) this.drop();
       else live.close();
@@ -130,7 +135,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function speak(socket: NetSocket, head: Buffer, once: Ending): Socket {
+function speak(socket: NetSocket, once: Ending): Socket {
   const reader = new FrameReader();
   let closing = false;
   // The first to say goodbye leaves the line open for the answer.
@@ -171,7 +176,6 @@ function speak(socket: NetSocket, head: Buffer, once: Ending): Socket {
   socket.on('data', onBytes);
   socket.on('error', () => socket.destroy());
   socket.on('close', () => once.lost());
-  if (head.byteLength > 0) onBytes(head);
   return {
     send(data) {
       if (closing || socket.destroyed) return;

@@ -1,0 +1,32 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Socket } from 'node:net';
+
+/** The connections of one port of this process, so that they can break as networks break: without a word. */
+export class Wires {
+  readonly #port: number;
+  readonly #sockets = new Set<Socket>();
+  readonly #onSocket = (message: unknown): void => {
+    const socket = socketOf(message);
+    if (socket?.localPort !== this.#port) return;
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  };
+
+  constructor(port: number) {
+    this.#port = port;
+    subscribe('net.server.socket', this.#onSocket);
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  close(): void {
+    unsubscribe('net.server.socket', this.#onSocket);
+  }
+}
+
+function socketOf(message: unknown): Socket | null {
+  if (typeof message !== 'object' || message === null || !('socket' in message)) return null;
+  return message.socket instanceof Socket ? message.socket : null;
+}

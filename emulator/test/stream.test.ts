@@ -1,0 +1,325 @@
+import { ReadableStream } from 'node:stream/web';
+import type { FinalEvent } from '@svc-asr/protocol';
+import { SvcError } from '@svc-asr/sdk';
+import { openStream, type StreamEvent } from '@svc-asr/sdk/stream';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../src/emulator.ts';
+import { clientOf, hum, KIKUYU, speech, streamOf } from './client.ts';
+
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await startEmulator({ texts: ['nĩ wega mũno'] });
+});
+afterAll(() => emulator.stop());
+afterEach(() => emulator.faults.clear());
+
+function session(maxAudioSeconds = 60) {
+  return clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds });
+}
+
+async function chargedMs(work: () => Promise<unknown>): Promise<number> {
+  const client = clientOf(emulator);
+  const before = await client.usage.get();
+  await work();
+  const after = await client.usage.get();
+  expect(after.reserved_ms).toBe(0);
+  return after.consumed_ms - before.consumed_ms;
+}
+
+/** The utterances lie one behind the other, from the first sample to the last. */
+function expectWhole(finals: readonly FinalEvent[], ms: number): void {
+  expect(finals[0]?.start_ms).toBe(0);
+  expect(finals.at(-1)?.end_ms).toBe(ms);
+  for (const [at, final] of finals.entries()) {
+    if (at > 0) expect(final.start_ms).toBe(finals[at - 1]?.end_ms);
+    expect(final.utterance).toBe(at);
+  }
+}
+
+describe('a stream without trouble', () => {
+  test('audio written before ready is not lost, and the receipt is what is charged', async () => {
+    let receipt = 0;
+    const charged = await chargedMs(async () => {
+      const stream = streamOf(emulator);
+      await stream.write(speech(2_300));
+      const { text, final } = await stream.finish();
+      expect(text).toBe('nĩ wega mũno');
+      receipt = final.billable_ms;
+    });
+    expect(receipt).toBe(3_000);
+    expect(charged).toBe(3_000);
+  });
+
+  test('every flush has its final, and the stream goes on', async () => {
+    const stream = streamOf(emulator);
+    await stream.write(speech(1_500));
+    const first = await stream.flush();
+    await stream.write(speech(500));
+    const [second, empty] = await Promise.all([stream.flush(), stream.flush()]);
+    expect([first.utterance, second.utterance, empty.utterance]).toEqual([0, 1, 2]);
+    expect(empty).toMatchObject({ text: '', audio_ms: 0 });
+    await stream.finish();
+    expect(stream.transcript.text).toBe('nĩ wega mũno nĩ wega mũno');
+  });
+
+  test('for await sees deltas and finals, and ends with the stream', async () => {
+    const stream = streamOf(emulator);
+    const events: StreamEvent[] = [];
+    const reading = (async () => {
+      for await (const event of stream) events.push(event);
+    })();
+    await stream.write(speech(3_000));
+    await stream.finish();
+    await reading;
+    const types = events.map((event) => event.type);
+    expect(types[0]).toBe('ready');
+    expect(types).toContain('delta');
+    expect(types.at(-1)).toBe('final');
+  });
+
+  test('a readable stream can be piped in, and the end of the pipe is the end of the stream', async () => {
+    const stream = streamOf(emulator);
+    const audio = ReadableStream.from([speech(700), speech(600), new Uint8Array(3)]);
+    await audio.pipeTo(stream.writable);
+    expect(stream.transcript.text).toBe('nĩ wega mũno');
+    expect(stream.transcript.finals[0]?.audio_ms).toBe(1_301);
+  });
+
+  test('reset forgets what was said since the last flush', async () => {
+    const stream = streamOf(emulator);
+    await stream.write(speech(1_000));
+    await stream.flush();
+    await stream.write(speech(2_000));
+    await stream.reset();
+    await stream.write(speech(1_000));
+    const { finals } = await stream.finish();
+    expect(finals.map((final) => [final.start_ms, final.end_ms])).toEqual([
+      [0, 1_000],
+      [3_000, 4_000],
+    ]);
+  });
+
+  test('time that is skipped costs nothing, and the times go on', async () => {
+    const charged = await chargedMs(async () => {
+      const stream = streamOf(emulator);
+      await stream.write(speech(1_000));
+      await stream.flush();
+      stream.skip(60_000);
+      await stream.write(speech(1_000));
+      const { finals } = await stream.finish();
+      expect(finals[1]).toMatchObject({ start_ms: 61_000, end_ms: 62_000 });
+    });
+    expect(charged).toBe(2_000);
+  });
+
+  test('a source faster than the recogniser is held back', async () => {
+    emulator.faults.arm({ name: 'slow-engine', ms: 30, times: 1 });
+    const stream = streamOf(emulator);
+    let waited = 0;
+    for (let second = 0; second < 40; second += 1) {
+      const began = performance.now();
+      await stream.write(hum(1_000));
+      if (performance.now() - began > 5) waited += 1;
+    }
+    await stream.finish();
+    expect(waited).toBeGreaterThan(5);
+  });
+});
+
+describe('failures that a stream outlives', () => {
+  test.each([
+    ['engine-crash', 1011, 'internal_error'],
+    ['engine-hang', 1011, 'internal_error'],
+    ['restart', 1012, 'service_restart'],
+    ['slow-start', 1013, 'initialization_timeout'],
+    ['connection-lost', 1006, 'connection_lost'],
+    ['expired-credential', 1006, 'session_credential_expired'],
+    ['used-credential', 1006, 'session_credential_used'],
+  ] as const)('%s: the next session hears it all again', async (name, code, reason) => {
+    emulator.faults.arm({ name, ms: 1_500, times: 1 });
+    const stream = streamOf(emulator);
+    const closes: [number, string][] = [];
+    stream.on('reconnecting', ({ close }) => closes.push([close.code, close.reason]));
+    await stream.write(speech(4_000));
+    const { text, finals } = await stream.finish();
+    expect(closes).toEqual([[code, reason]]);
+    expect(text).toBe('nĩ wega mũno');
+    expectWhole(finals, 4_000);
+  });
+
+  test.each(['busy-account', 'rate-limit', 'unavailable'] as const)(
+    '%s, twice: waited out with one idempotency key',
+    async (name) => {
+      emulator.faults.arm({ name, ms: 0, times: 2 });
+      const stream = streamOf(emulator);
+      await stream.write(speech(1_000));
+      expect((await stream.finish()).text).toBe('nĩ wega mũno');
+    },
+  );
+
+  test('C04 a session that failed on our side is not charged, its replay is charged once', async () => {
+    const charged = await chargedMs(async () => {
+      emulator.faults.arm({ name: 'engine-crash', ms: 1_500, times: 3 });
+      const stream = streamOf(emulator);
+      await stream.write(speech(4_000));
+      const { sessions } = await stream.finish();
+      expect(sessions.map((each) => each.billableMs)).toEqual([0, 0, 0, 4_000]);
+    });
+    expect(charged).toBe(4_000);
+  });
+
+  test('a flush that was waiting when the session failed gets its final from the next', async () => {
+    emulator.faults.arm({ name: 'engine-crash', ms: 1_500, times: 1 });
+    const stream = streamOf(emulator);
+    await stream.write(speech(1_000));
+    const first = stream.flush();
+    await stream.write(speech(1_000));
+    const second = stream.flush();
+    expect((await first).end_ms).toBe(1_000);
+    expect(await second).toMatchObject({ start_ms: 1_000, end_ms: 2_000 });
+    await stream.finish();
+  });
+
+  test('closing and asking for the next session at once meets no refusal', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const stream = streamOf(emulator);
+      await stream.write(speech(200));
+      await stream.finish();
+    }
+    expect((await clientOf(emulator).usage.get()).reserved_ms).toBe(0);
+  });
+});
+
+describe('the audio limit', () => {
+  test('a session is left in a pause before its limit, and all is heard once', async () => {
+    const charged = await chargedMs(async () => {
+      const stream = streamOf(emulator, { maxAudioSeconds: 8 });
+      for (let second = 0; second < 30; second += 1) await stream.write(speech(1_000));
+      const { finals, sessions } = await stream.finish();
+      expectWhole(finals, 30_000);
+      expect(finals.map((final) => final.reason)).not.toContain('max_audio_reached');
+      expect(sessions.length).toBeGreaterThan(3);
+    });
+    // Each session is rounded up once.
+    expect(charged).toBeLessThan(36_000);
+  });
+
+  test('without a pause it is used to its last sample, and all is heard once', async () => {
+    const stream = streamOf(emulator, { maxAudioSeconds: 2 });
+    await stream.write(hum(7_000));
+    const { finals } = await stream.finish();
+    expectWhole(finals, 7_000);
+    expect(finals.filter((final) => final.reason === 'max_audio_reached')).toHaveLength(3);
+  });
+
+  test('without getSession the stream ends there, complete if everything is final', async () => {
+    const stream = openStream({ session: await session(2) });
+    await stream.write(hum(2_000));
+    expect((await stream.finish()).text).toBe('nĩ wega mũno');
+    expect(await stream.closed).toMatchObject({ code: 1000 });
+    const longer = openStream({ session: await session(2) });
+    await longer.write(hum(3_000));
+    await expect(longer.finish()).rejects.toMatchObject({ code: 'max_audio_reached' });
+    expect(longer.transcript.text).toBe('nĩ wega mũno');
+  });
+});
+
+describe('ends', () => {
+  test('no credit: the stream ends with that error, at once', async () => {
+    emulator.faults.arm({ name: 'no-credit', ms: 0, times: 1 });
+    const stream = streamOf(emulator);
+    const failed = stream.write(speech(100)).then(() => stream.finish());
+    await expect(failed).rejects.toMatchObject({ code: 'insufficient_credits', status: 402 });
+    expect(await stream.closed).toMatchObject({ reason: 'insufficient_credits', retryable: false });
+  });
+
+  test('without getSession a failure tells code, reason, session and request', async () => {
+    emulator.faults.arm({ name: 'engine-crash', ms: 500, times: 1 });
+    const one = await session();
+    const stream = openStream({ session: one });
+    await stream.write(speech(1_000));
+    expect(await stream.closed).toMatchObject({
+      code: 1011,
+      reason: 'internal_error',
+      retryable: true,
+      sessionId: one.id,
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test('W02 a session used a second time says so, though the socket never opened', async () => {
+    const one = await session();
+    const first = openStream({ session: one });
+    await first.write(speech(100));
+    await first.flush();
+    const second = openStream({ session: one });
+    expect(await second.closed).toMatchObject({
+      reason: 'session_credential_used',
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect((await first.finish()).text).toBe('nĩ wega mũno');
+  });
+
+  test('an error without a listener and promises that nobody awaits disturb nobody', async () => {
+    emulator.faults.arm({ name: 'engine-crash', ms: 100, times: 1 });
+    const stream = openStream({ session: await session() });
+    void stream.write(speech(1_000));
+    void stream.flush();
+    void stream.finish().catch(() => {});
+    await stream.closed;
+    void stream.write(speech(10));
+    void stream.flush();
+    void stream.reset();
+  });
+
+  test('a failed stream throws in for await, once', async () => {
+    emulator.faults.arm({ name: 'engine-crash', ms: 100, times: 1 });
+    const stream = openStream({ session: await session() });
+    void stream.write(speech(1_000));
+    const reading = (async () => {
+      for await (const _ of stream);
+    })();
+    await expect(reading).rejects.toBeInstanceOf(SvcError);
+  });
+
+  test('an abort ends it at once, before and after the session is there', async () => {
+    const early = new AbortController();
+    const stream = streamOf(emulator, { signal: early.signal });
+    early.abort();
+    expect(await stream.closed).toMatchObject({ reason: 'aborted' });
+
+    const late = new AbortController();
+    const running = streamOf(emulator, { signal: late.signal });
+    await running.write(speech(100));
+    await running.flush();
+    late.abort();
+    expect(await running.closed).toMatchObject({ reason: 'aborted' });
+    await expect(running.flush()).rejects.toMatchObject({ code: 'aborted' });
+  });
+});
+
+test('many failures at random places: the utterances still lie one behind the other', async () => {
+  const names = ['engine-crash', 'restart', 'connection-lost'] as const;
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  for (let round = 0; round < 4; round += 1) {
+    for (let fault = 0; fault < 4; fault += 1) {
+      const name = names[random(names.length)] ?? 'engine-crash';
+      emulator.faults.arm({ name, ms: 100 + random(4_000), times: 1 });
+    }
+    const stream = streamOf(emulator);
+    let ms = 0;
+    while (ms < 12_000) {
+      const piece = 1 + random(900);
+      ms += piece;
+      await stream.write(speech(piece));
+      if (random(4) === 0) void stream.flush();
+    }
+    const { finals } = await stream.finish();
+    expectWhole(finals, ms);
+    emulator.faults.clear();
+  }
+}, 120_000);
