@@ -161,7 +161,7 @@ class Service {
       db,
       log: createLog({ level: this.#config.logLevel }),
       engine: faultyEngine(engine, this.#faults, (fault) => this.#onStrike(fault)),
-      ledger: faultyLedger(createLedger(db), this.#faults),
+      ledger: faultyLedger(createLedger(db), this.#faults, db),
       limiters: faultyLimiters(
         {
           sessions: createRateLimiter(rates.sessions, systemClock),
@@ -169,6 +169,7 @@ class Service {
           models: createRateLimiter(rates.models, systemClock),
           failedAuthentication: createRateLimiter(rates.failedAuthentication, systemClock),
           upgrades: createRateLimiter(rates.upgrades, systemClock),
+          consoleForms: createRateLimiter(rates.consoleForms, systemClock),
         },
         this.#faults,
       ),

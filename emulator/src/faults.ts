@@ -5,7 +5,6 @@ export const FAULTS = {
   'rate-limit': 'POST /v1/asr/sessions answers 429 request_rate_exceeded',
   unavailable: 'POST /v1/asr/sessions answers 503 capacity_exceeded',
   'expired-credential': 'the upgrade is refused with 401 session_credential_expired',
-  'used-credential': 'the upgrade is refused with 401 session_credential_used',
   'engine-crash': 'the recogniser dies after so much audio: error internal_error, close 1011',
   'engine-hang': 'the recogniser falls silent after so much audio; noticed after 2 s, close 1011',
   'slow-start': 'the recogniser does not start: error initialization_timeout, close 1013',

@@ -1,8 +1,10 @@
 import type { Engine, EngineStream, StreamScript } from '@svc-asr/engine';
 import { AUDIO } from '@svc-asr/protocol';
 import type { Deps } from '@svc-asr/server/deps.ts';
-import type { ClaimResult, Ledger, ReserveResult } from '@svc-asr/server/ledger/ledger.ts';
+import type { Pool } from '@svc-asr/server/db.ts';
+import type { Ledger, ReserveResult } from '@svc-asr/server/ledger/ledger.ts';
 import type { Fault, FaultName, Faults } from './faults.ts';
+import { lapse } from './lapse.ts';
 
 /**
  * The real parts with a fault in front of them. The answers are made by the server itself: a part only says what it
@@ -23,21 +25,16 @@ const RESERVE_FAULTS = {
   unavailable: { outcome: 'no_capacity' },
 } as const satisfies Partial<Record<FaultName, ReserveResult>>;
 
-const CLAIM_FAULTS = {
-  'expired-credential': { outcome: 'expired' },
-  'used-credential': { outcome: 'used' },
-} as const satisfies Partial<Record<FaultName, ClaimResult>>;
-
-export function faultyLedger(ledger: Ledger, faults: Faults): Ledger {
+export function faultyLedger(ledger: Ledger, faults: Faults, owner: Pool): Ledger {
   return {
     ...ledger,
     reserve(input) {
       const fault = faults.strike('no-credit', 'busy-account', 'unavailable');
       return fault === null ? ledger.reserve(input) : Promise.resolve(RESERVE_FAULTS[fault.name]);
     },
-    claim(input) {
-      const fault = faults.strike('expired-credential', 'used-credential');
-      return fault === null ? ledger.claim(input) : Promise.resolve(CLAIM_FAULTS[fault.name]);
+    async claim(input) {
+      if (faults.strike('expired-credential') !== null) await lapse(owner, input.sessionId);
+      return ledger.claim(input);
     },
   };
 }

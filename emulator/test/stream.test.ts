@@ -28,12 +28,11 @@ async function chargedMs(work: () => Promise<unknown>): Promise<number> {
 
 /** The utterances lie one behind the other, from the first sample to the last. */
 function expectWhole(finals: readonly FinalEvent[], ms: number): void {
-  expect(finals[0]?.start_ms).toBe(0);
-  expect(finals.at(-1)?.end_ms).toBe(ms);
-  for (const [at, final] of finals.entries()) {
-    if (at > 0) expect(final.start_ms).toBe(finals[at - 1]?.end_ms);
-    expect(final.utterance).toBe(at);
-  }
+  expect([0, ...finals.map((final) => final.end_ms)]).toEqual([
+    ...finals.map((final) => final.start_ms),
+    ms,
+  ]);
+  expect(finals.map((final) => final.utterance)).toEqual([...finals.keys()]);
 }
 
 describe('a stream without trouble', () => {
@@ -134,9 +133,10 @@ describe('failures that a stream outlives', () => {
     ['slow-start', 1013, 'initialization_timeout'],
     ['connection-lost', 1006, 'connection_lost'],
     ['expired-credential', 1006, 'session_credential_expired'],
-    ['used-credential', 1006, 'session_credential_used'],
   ] as const)('%s: the next session hears it all again', async (name, code, reason) => {
     emulator.faults.arm({ name, ms: 1_500, times: 1 });
+    // A restart takes its time; without this the stream would be over before it.
+    if (name === 'restart') emulator.faults.arm({ name: 'slow-engine', ms: 500, times: 1 });
     const stream = streamOf(emulator);
     const closes: [number, string][] = [];
     stream.on('reconnecting', ({ close }) => closes.push([close.code, close.reason]));
@@ -266,7 +266,7 @@ describe('ends', () => {
     void stream.write(speech(1_000));
     void stream.flush();
     void stream.finish().catch(() => {});
-    await stream.closed;
+    expect(await stream.closed).toMatchObject({ code: 1011 });
     void stream.write(speech(10));
     void stream.flush();
     void stream.reset();
@@ -320,6 +320,7 @@ test('many failures at random places: the utterances still lie one behind the ot
     }
     const { finals } = await stream.finish();
     expectWhole(finals, ms);
+    expect(stream.transcript.sessions.length).toBeGreaterThan(1);
     emulator.faults.clear();
   }
 }, 120_000);
