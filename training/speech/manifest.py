@@ -8,29 +8,38 @@ import hashlib
 import json
 from pathlib import Path
 
-from .model import CHUNK, LEFT
+import onnx
 
-MODELS = {"svc-asr-kikuyu-v1": "ki-KE", "svc-asr-dholuo-v1": "luo-KE"}
+MODELS = {"svc-asr-kikuyu-v1": "kikuyu_prompt", "svc-asr-dholuo-v1": "dholuo_prompt"}
 FILES = {"encoder": "encoder.onnx", "decoder": "decoder.onnx", "joiner": "joiner.onnx"}
-FRAME_SAMPLES = 1280
+FRAME_SAMPLES = 1280  # 80 ms
 NORMALISER = "kikuyu-dholuo-1"
-LICENCE = "CC-BY-SA-4.0"  # of the text the weights were trained on
 
 
-def manifest(models: Path, weights: str, model: str, build: str) -> dict:
+def context_size(encoder: Path) -> tuple[int, int]:
+    """Encoder frames to the left and to the right, from the metadata the engine reads too."""
+    props = onnx.load(encoder).metadata_props
+    values = {entry.key: entry.value for entry in props}
+    chunk = int(values["chunk_shift"]) // int(values["subsampling_factor"])
+    return int(values["cache_last_channel_dim2"]), chunk - 1
+
+
+def manifest(models: Path, weights: str, model: str, options) -> dict:
+    left, right = context_size(models / weights / FILES["encoder"])
+
     def entry(name: str) -> dict[str, str]:
         path = f"{weights}/{name}"
         return {"path": path, "sha256": hashlib.sha256((models / path).read_bytes()).hexdigest()}
 
     return {
         "id": model,
-        "build": build,
-        "language": MODELS[model],
+        "build": options.build,
+        "language": getattr(options, MODELS[model]),
         "sample_rate": 16_000,
-        "chunk_samples": CHUNK * FRAME_SAMPLES,
-        "context_size": [LEFT, CHUNK - 1],
+        "chunk_samples": (right + 1) * FRAME_SAMPLES,
+        "context_size": [left, right],
         "normaliser": NORMALISER,
-        "licence": LICENCE,
+        "licence": options.licence,
         "files": {
             **{part: entry(name) for part, name in FILES.items()},
             "tokens": entry("tokens.txt"),
@@ -43,10 +52,15 @@ def main() -> None:
     parser.add_argument("--models", type=Path, required=True, help="folder of the manifests")
     parser.add_argument("--weights", required=True, help="folder of the weights inside it")
     parser.add_argument("--build", required=True, help="a name for exactly these weights")
+    parser.add_argument("--licence", default="CC-BY-SA-4.0", help="of the weights")
+    parser.add_argument("--kikuyu-prompt", default="ki-KE", help="in their prompt_dictionary")
+    parser.add_argument("--dholuo-prompt", default="luo-KE")
     options = parser.parse_args()
     for model in MODELS:
-        content = manifest(options.models, options.weights, model, options.build)
-        text = json.dumps(content, indent=2).replace("[\n    56,\n    13\n  ]", "[56, 13]")
+        content = manifest(options.models, options.weights, model, options)
+        context = json.dumps(content["context_size"])
+        text = json.dumps({**content, "context_size": "CONTEXT"}, indent=2)
+        text = text.replace('"CONTEXT"', context)  # on one line, as the formatter wants it
         (options.models / f"{model}.json").write_text(text + "\n", encoding="utf-8")
 
 

@@ -1,0 +1,57 @@
+import sys
+
+import numpy as np
+import pytest
+
+from speech import corpus
+from speech.held_out import write_wave
+from speech.shards import Audio, read_rows
+
+
+def write_clips(folder, sentences):
+    lines = ["client_id\tpath\tsentence"]
+    for i, sentence in enumerate(sentences):
+        wave = 8000 * np.sin(np.arange(24_000) * (0.05 + 0.01 * i))
+        write_wave(folder / f"{i}.wav", wave)
+        lines.append(f"speaker{i}\t{i}.wav\t{sentence}")
+    (folder / "clips.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def run(monkeypatch, folder, *more):
+    command = ["corpus", "--manifest", folder / "clips.tsv", "--name", "own", "--language", "kik"]
+    monkeypatch.setattr(sys, "argv", [*map(str, command), "--out", str(folder / "out"), *more])
+    corpus.main()
+
+
+def test_damaged_spelling_is_repaired_and_audio_kept(tmp_path, monkeypatch):
+    damaged = "Nĩ wega mũno".encode().decode("latin-1")
+    write_clips(tmp_path, [damaged, "Mūtumia nī mwega."])
+    run(monkeypatch, tmp_path, "--dev-share", "0")
+    rows = read_rows(tmp_path / "out/train")
+    assert [row.text for row in rows] == ["nĩ wega mũno", "mũtumia nĩ mwega"]
+    assert rows[0].voice == "own:speaker0"
+    assert len(Audio(tmp_path / "out/train").read(rows[1])) == rows[1].samples > 20_000
+
+
+def test_lines_that_would_teach_wrong_things_are_left_out_and_counted(
+    tmp_path, monkeypatch, capsys
+):
+    write_clips(tmp_path, ["maaka 25", "?!", "nĩ wega", "gone"])
+    (tmp_path / "3.wav").write_bytes(b"not audio")
+    run(monkeypatch, tmp_path, "--dev-share", "0")
+    assert [row.text for row in read_rows(tmp_path / "out/train")] == ["nĩ wega"]
+    assert "2 for their text, 1 for their audio" in capsys.readouterr().out
+
+
+def test_a_sentence_is_on_one_side_whoever_reads_it(tmp_path, monkeypatch):
+    texts = [f"mwana {'abcdefghij'[i % 10] * 3} wega" for i in range(30)]
+    write_clips(tmp_path, texts)
+    run(monkeypatch, tmp_path, "--dev-share", "0.4")
+    sides = [{row.text for row in read_rows(tmp_path / f"out/{s}")} for s in ("train", "dev")]
+    assert all(sides) and not sides[0] & sides[1]
+
+
+def test_a_manifest_without_its_columns_is_refused_by_name(tmp_path, monkeypatch):
+    (tmp_path / "clips.tsv").write_text("file\ttext\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="no column path and no column sentence"):
+        run(monkeypatch, tmp_path)

@@ -1,0 +1,91 @@
+"""In minutes: speech is made, a tiny model trained, exported, loaded by the engine, decoded."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from speech.batches import chunks_for, pad_to_chunks
+from speech.features import log_mel
+from speech.held_out import write_wave
+from speech.import_onnx import load_exported
+from speech.model import Transducer
+from speech.shards import Audio, read_rows
+from speech.tokens import PROMPTS, decode
+
+HERE = Path(__file__).resolve().parent
+TINY = {"width": 64, "layers": 2, "heads": 4, "channels": 16, "predictor": 32, "joint": 32}
+WORDS = {
+    "kik": "mwana nyũmba mũtĩ maaĩ ngũkũ mbũri kahũa mũgũnda rĩu wega nene nini mũno thĩ".split(),
+    "luo": "nyathi ot yien pi gweno diel chai puodho sani ber maduong' matin ahinya piny".split(),
+}
+
+
+def run(*command):
+    subprocess.run([sys.executable, "-m", *map(str, command)], cwd=HERE.parent, check=True)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder, rng = tmp_path_factory.mktemp("training"), random.Random(4)
+    for language, words in WORDS.items():
+        made = {" ".join(rng.choices(words, k=rng.randint(4, 7))) for _ in range(400)}
+        lines = [f"own\t{text}" for text in sorted(made)]
+        (folder / f"{language}_sentences.tsv").write_text("\n".join(lines), encoding="utf-8")
+    data, out = folder / "data", folder / "run"
+    run("speech.render", "--sentences", folder, "--out", data, "--jobs", 1, "--quick", 80)
+    options = ["--jobs", 1, "--chunks", 24, "--hours", 0.6, "--warmup", 20, "--ctc-steps", 20]
+    run(
+        "speech.train", "--data", data, "--run", out, "--config", json.dumps(TINY),
+        "--rate", 2e-3, "--ema", 0.9, *options,
+    )  # fmt: skip
+    run("speech.export", "--checkpoint", out / "average.pt", "--out", folder / "model")
+    return folder
+
+
+def test_training_brings_the_loss_down(trained):
+    lines = (trained / "run/log.jsonl").read_text().splitlines()
+    losses = [entry["ctc"] for entry in map(json.loads, lines) if "ctc" in entry]
+    assert len(losses) >= 3
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_the_engine_writes_what_torch_writes(trained):
+    """Letter for letter: features, chunks, caches, half-precision weights, greedy search."""
+    model = Transducer(**TINY).eval()
+    load_exported(trained / "model", model)
+    audio, rows = Audio(trained / "data/dev"), read_rows(trained / "data/dev")[:6]
+    expected = []
+    for i, row in enumerate(rows):
+        samples = audio.read(row)
+        write_wave(trained / "model" / f"{i}.wav", np.round(samples * 32768))
+        chunks = chunks_for(len(samples))
+        mel = log_mel(torch.from_numpy(pad_to_chunks(samples, chunks))[None])
+        with torch.no_grad():
+            encoded = model.encode(mel, torch.tensor([PROMPTS["auto"]]))
+        expected.append(decode(model.greedy(encoded)[0]))
+    command = ["node", HERE / "stream.mjs", HERE.parents[1] / "engine", trained / "model"]
+    command += [f"{i}.wav" for i in range(len(rows))]
+    answer = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    heard = [json.loads(line)["text"].strip() for line in answer.stdout.splitlines()[-len(rows) :]]
+    assert any(expected), "a model that writes nothing proves nothing"
+    # the engine decodes one chunk of zeros more; what it writes for the speech must be the same
+    assert [text[: len(want)] for text, want in zip(heard, expected, strict=True)] == expected
+
+
+def test_a_run_goes_on_from_its_last_checkpoint(trained):
+    schedule = trained / "run/schedule.json"
+    before = torch.load(trained / "run/last.pt")["step"]
+    schedule.write_text(json.dumps({"hours": 0.65}))
+    run(
+        "speech.train", "--data", trained / "data", "--run", trained / "run",
+        "--config", json.dumps(TINY), "--jobs", 1, "--chunks", 24, "--hours", 0.65,
+    )  # fmt: skip
+    after = torch.load(trained / "run/last.pt")
+    assert before < after["step"] < 2 * before
+    assert after["audio_s"] >= 0.65 * 3600
