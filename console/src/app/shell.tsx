@@ -37,7 +37,7 @@ export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactN
       >
         {texts.nav.skip}
       </a>
-      <div className="flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:border-r md:border-b-0 md:px-4 md:py-6">
+      <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:border-b-0 md:px-4 md:py-6">
         <div className="md:px-2">
           <Logo />
         </div>
@@ -56,20 +56,22 @@ export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactN
           ))}
         </nav>
         <Person me={props.me} onSignedOut={props.onSignedOut} />
+      </header>
+      <div className="min-w-0 md:min-h-dvh md:border-l md:border-line">
+        <main
+          id="main"
+          ref={main}
+          tabIndex={-1}
+          className="mx-auto w-full max-w-5xl px-4 pt-6 pb-28 outline-none sm:px-8 md:pt-10 md:pb-16"
+        >
+          {!props.me.account.active && (
+            <div className="mb-6">
+              <Notice tone="warn">{texts.nav.inactive}</Notice>
+            </div>
+          )}
+          {props.children}
+        </main>
       </div>
-      <main
-        id="main"
-        ref={main}
-        tabIndex={-1}
-        className="mx-auto w-full max-w-5xl px-4 pt-6 pb-28 outline-none sm:px-8 md:pt-10 md:pb-16"
-      >
-        {!props.me.account.active && (
-          <div className="mb-6">
-            <Notice tone="warn">{texts.nav.inactive}</Notice>
-          </div>
-        )}
-        {props.children}
-      </main>
     </div>
   );
 }
@@ -79,7 +81,7 @@ function NavLink(props: { href: string; icon: IconName; label: string; current: 
     <Link
       href={props.href}
       {...(props.current ? { 'aria-current': 'page' as const } : {})}
-      className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-1 text-[0.75rem] leading-4 text-ink-2 hover:text-ink aria-[current]:font-semibold aria-[current]:text-accent md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-sunken md:aria-[current]:bg-accent-soft md:aria-[current]:text-accent-strong"
+      className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:font-semibold aria-[current]:text-accent md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-sunken md:aria-[current]:bg-accent-soft md:aria-[current]:text-accent-strong"
     >
       <Icon name={props.icon} />
       <span className="max-w-full truncate">{props.label}</span>

@@ -79,7 +79,7 @@ export function Dialog(props: {
       <h2 id={id} className="text-lg" tabIndex={-1}>
         {props.title}
       </h2>
-      <div className="mt-3 grid gap-4">{props.children}</div>
+      <div className="mt-3 grid grid-cols-[minmax(0,1fr)] gap-4">{props.children}</div>
     </dialog>
   );
 }
@@ -111,7 +111,7 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
         tabIndex={0}
         role="region"
         aria-label={label}
-        className="overflow-x-auto rounded-md bg-sunken p-4 pr-28 font-mono text-xs leading-5 ring-1 ring-line"
+        className="code overflow-x-auto rounded-md p-4 pr-28 text-xs leading-5"
       >
         <code>{code}</code>
       </pre>

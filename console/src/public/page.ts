@@ -6,6 +6,7 @@ import { PUBLIC_TEXTS, type PublicTexts } from './texts.ts';
 export function renderPublicPage(language: ConsoleLanguage): string {
   const texts = PUBLIC_TEXTS[language];
   return `
+    <div class="glow">
     <div class="mx-auto max-w-6xl px-4 sm:px-8">
       ${header(texts)}
       <main id="main">
@@ -16,6 +17,7 @@ export function renderPublicPage(language: ConsoleLanguage): string {
         ${waitlist(texts, language)}
       </main>
       ${footer(texts)}
+    </div>
     </div>`;
 }
 
@@ -109,18 +111,18 @@ function how({ how: texts }: PublicTexts): string {
     <section id="how" class="border-t border-line py-14 lg:py-20">
       <h2 class="max-w-[26ch] text-2xl">${texts.title}</h2>
       <ol class="mt-8 grid gap-8 md:grid-cols-3">${steps}</ol>
-      <pre tabindex="0" role="region" aria-label="curl" class="card mt-10 overflow-x-auto p-5 font-mono text-sm leading-6"><code>${EXCHANGE}</code></pre>
+      <pre tabindex="0" role="region" aria-label="curl" class="code mt-10 overflow-x-auto rounded-lg p-5 text-sm leading-6 sm:p-7"><code>${EXCHANGE}</code></pre>
     </section>`;
 }
 
-const EXCHANGE = `<span class="text-ink-3">$</span> curl https://…/v1/asr/sessions -H "Authorization: Bearer $SVC_API_KEY" \\
+const EXCHANGE = `<span class="code-dim">$</span> curl https://…/v1/asr/sessions -H "Authorization: Bearer $SVC_API_KEY" \\
     -H "Content-Type: application/json" -d '{"model":"svc-asr-kikuyu-v1"}'
 
-<span class="text-ink-3">→</span> { "websocket_url": "wss://…", "websocket_protocols": ["svc.realtime.v1", "svc.auth.…"],
+<span class="code-dim">→</span> { "websocket_url": "wss://…", "websocket_protocols": ["svc.realtime.v1", "svc.auth.…"],
     "expires_at": "…", "credits": { "reserved": 60, "remaining": 3540 } }
 
-<span class="text-ink-3">←</span> {"type":"delta","text":"<span class="text-accent">maitũ nĩarathiĩ</span>"}
-<span class="text-ink-3">←</span> {"type":"final","text":"<span class="text-accent">maitũ nĩarathiĩ ndũnyũ kũgũra waru na mboga</span>","billable_ms":4000}`;
+<span class="code-dim">←</span> {"type":"delta","text":"<span class="code-bright">maitũ nĩarathiĩ</span>"}
+<span class="code-dim">←</span> {"type":"final","text":"<span class="code-bright">maitũ nĩarathiĩ ndũnyũ kũgũra waru na mboga</span>","billable_ms":4000}`;
 
 function promises({ promises: texts }: PublicTexts): string {
   const list = texts.list

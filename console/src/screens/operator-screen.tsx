@@ -87,11 +87,11 @@ function Waiting(props: { entry: WaitlistEntry; onDecided: (done: string) => Pro
   return (
     <li className="grid gap-4 py-5 first:pt-1 last:pb-1 md:grid-cols-[1fr_auto] md:items-end">
       <div className="min-w-0">
-        <h3 className="text-base break-words">{entry.email}</h3>
+        <h2 className="text-base wrap-anywhere">{entry.email}</h2>
         <p className="text-xs text-ink-3">
           {texts.operator.joined(formatDate(entry.joined_at, language))}
         </p>
-        <p className="mt-2 max-w-[60ch] text-sm break-words text-ink-2">
+        <p className="mt-2 max-w-[60ch] text-sm wrap-anywhere text-ink-2">
           {entry.use_case === '' ? texts.operator.noUse : entry.use_case}
         </p>
         <ErrorNotice error={approve.error ?? decline.error} />

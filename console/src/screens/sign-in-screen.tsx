@@ -27,10 +27,10 @@ function Frame({ title, lead, children }: { title: string; lead: string; childre
       <a href="/" className="mb-8 self-center rounded-md">
         <Logo />
       </a>
-      <div className="card grid gap-5 p-6 sm:p-8">
+      <div className="card grid grid-cols-[minmax(0,1fr)] gap-5 p-6 sm:p-8">
         <div>
           <h1 className="text-xl">{title}</h1>
-          <p className="mt-1.5 text-sm break-words text-ink-2">{lead}</p>
+          <p className="mt-1.5 text-sm wrap-anywhere text-ink-2">{lead}</p>
         </div>
         {children}
       </div>

@@ -63,10 +63,10 @@ function KeyRow({ apiKey, ...actions }: KeyActions & { apiKey: ConsoleKey }) {
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 py-4 first:pt-1 last:pb-1">
       <div className="min-w-0">
-        <h3 className="flex flex-wrap items-center gap-x-3 gap-y-1 text-base break-words">
+        <h2 className="flex flex-wrap items-center gap-x-3 gap-y-1 text-base wrap-anywhere">
           {apiKey.name}
           <Badge tone={live ? 'good' : 'plain'}>{texts.keys.status[apiKey.status]}</Badge>
-        </h3>
+        </h2>
         <p className="mt-1 flex flex-wrap gap-x-4 text-xs text-ink-3">
           <code>{apiKey.hint}…</code>
           <span>{texts.keys.created(formatDate(apiKey.created_at, language))}</span>

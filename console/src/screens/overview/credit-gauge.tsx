@@ -21,7 +21,9 @@ export function CreditGauge({ balance }: { balance: Balance }) {
   return (
     <div className="grid gap-5">
       <p>
-        <span className="text-3xl font-semibold tracking-tight tabular-nums">{available}</span>{' '}
+        <span className="text-[2.125rem] leading-10 font-semibold tracking-tight whitespace-nowrap tabular-nums">
+          {available}
+        </span>{' '}
         <span className="text-ink-2">{texts.overview.available.toLowerCase()}</span>
       </p>
       <div
@@ -40,14 +42,14 @@ export function CreditGauge({ balance }: { balance: Balance }) {
             ),
         )}
       </div>
-      <dl className="flex flex-wrap gap-x-8 gap-y-3 text-sm">
+      <dl className="grid gap-3 text-sm">
         {parts.map((part) => (
-          <div key={part.name}>
+          <div key={part.name} className="flex justify-between gap-4">
             <dt className="flex items-center gap-2 text-ink-2">
               <span aria-hidden="true" className={`size-2.5 rounded-full ${part.look}`} />
               {part.name}
             </dt>
-            <dd className="mt-0.5 font-semibold tabular-nums">{formatAudio(part.ms, texts)}</dd>
+            <dd className="font-semibold tabular-nums">{formatAudio(part.ms, texts)}</dd>
           </div>
         ))}
       </dl>

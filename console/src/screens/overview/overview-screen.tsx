@@ -51,9 +51,9 @@ function OverviewBody({ overview }: { overview: Overview }) {
     count: CONSOLE_LIMITS.usageDays,
   });
   return (
-    <div className="grid gap-5">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
       {live !== undefined && <LiveSession session={live} now={overview.now} />}
-      <div className="grid gap-5 lg:grid-cols-[2fr_3fr]">
+      <div className="grid gap-5 lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
         <Card title={texts.overview.credit}>
           <CreditGauge balance={overview} />
         </Card>

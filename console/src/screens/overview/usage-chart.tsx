@@ -40,7 +40,7 @@ export function UsageChart({ days }: { days: DayTotals[] }) {
           aria-label={texts.overview.perDay}
           viewBox={`0 0 ${days.length * SLOT} ${HEIGHT}`}
           preserveAspectRatio="none"
-          className="h-44 w-full overflow-visible"
+          className="h-48 w-full overflow-visible"
         >
           {[0, 0.5, 1].map((part) => (
             <line

@@ -36,8 +36,8 @@ export default function PlaygroundScreen() {
   return (
     <>
       <PageHead title={texts.playground.title} lead={texts.playground.lead} />
-      <div className="grid gap-5">
-        <div className="grid items-start gap-5 lg:grid-cols-[19rem_1fr]">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
+        <div className="grid gap-5 lg:grid-cols-[19rem_minmax(0,1fr)]">
           <Card>
             <div className="grid gap-5">
               <Choice
@@ -74,7 +74,7 @@ export default function PlaygroundScreen() {
             </div>
           </Card>
           <Card>
-            <div className="grid gap-5">
+            <div className="grid h-full grid-rows-[1fr] content-between gap-5">
               <Transcript run={run} language={MODELS[model].languageCode} />
               <Problem run={run} />
               <Figures run={run} />

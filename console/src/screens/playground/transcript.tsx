@@ -20,7 +20,7 @@ export function Transcript({ run, language }: { run: Run; language: string }) {
         lang={language}
         aria-live="polite"
         data-testid="transcript"
-        className={`min-h-36 text-xl leading-9 font-medium break-words ${isRunning(run) ? 'caret' : ''}`}
+        className={`min-h-36 text-xl leading-9 font-medium wrap-anywhere ${isRunning(run) ? 'caret' : ''}`}
       >
         {words.map((word, index) => (
           // A word keeps its place in the sentence even if its letters change.

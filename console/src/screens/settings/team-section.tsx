@@ -31,7 +31,7 @@ export function TeamSection({ me, members, onChanged }: TeamProps) {
       <ul className="divide-y divide-line">
         {members.map((member) => (
           <li key={member.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
-            <span className="min-w-0 grow break-words">
+            <span className="min-w-0 grow wrap-anywhere">
               {member.email}{' '}
               {member.you && <span className="text-sm text-ink-3">({texts.common.you})</span>}{' '}
               {!member.joined && <Badge tone="warn">{texts.settings.pending}</Badge>}
