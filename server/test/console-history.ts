@@ -1,37 +1,31 @@
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
 import { insertApiKey } from '../src/accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '../src/api-key-format.ts';
+import { inTransaction } from '../src/db.ts';
 import { registerNode } from '../src/nodes.ts';
 import type { ConsoleService } from './console-service.ts';
 
-const NODE = 'node-of-the-past';
+const NODE = { id: 'node-of-the-past', url: 'wss://past.example.com/v1/asr/stream' };
 
-/** Gives an account sessions of every kind, two keys and a colleague, through the ledger's own steps. */
+interface Spoken {
+  readonly daysAgo: number;
+  readonly model: ModelId;
+  readonly seconds: number;
+  readonly status: 'completed' | 'failed';
+}
+
+/** Gives an account a month of sessions of every kind, two keys and a colleague, by the ledger's own steps. */
 export async function fillAccount(service: ConsoleService, accountId: string): Promise<void> {
   const db = service.database.pool;
+  const credit = { ms: 3 * 3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
+  await service.deps.ledger.grant({ accountId, ...credit });
   const nodeEpoch = await registerNode(db, {
-    id: NODE,
-    publicUrl: 'wss://past.example.com/v1/asr/stream',
+    id: NODE.id,
+    publicUrl: NODE.url,
     models: MODEL_IDS,
     capacity: 10,
   });
-  const spoken: [ModelId, number, 'completed' | 'failed'][] = [
-    ['svc-asr-kikuyu-v1', 41.3, 'completed'],
-    ['svc-asr-dholuo-v1', 12, 'completed'],
-    ['svc-asr-kikuyu-v1', 7.5, 'failed'],
-    ['svc-asr-kikuyu-v1', 0, 'completed'],
-    ['svc-asr-dholuo-v1', 60, 'completed'],
-  ];
-  for (const [model, seconds, status] of spoken) {
-    const node = { id: NODE, url: 'wss://past.example.com/v1/asr/stream' };
-    const request = { accountId, keyId: null, model, requestedMs: 60_000, idempotencyKey: null };
-    const result = await service.deps.ledger.reserve({ ...request, node });
-    if (result.outcome !== 'reserved') throw new Error(result.outcome);
-    const claim = { sessionId: result.session.id, accountId, nodeId: NODE, nodeEpoch };
-    await service.deps.ledger.claim(claim);
-    await service.deps.ledger.close({ ...claim, status, samples: seconds * 16_000 });
-  }
-  await addOlderDays(service, accountId);
+  for (const spoken of aMonthOfSessions()) await speak(service, { accountId, nodeEpoch, spoken });
   for (const name of ['phone line', 'production server']) {
     const { key, publicId } = generateApiKey();
     const hmac = hashApiKey(key, service.config.apiKeyPepper);
@@ -39,19 +33,62 @@ export async function fillAccount(service: ConsoleService, accountId: string): P
   }
   await db.query(
     `insert into console_users (id, account_id, email, role, welcomed_at)
-      values (gen_random_uuid(), $1, $2, 'member', clock_timestamp())`,
-    [accountId, `colleague-of-${accountId.slice(0, 8)}@example.com`],
+      values (gen_random_uuid(), $1, 'njoroge@example.com', 'member', clock_timestamp())`,
+    [accountId],
   );
 }
 
-/** Days that a test cannot wait for. */
-async function addOlderDays(service: ConsoleService, accountId: string): Promise<void> {
-  await service.database.pool.query(
-    `insert into usage_days (account_id, day, model, billable_ms, sessions)
-      select $1, (clock_timestamp() at time zone 'UTC')::date - ago, model,
-        (20 + (ago * 37 + length(model) * 11) % 90) * 1000 * (1 + (ago % 5)), 1 + ago % 4
-      from generate_series(1, 29) ago, unnest($2::text[]) model
-      where (ago + length(model)) % 7 <> 0`,
-    [accountId, MODEL_IDS],
+function aMonthOfSessions(): Spoken[] {
+  const older = Array.from({ length: 29 }, (_, at) => 29 - at).flatMap((daysAgo) =>
+    MODEL_IDS.map((model, at) => ({
+      daysAgo,
+      model,
+      seconds: 20 + ((daysAgo * 37 + at * 53) % 90) * (1 + (daysAgo % 3)),
+      status: 'completed' as const,
+    })),
   );
+  const [kikuyu, dholuo] = MODEL_IDS;
+  return [
+    ...older.filter(({ daysAgo, model }) => (daysAgo + model.length) % 7 !== 0),
+    { daysAgo: 0.3, model: kikuyu, seconds: 41.3, status: 'completed' },
+    { daysAgo: 0.2, model: dholuo, seconds: 12, status: 'completed' },
+    { daysAgo: 0.1, model: kikuyu, seconds: 7.5, status: 'failed' },
+    { daysAgo: 0.05, model: kikuyu, seconds: 0, status: 'completed' },
+    { daysAgo: 0.01, model: dholuo, seconds: 300, status: 'completed' },
+  ];
+}
+
+async function speak(
+  service: ConsoleService,
+  input: { accountId: string; nodeEpoch: number; spoken: Spoken },
+): Promise<void> {
+  const { accountId, nodeEpoch, spoken } = input;
+  const { ledger } = service.deps;
+  const request = { accountId, keyId: null, model: spoken.model, idempotencyKey: null };
+  const result = await ledger.reserve({ ...request, requestedMs: 300_000, node: NODE });
+  if (result.outcome !== 'reserved') throw new Error(result.outcome);
+  const claim = { sessionId: result.session.id, accountId, nodeId: NODE.id, nodeEpoch };
+  await ledger.claim(claim);
+  await ledger.close({ ...claim, status: spoken.status, samples: spoken.seconds * 16_000 });
+  await moveBack(service, { sessionId: claim.sessionId, days: spoken.daysAgo });
+}
+
+/** A month that a test cannot wait for: only the schema's owner can do this, with the guards off. */
+async function moveBack(
+  service: ConsoleService,
+  input: { sessionId: string; days: number },
+): Promise<void> {
+  await inTransaction(service.database.pool, async (db) => {
+    await db.query('set local session_replication_role = replica');
+    const back = `- $2 * interval '1 day'`;
+    await db.query(
+      `update sessions set created_at = created_at ${back}, expires_at = expires_at ${back},
+        claimed_at = claimed_at ${back}, completed_at = completed_at ${back} where id = $1`,
+      [input.sessionId, input.days],
+    );
+    await db.query(`update txn set created_at = created_at ${back} where session_id = $1`, [
+      input.sessionId,
+      input.days,
+    ]);
+  });
 }

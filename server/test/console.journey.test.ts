@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { AsrSession } from '@svc-asr/protocol';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setOperator } from '../src/accounts/members.ts';
+import { launchChromium, openPage, signInAs, startConsoleSite } from './console-chromium.ts';
+import type { ConsoleService } from './console-service.ts';
+
+/** The whole way as people walk it: real Chromium, HTTPS, mail over SMTP, curl. */
+
+const FOCUSED_TEXT = 'document.activeElement.textContent';
+
+let service: ConsoleService;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startConsoleSite(), launchChromium()]);
+  await service.admit('operator@example.com');
+  await setOperator(service.database.pool, { email: 'operator@example.com', operator: true });
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+async function curl(args: readonly string[]): Promise<{ status: number; body: string }> {
+  const { stdout } = await promisify(execFile)('curl', ['-sk', '-w', '\n%{http_code}', ...args]);
+  const [status = '', ...body] = stdout.split('\n').toReversed();
+  return { status: Number(status), body: body.toReversed().join('\n') };
+}
+
+function callSessions(secret: string): Promise<{ status: number; body: string }> {
+  return curl([
+    `${service.url}/v1/asr/sessions`,
+    ...['-H', `Authorization: Bearer ${secret}`],
+    ...['-H', 'Content-Type: application/json'],
+    ...['-d', '{"model":"svc-asr-kikuyu-v1","max_audio_seconds":5}'],
+  ]);
+}
+
+test('K01 K02 waitlist, approval by an operator, letter, sign-in, key, curl with that key, revoked within 5 s', async () => {
+  const hopeful = 'njeri@example.com';
+  const visitor = await openPage(browser);
+  const { page } = visitor;
+  await page.goto(service.url);
+  await page.getByLabel('E-mail address').fill(hopeful);
+  await page.getByLabel('What will you build?').fill('A radio archive');
+  await page.getByRole('button', { name: 'Join the waitlist' }).click();
+  await page.getByText('Thank you.').waitFor();
+
+  const desk = await openPage(browser);
+  await signInAs(desk.page, { service, email: 'operator@example.com' });
+  await desk.page.getByRole('link', { name: 'Waitlist' }).click();
+  await desk.page.getByText('A radio archive').waitFor();
+  await desk.page.getByLabel('Credit to grant (minutes)').fill('30');
+  await desk.page.getByRole('button', { name: 'Approve' }).click();
+  await desk.page.getByText(`${hopeful} is approved`).waitFor();
+
+  const letter = await service.mail.take(hopeful);
+  expect(letter.text).toContain(`${service.url}/app`);
+  await signInAs(page, { service, email: hopeful });
+  await page.getByText('30 min').first().waitFor();
+
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByLabel('Name').fill('archive server');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+  const secret = await page.getByLabel('API key', { exact: true }).innerText();
+  expect(secret).toMatch(/^svc_live_v1_[0-9A-Za-z]{50}$/);
+  // Escape must not throw away what cannot be shown again.
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('heading', { name: 'archive server' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'archive server' }).waitFor();
+  expect(await page.content()).not.toContain(secret.slice(24));
+
+  const created = await callSessions(secret);
+  expect(created.status).toBe(201);
+  const session: AsrSession = JSON.parse(created.body);
+  expect(session.credits).toMatchObject({ reserved: 5, remaining: 30 * 60 - 5 });
+
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByText('A session is waiting for its client').waitFor();
+
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'Revoke archive server' }).click();
+  await page.getByRole('button', { name: 'Revoke the key' }).click();
+  await page.getByText('"archive server" is revoked.').waitFor();
+  await expect
+    .poll(async () => (await callSessions(secret)).status, { timeout: 5_000, interval: 200 })
+    .toBe(401);
+
+  expect([...visitor.complaints, ...desk.complaints]).toEqual([]);
+  await visitor.context.close();
+  await desk.context.close();
+}, 60_000);
+
+test('everything can be done with the keyboard alone, and focus comes back where it was', async () => {
+  const { page, context } = await openPage(browser);
+  await service.admit('keys-only@example.com');
+  await page.goto(`${service.url}/app`);
+  await page.keyboard.type('keys-only@example.com');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Code').waitFor();
+  await page.keyboard.type(await service.mail.takeCode('keys-only@example.com'));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate<string>(FOCUSED_TEXT)).toBe('Skip to content');
+  await page.getByRole('link', { name: 'API keys' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
+  expect(await page.evaluate<string>('document.activeElement.id')).toBe('main');
+  const opener = page.getByRole('button', { name: 'Create a key' });
+  await opener.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await page.evaluate<string>(FOCUSED_TEXT)).toBe('Create a key');
+  await context.close();
+});
+
+test('the console speaks Swahili to whoever chose it, in letters too', async () => {
+  const { page, context } = await openPage(browser, { locale: 'sw-KE' });
+  await service.admit('baraka@example.com');
+  await page.goto(`${service.url}/app`);
+  await page.getByLabel('Anwani ya barua pepe').fill('baraka@example.com');
+  await page.getByRole('button', { name: 'Nitumie msimbo' }).click();
+  const code = await service.mail.takeCode('baraka@example.com');
+  const letters = service.mail.letters.filter(({ to }) => to === 'baraka@example.com');
+  expect(letters.at(-1)?.text).toContain('Msimbo wako wa kuingia');
+  await page.getByLabel('Msimbo').fill(code);
+  await page.getByRole('button', { name: 'Ingia' }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await context.close();
+});
+
+test('the pages forbid inline script, frames and foreign hosts, and are kept by the browser', async () => {
+  for (const path of ['/', '/sw', '/app', '/app/keys']) {
+    const { body } = await curl(['-i', service.url + path]);
+    const policy = /^content-security-policy: (.*)$/im.exec(body)?.[1] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(body).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|<style|\sstyle=/i);
+  }
+  const page = await curl([service.url]);
+  const [script = ''] = /\/assets\/[\w-]+\.js/.exec(page.body) ?? [];
+  const asset = await curl(['-i', '-H', 'Accept-Encoding: br', '-o', '-', service.url + script]);
+  expect(asset.body).toMatch(/content-encoding: br/i);
+  expect(asset.body).toMatch(/cache-control: public, max-age=31536000, immutable/i);
+});
