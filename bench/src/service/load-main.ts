@@ -50,7 +50,9 @@ class LoadStream {
       perMessageDeflate: false,
       skipUTF8Validation: true,
     });
-    this.#socket.on('message', (data) => this.#hear(JSON.parse(String(data))));
+    this.#socket.on('message', (data) => {
+      if (Buffer.isBuffer(data)) this.#hear(JSON.parse(data.toString('utf8')));
+    });
     this.#socket.on('error', () => {});
     this.over = new Promise((resolve) => {
       this.#socket.once('close', (code) => {

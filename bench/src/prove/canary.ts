@@ -1,0 +1,109 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { speech } from '@svc-asr/engine/test/speech.ts';
+import { refused, StreamClient } from '@svc-asr/server/test/stream-client.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { numbers } from '../service/crew.ts';
+import { createSession, Fleet, type Tenant } from '../service/fleet.ts';
+import type { ServiceProcess } from '../service/service-process.ts';
+
+/** Secrets, audio and words are searched for wherever the service could have left them. */
+export const campaign: Campaign = {
+  about: 'keys, credentials, audio and words in logs, disk, database and metrics: none',
+  run,
+};
+
+interface Secret {
+  readonly kind: 'api_key' | 'credential' | 'audio' | 'words';
+  readonly bytes: Buffer;
+}
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-canary-'));
+  // The database's own user has to get through.
+  await chmod(folder, 0o711);
+  const dataDir = join(folder, 'postgres');
+  const fleet = await Fleet.start({ dataDir });
+  try {
+    // Whatever it writes to a temporary file is written where we look.
+    const env = { LOG_LEVEL: 'trace', METRICS_TOKEN: 'look', TMPDIR: folder };
+    const service = await fleet.launch(env);
+    const secrets: Secret[] = [];
+    for (const tenant of await fleet.addTenants(short ? 4 : 100, 600_000)) {
+      secrets.push(...(await useEverything(service, tenant)));
+    }
+    const metrics = await fetch(`${service.url}/metrics`, {
+      headers: { authorization: 'Bearer look' },
+    });
+    const places = new Map([
+      ['log', Buffer.from(service.lines.join('\n'))],
+      ['metrics', Buffer.from(await metrics.text())],
+    ]);
+    await fleet.pool.query('checkpoint');
+    for (const path of await filesUnder(folder))
+      places.set(path, await readFile(path).catch(() => Buffer.alloc(0)));
+    const found = search(secrets, places, log);
+    // The search can find something: what may be kept is there.
+    const isBlind = !places.get('log')?.includes('stream ended');
+    const bytes = [...places.values()].reduce((sum, place) => sum + place.byteLength, 0);
+    const figures = {
+      secrets: secrets.length,
+      places: places.size,
+      searched_mib: bytes >> 20,
+      found,
+    };
+    return { passed: found === 0 && !isBlind, figures };
+  } finally {
+    await fleet.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A session with every kind of message, a replay, a violation: everything that might be written down. */
+async function useEverything(service: ServiceProcess, tenant: Tenant): Promise<Secret[]> {
+  const { model, pcm } = speech('kikuyu-2');
+  const session = await createSession(service.url, tenant, { model, max_audio_seconds: 30 });
+  if (session === null) throw new Error('A session was refused.');
+  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  client.say({ type: 'config', language: 'ki' });
+  for (let at = 0; at < pcm.length; at += 3_200) client.send(pcm.subarray(at, at + 3_200));
+  const { text } = await client.flush();
+  await refused(service.streamUrl, session.websocket_protocols);
+  client.say('{"type":"nonsense"}').send(Buffer.alloc(70_000, 1));
+  await client.closed;
+  const audio = Buffer.from(pcm.subarray(32_000, 32_064));
+  const words = text.split(' ').filter((word) => word.length > 5);
+  return [
+    { kind: 'api_key', bytes: Buffer.from(tenant.apiKey.slice(12)) },
+    { kind: 'credential', bytes: Buffer.from(session.websocket_protocols[1].slice(9)) },
+    ...[audio, Buffer.from(audio.toString('base64')), Buffer.from(audio.toString('hex'))].map(
+      (bytes): Secret => ({ kind: 'audio', bytes }),
+    ),
+    ...words.map((word): Secret => ({ kind: 'words', bytes: Buffer.from(word) })),
+  ];
+}
+
+async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true });
+  const paths = entries.map((entry) => join(folder, entry));
+  const kinds = await Promise.all(paths.map((path) => stat(path).catch(() => null)));
+  return paths.filter((_, at) => kinds[at]?.isFile());
+}
+
+function search(
+  secrets: readonly Secret[],
+  places: ReadonlyMap<string, Buffer>,
+  log: (line: string) => void,
+): number {
+  const distinct = new Map(secrets.map((secret) => [secret.bytes.toString('latin1'), secret]));
+  let found = 0;
+  for (const { kind, bytes } of distinct.values()) {
+    for (const [place, content] of places) {
+      if (!content.includes(bytes)) continue;
+      found += 1;
+      if (numbers(5).includes(found)) log(`found: ${kind} in ${place}`);
+    }
+  }
+  return found;
+}

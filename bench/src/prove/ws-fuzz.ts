@@ -1,0 +1,191 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as pass } from 'node:timers/promises';
+import { StreamClient } from '@svc-asr/server/test/stream-client.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { residentKib } from '../engine/processor.ts';
+import { inParallel, numbers } from '../service/crew.ts';
+import { createSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import type { ServiceProcess } from '../service/service-process.ts';
+
+/** Frames that nobody should send, by the million: the process lives, stays small and charges nobody wrongly. */
+const MODEL = 'svc-asr-kikuyu-v1';
+const FRAMES_A_STREAM = 250;
+/** A collector's mood is a few megabytes; a leak of a byte a frame would show as much more. */
+const GROWTH_ALLOWED_KIB = 64 * 1024;
+
+export const campaign: Campaign = {
+  about: 'mutated WebSocket frames and messages: no crash, memory flat',
+  run,
+};
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const [frames, accounts] = short ? [10_000, 4] : [1_000_000, 8];
+  const fleet = await Fleet.start();
+  try {
+    const service = await fleet.launch();
+    const tenants = await fleet.addTenants(accounts, 2_000_000_000);
+    const tally = { frames: 0, streams: 0, silent_closes: 0 };
+    const streamsEach = Math.ceil(frames / FRAMES_A_STREAM / accounts);
+    let warmKib = 0;
+    await inParallel(tenants, accounts, async (tenant) => {
+      for (const turn of numbers(streamsEach)) {
+        await abuse({ service, tenant, tally });
+        if (turn === Math.floor(streamsEach / 4)) warmKib = residentKib(service.pid);
+        if (tally.streams % 400 === 0) {
+          log(`${tally.frames} frames, ${Math.round(residentKib(service.pid) / 1024)} MiB`);
+        }
+      }
+    });
+    const grownKib = residentKib(service.pid) - warmKib;
+    const survivors = await stillServes(service, tenants);
+    const crashes = fleet.processes.filter((process) => !isAlive(process.pid)).length;
+    const figures = { ...tally, crashes, grown_kib: grownKib, survivors };
+    const passed =
+      crashes === 0 &&
+      tally.silent_closes === 0 &&
+      survivors === accounts &&
+      grownKib <= GROWTH_ALLOWED_KIB;
+    return { passed, figures };
+  } finally {
+    await fleet.stop();
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** One stream that behaves, more or less, until a frame ends it. */
+async function abuse(input: {
+  service: ServiceProcess;
+  tenant: Tenant;
+  tally: { frames: number; streams: number; silent_closes: number };
+}): Promise<void> {
+  const { service, tenant, tally } = input;
+  const session = await createSession(service.url, tenant, {
+    model: MODEL,
+    max_audio_seconds: 300,
+  });
+  if (session === null) throw new Error('A session was refused.');
+  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  const { wire } = client;
+  if (wire === null) throw new Error('There is no connection.');
+  // From here on we are the client's side of the wire ourselves; what the server says is still read.
+  for (const _ of numbers(FRAMES_A_STREAM - 1)) {
+    if (wire.writable) await write(wire, almostValid());
+    tally.frames += 1;
+  }
+  if (wire.writable) await write(wire, broken());
+  tally.frames += 1;
+  tally.streams += 1;
+  const closed = await Promise.race([client.closed, pass(2_000, null)]);
+  // An abnormal close without a fatal error before it is what users complain of most.
+  const isNormal = closed === null || closed.code === 1000;
+  if (!isNormal && !client.ofType('error').some((error) => error.fatal)) tally.silent_closes += 1;
+  client.socket.terminate();
+  await client.closed;
+}
+
+async function write(wire: Socket, bytes: Buffer): Promise<void> {
+  if (!wire.write(bytes))
+    await Promise.race([once(wire, 'drain'), once(wire, 'close'), pass(1_000)]);
+}
+
+/** Right by RFC 6455, though no sane client sends it: tiny frames, fragments, pings between, odd lengths. */
+function almostValid(): Buffer {
+  const choice = randomInt(100);
+  if (choice < 60) return frame({ opcode: 2, payload: randomBytes(randomInt(200)) });
+  if (choice < 80) return fragmented(randomBytes(randomInt(300)));
+  if (choice < 97)
+    return frame({ opcode: 2, payload: randomBytes(randomInt(4)), longLength: true });
+  if (choice < 98) return frame({ opcode: 9, payload: randomBytes(randomInt(126)) });
+  if (choice < 99) return frame({ opcode: 10, payload: randomBytes(randomInt(126)) });
+  return frame({ opcode: 1, payload: mutatedText() });
+}
+
+function broken(): Buffer {
+  const valid = almostValid();
+  switch (randomInt(8)) {
+    case 0:
+      return randomBytes(1 + randomInt(400));
+    case 1:
+      return frame({ opcode: 3 + randomInt(5), payload: randomBytes(10) });
+    case 2:
+      return frame({ opcode: 2, payload: randomBytes(70_000) });
+    case 3:
+      return frame({ opcode: 1, payload: randomBytes(100) });
+    case 4:
+      return frame({ opcode: 8, payload: randomBytes(1) });
+    case 5:
+      return Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+    case 6: {
+      valid[randomInt(valid.length)] = randomInt(256);
+      valid[0] = 0xf2;
+      return valid;
+    }
+    default:
+      return frame({ opcode: 2, payload: randomBytes(20), mask: false });
+  }
+}
+
+function fragmented(payload: Buffer): Buffer {
+  const half = payload.byteLength >> 1;
+  return Buffer.concat([
+    frame({ opcode: 2, payload: payload.subarray(0, half), fin: false }),
+    frame({ opcode: 0, payload: payload.subarray(half) }),
+  ]);
+}
+
+function mutatedText(): Buffer {
+  const text = Buffer.from('{"type":"config","language":"ki","context":[56,13],"id":"a"}');
+  for (const _ of numbers(randomInt(3))) text[randomInt(text.byteLength)] = 32 + randomInt(95);
+  return text;
+}
+
+function frame(input: {
+  opcode: number;
+  payload: Buffer;
+  fin?: boolean;
+  mask?: boolean;
+  longLength?: boolean;
+}): Buffer {
+  const { payload } = input;
+  const isLong = input.longLength === true || payload.byteLength > 125;
+  const isHuge = payload.byteLength > 65_535;
+  const masked = input.mask ?? true;
+  const length = isHuge ? 127 : isLong ? 126 : payload.byteLength;
+  const header = Buffer.alloc(2 + (isHuge ? 8 : isLong ? 2 : 0));
+  header[0] = ((input.fin ?? true) ? 0x80 : 0) | input.opcode;
+  header[1] = (masked ? 0x80 : 0) | length;
+  if (isHuge) header.writeBigUInt64BE(BigInt(payload.byteLength), 2);
+  else if (isLong) header.writeUInt16BE(payload.byteLength, 2);
+  // A mask of zeros is a mask.
+  return Buffer.concat([header, Buffer.alloc(masked ? 4 : 0), payload]);
+}
+
+async function stillServes(service: ServiceProcess, tenants: readonly Tenant[]): Promise<number> {
+  let serving = 0;
+  for (const tenant of tenants) {
+    for (;;) {
+      const session = await createSession(service.url, tenant, {
+        model: MODEL,
+        max_audio_seconds: 1,
+      });
+      if (session !== null) {
+        const client = await StreamClient.ready(session, { url: service.streamUrl });
+        await client.close();
+        break;
+      }
+      await pass(50);
+    }
+    const { reserved_ms } = await usageOf(service.url, tenant);
+    if (reserved_ms === 0) serving += 1;
+  }
+  return serving;
+}
