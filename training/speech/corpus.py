@@ -4,8 +4,8 @@
 
 The manifest is a .tsv with a header that names at least `path` and `sentence` (Common Voice's own
 validated.tsv will do) and perhaps `client_id` or `speaker`; paths are relative to --audio. Audio is
-read by ffmpeg, so mp3 and any rate will do. Text goes through the normaliser; a line is left out,
-and counted, when its text is empty or has digits, or its audio is unreadable, too short or too long.
+read by ffmpeg, so mp3 and any rate will do. Text goes through the normaliser. A line is left out,
+and counted, when its text is empty or has digits, or its audio is unreadable or of no fit length.
 Sentences whose hash falls into the dev share are never trained on, whoever reads them.
 """
 

@@ -1,6 +1,7 @@
 """In minutes: speech is made, a tiny model trained, exported, loaded by the engine, decoded."""
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -10,15 +11,17 @@ import numpy as np
 import pytest
 import torch
 
-from speech.batches import chunks_for, pad_to_chunks
 from speech.features import log_mel
 from speech.held_out import write_wave
 from speech.import_onnx import load_exported
-from speech.model import Transducer
+from speech.model import PRE_ENCODE, SHIFT, Transducer
+from speech.scoring import error_rates
 from speech.shards import Audio, read_rows
 from speech.tokens import PROMPTS, decode
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+MODELS = Path(os.environ.get("MODELS_DIR", ROOT / "models"))
 TINY = {"width": 64, "layers": 2, "heads": 4, "channels": 16, "predictor": 32, "joint": 32}
 WORDS = {
     "kik": "mwana nyũmba mũtĩ maaĩ ngũkũ mbũri kahũa mũgũnda rĩu wega nene nini mũno thĩ".split(),
@@ -39,12 +42,11 @@ def trained(tmp_path_factory):
         (folder / f"{language}_sentences.tsv").write_text("\n".join(lines), encoding="utf-8")
     data, out = folder / "data", folder / "run"
     run("speech.render", "--sentences", folder, "--out", data, "--jobs", 1, "--quick", 80)
-    options = ["--jobs", 1, "--chunks", 24, "--hours", 0.6, "--warmup", 20, "--ctc-steps", 20]
+    options = ["--jobs", 1, "--chunks", 24, "--hours", 0.4, "--warmup", 20, "--ctc-steps", 20]
     run(
         "speech.train", "--data", data, "--run", out, "--config", json.dumps(TINY),
         "--rate", 2e-3, "--ema", 0.9, *options,
     )  # fmt: skip
-    run("speech.export", "--checkpoint", out / "average.pt", "--out", folder / "model")
     return folder
 
 
@@ -55,37 +57,49 @@ def test_training_brings_the_loss_down(trained):
     assert losses[-1] < 0.7 * losses[0]
 
 
-def test_the_engine_writes_what_torch_writes(trained):
+@pytest.fixture(scope="module")
+def continued(trained):
+    """A few steps more on the weights that ship, exported again."""
+    warm, out = trained / "warm.pt", trained / "continued"
+    run("speech.import_onnx", "--model", MODELS / "demo", "--out", warm)
+    options = ["--jobs", 1, "--chunks", 16, "--hours", 0.03, "--rate", 1e-5, "--warmup", 2]
+    run("speech.train", "--data", trained / "data", "--run", out, "--warm", warm, *options)
+    run("speech.export", "--checkpoint", out / "average.pt", "--out", trained / "model")
+    return trained / "model"
+
+
+def test_the_engine_writes_what_torch_writes(trained, continued):
     """Letter for letter: features, chunks, caches, half-precision weights, greedy search."""
-    model = Transducer(**TINY).eval()
-    load_exported(trained / "model", model)
+    model = Transducer().eval()
+    load_exported(continued, model)
     audio, rows = Audio(trained / "data/dev"), read_rows(trained / "data/dev")[:6]
     expected = []
     for i, row in enumerate(rows):
         samples = audio.read(row)
-        write_wave(trained / "model" / f"{i}.wav", np.round(samples * 32768))
-        chunks = chunks_for(len(samples))
-        mel = log_mel(torch.from_numpy(pad_to_chunks(samples, chunks))[None])
+        write_wave(continued / f"{i}.wav", np.round(samples * 32768))
+        padded = np.concatenate([samples, np.zeros(20_800, np.float32)])  # as stream.mjs ends it
+        chunks = (len(padded) // 160 - PRE_ENCODE) // SHIFT
+        mel = log_mel(torch.from_numpy(padded)[None])[:, : SHIFT * chunks + PRE_ENCODE]
         with torch.no_grad():
             encoded = model.encode(mel, torch.tensor([PROMPTS["auto"]]))
         expected.append(decode(model.greedy(encoded)[0]))
-    command = ["node", HERE / "stream.mjs", HERE.parents[1] / "engine", trained / "model"]
-    command += [f"{i}.wav" for i in range(len(rows))]
+    names = [f"{i}.wav" for i in range(len(rows))]
+    command = ["node", HERE / "stream.mjs", ROOT / "engine", continued, *names]
     answer = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
     heard = [json.loads(line)["text"].strip() for line in answer.stdout.splitlines()[-len(rows) :]]
-    assert any(expected), "a model that writes nothing proves nothing"
-    # the engine decodes one chunk of zeros more; what it writes for the speech must be the same
-    assert [text[: len(want)] for text, want in zip(heard, expected, strict=True)] == expected
+    assert heard == expected
+    wer, _ = error_rates([(row.text, text) for row, text in zip(rows, heard, strict=True)])
+    assert wer < 60, "words in no order are hard, but most must be there"
 
 
 def test_a_run_goes_on_from_its_last_checkpoint(trained):
     schedule = trained / "run/schedule.json"
     before = torch.load(trained / "run/last.pt")["step"]
-    schedule.write_text(json.dumps({"hours": 0.65}))
+    schedule.write_text(json.dumps({"hours": 0.45}))
     run(
         "speech.train", "--data", trained / "data", "--run", trained / "run",
-        "--config", json.dumps(TINY), "--jobs", 1, "--chunks", 24, "--hours", 0.65,
+        "--config", json.dumps(TINY), "--jobs", 1, "--chunks", 24, "--hours", 0.45,
     )  # fmt: skip
     after = torch.load(trained / "run/last.pt")
     assert before < after["step"] < 2 * before
-    assert after["audio_s"] >= 0.65 * 3600
+    assert after["audio_s"] >= 0.45 * 3600
