@@ -86,3 +86,28 @@ export async function listLiveNodes(db: Queryable): Promise<LiveNode[]> {
     draining: row.draining,
   }));
 }
+
+/** One node as an operator reads it. */
+export type NodeReport = Readonly<{
+  id: string;
+  epoch: number;
+  state: 'live' | 'draining' | 'retired' | 'lapsed';
+  active: number;
+  capacity: number;
+  models: readonly string[];
+  public_url: string;
+  started_at: Date;
+  renewed_at: Date;
+}>;
+
+/** Every node there ever was, those that serve first. */
+export async function listNodes(db: Queryable): Promise<NodeReport[]> {
+  const { rows } = await db.query<NodeReport>(
+    `select id, epoch,
+        case when retired_at is not null then 'retired' when lease_until <= clock_timestamp() then 'lapsed'
+          when draining then 'draining' else 'live' end as state,
+        active, capacity, models, public_url, started_at, renewed_at
+      from nodes order by lease_until > clock_timestamp() and retired_at is null desc, id limit 1000`,
+  );
+  return rows;
+}

@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const DURATION = /^(\d+)(ms|s|m|h)$/;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+/** A thousand years of audio: more is a slip of the finger. */
+const CREDIT_MS_MAX = 1_000 * 365 * 24 * 3_600_000;
+
+export function parseUuid(text: string): string {
+  if (UUID.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError(
+    'It must be a UUID. `svc-admin accounts list` shows those of accounts.',
+  );
+}
+
+/** Audio time with its unit, so that nobody grants minutes for milliseconds. */
+export function parseDuration(text: string): number {
+  const [, count, unit = ''] = DURATION.exec(text) ?? [];
+  const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN);
+  if (Number.isSafeInteger(ms) && ms > 0 && ms <= CREDIT_MS_MAX) return ms;
+  throw new InvalidArgumentError('Give a number and its unit: 90s, 30m, 2h or 1500ms.');
+}
+
+export function parseCount(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function parseDate(text: string): Date {
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z.');
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { audit } from '../ledger/audit.ts';
+import type { RunCommand } from './context.ts';
+import { examples } from './examples.ts';
+import { EXIT } from './problem.ts';
+
+export function addAuditCommand(program: Command, run: RunCommand): void {
+  const command = program
+    .command('audit')
+    .description('check every invariant of the ledger; exit status 1 when one does not hold')
+    .option('--safety', 'leave out what holds only while a sweeper runs')
+    .action((options: { safety?: true }) =>
+      run(async ({ db, output }) => {
+        const findings = await audit(db, { which: options.safety ? 'safety' : 'all' });
+        output.show(
+          findings.map(({ invariant, violations, tookMs }) => ({
+            invariant: invariant.name,
+            holds: violations.length === 0,
+            violations: violations.length,
+            took_ms: Math.round(tookMs),
+          })),
+        );
+        const broken = findings.filter(({ violations }) => violations.length > 0);
+        for (const { invariant, violations } of broken) {
+          output.say(`\n${invariant.name}: ${invariant.about}`);
+          for (const row of violations) output.say(`  ${JSON.stringify(row)}`);
+        }
+        if (broken.length === 0) output.say('Every invariant holds.');
+        return broken.length === 0 ? EXIT.done : EXIT.refused;
+      }),
+    );
+  examples(command, ['audit', 'audit --safety --json']);
+}

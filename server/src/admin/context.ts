@@ -1,0 +1,21 @@
+import type { Pool } from '../db.ts';
+import type { Output, Streams } from './output.ts';
+
+/** What every command works with. Made once the command line is known to be right. */
+export interface AdminContext {
+  readonly db: Pool;
+  readonly output: Output;
+  /** Who does this: stands in the ledger beside every grant and adjustment. */
+  readonly actor: string;
+  readonly apiKeyPepper: Buffer | null;
+}
+
+/** Opens the database for one command and closes it after. A number is the exit status. */
+export type RunCommand = (work: (context: AdminContext) => Promise<number | void>) => Promise<void>;
+
+export interface AdminEnvironment extends Streams {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where `npm run dev` keeps its things. */
+  readonly devFolder: string;
+  readonly userName: string;
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { createLedger, type CreditResult } from '../ledger/ledger.ts';
+import { listTransactions } from '../ledger/history.ts';
+import { unknownAccount } from './accounts-command.ts';
+import { parseCount, parseDuration, parseUuid } from './arguments.ts';
+import type { AdminContext, RunCommand } from './context.ts';
+import { examples } from './examples.ts';
+import { EXIT, Problem } from './problem.ts';
+
+const ACCOUNT = '7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11';
+
+interface GrantOptions {
+  readonly reason: string;
+  readonly id?: string;
+}
+
+interface AdjustOptions extends GrantOptions {
+  readonly add?: number;
+  readonly take?: number;
+}
+
+/** Credit is only ever added to or taken from, with a reason. There is no way to set it. */
+export function addCreditCommand(program: Command, run: RunCommand): void {
+  const credit = program.command('credit').description('grant and correct audio credit');
+  examples(credit, [`credit grant ${ACCOUNT} 2h --reason "invoice 2027-014"`]);
+
+  const grant = credit
+    .command('grant')
+    .description('add credit')
+    .argument('<account>', 'its id', parseUuid)
+    .argument('<amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
+    .requiredOption('--reason <text>', 'why; stands in the ledger for good')
+    .option('--id <uuid>', 'your own id of this grant: sent twice, done once', parseUuid)
+    .action((accountId: string, ms: number, options: GrantOptions) =>
+      run(async (context) => {
+        const id = options.id ?? randomUUID();
+        const { reason } = options;
+        const ledger = createLedger(context.db);
+        const result = await ledger.grant({ accountId, ms, reason, actor: context.actor, id });
+        report(context, { accountId, ms, id, result });
+      }),
+    );
+  examples(grant, [
+    `credit grant ${ACCOUNT} 2h --reason "invoice 2027-014"`,
+    `credit grant ${ACCOUNT} 90s --reason "apology" --id 0b9c1c56-8f7e-4c4b-b1d7-3f1c8f6b2a10 --json`,
+  ]);
+
+  const adjust = credit
+    .command('adjust')
+    .description('correct credit, up or down, never below nothing')
+    .argument('<account>', 'its id', parseUuid)
+    .option('--add <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
+    .option('--take <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
+    .requiredOption('--reason <text>', 'why; stands in the ledger for good')
+    .option('--id <uuid>', 'your own id of this adjustment: sent twice, done once', parseUuid)
+    .action((accountId: string, options: AdjustOptions) =>
+      run(async (context) => {
+        const ms = adjustmentOf(options);
+        const id = options.id ?? randomUUID();
+        const { reason } = options;
+        const ledger = createLedger(context.db);
+        const result = await ledger.adjust({ accountId, ms, reason, actor: context.actor, id });
+        report(context, { accountId, ms, id, result });
+      }),
+    );
+  examples(adjust, [
+    `credit adjust ${ACCOUNT} --take 30m --reason "granted twice"`,
+    `credit adjust ${ACCOUNT} --add 10s --reason "bad transcript, ticket 812"`,
+  ]);
+
+  const history = credit
+    .command('history')
+    .description('the transactions of an account, newest first')
+    .argument('<account>', 'its id', parseUuid)
+    .option('--limit <count>', 'how many at most', parseCount(1, 10_000), 50)
+    .action((accountId: string, options: { limit: number }) =>
+      run(async ({ db, output }) =>
+        output.show(await listTransactions(db, { accountId, limit: options.limit })),
+      ),
+    );
+  examples(history, [`credit history ${ACCOUNT} --limit 200`]);
+}
+
+function adjustmentOf({ add, take }: AdjustOptions): number {
+  if (add !== undefined && take === undefined) return add;
+  if (take !== undefined && add === undefined) return -take;
+  throw new Problem('Say either --add or --take, and how much: --take 30m.', EXIT.usage);
+}
+
+function report(
+  { output }: AdminContext,
+  input: { accountId: string; ms: number; id: string; result: CreditResult },
+): void {
+  const { accountId, ms, id, result } = input;
+  switch (result.outcome) {
+    case 'posted':
+      output.show({
+        account_id: accountId,
+        amount_ms: ms,
+        available_ms: result.availableMs,
+        transaction: result.seq,
+        id,
+        replayed: result.replayed,
+      });
+      if (result.replayed) output.say('This id was posted before; nothing was posted again.');
+      return;
+    case 'unknown_account':
+      throw unknownAccount(accountId);
+    case 'request_conflict':
+      throw new Problem(`The id ${id} was used for another amount or reason. Use a new one.`);
+    case 'insufficient_credits':
+      throw new Problem(
+        `The account has ${result.availableMs} ms available: no more can be taken. ` +
+          'What live sessions have reserved comes back when they end.',
+      );
+  }
+}

@@ -1,0 +1,68 @@
+/** Tables for people, JSON for scripts: a command says once what it found. */
+export interface Output {
+  /** One record or a list of them. Dates and null are shown as people write them. */
+  show(data: Shown): void;
+  /** A sentence after the table. Left out of JSON, and never on standard output. */
+  say(sentence: string): void;
+}
+
+export type Value = string | number | boolean | Date | null | readonly string[];
+export type Row = Readonly<Record<string, Value>>;
+export type Shown = Row | readonly Row[];
+
+export interface Streams {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+export function createOutput(streams: Streams, json: boolean): Output {
+  return {
+    show(data) {
+      if (json) streams.out(`${JSON.stringify(data, null, 2)}\n`);
+      else streams.out(isList(data) ? table(data) : record(data));
+    },
+    say(sentence) {
+      if (!json) streams.err(`${sentence}\n`);
+    },
+  };
+}
+
+function isList(data: Shown): data is readonly Row[] {
+  return Array.isArray(data);
+}
+
+function table(rows: readonly Row[]): string {
+  const first = rows[0];
+  if (first === undefined) return 'Nothing found.\n';
+  const columns = Object.keys(first);
+  const cells = rows.map((row) => columns.map((column) => cell(row[column] ?? null)));
+  const widths = columns.map((column, index) =>
+    Math.max(column.length, ...cells.map((line) => (line[index] ?? '').length)),
+  );
+  const isNumber = columns.map((column) => typeof first[column] === 'number');
+  const lines = [columns, widths.map((width) => '-'.repeat(width)), ...cells].map((line) =>
+    line
+      .map((text, index) =>
+        isNumber[index] ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function record(row: Row): string {
+  const width = Math.max(...Object.keys(row).map((name) => name.length));
+  return Object.entries(row)
+    .map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}\n`)
+    .join('');
+}
+
+function cell(value: Value): string {
+  if (value === null) return '-';
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'object') return value.join(', ');
+  if (typeof value === 'number') return value.toLocaleString('en');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return value;
+}

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXIT, Problem } from './problem.ts';
+
+export interface AdminSettings {
+  readonly databaseUrl: string;
+  /** Null: keys cannot be made, everything else can be done. */
+  readonly apiKeyPepper: Buffer | null;
+  /** Where the settings came from, when that is not plain. */
+  readonly note: string | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** From the environment; without one, the database that `npm run dev` keeps in `devFolder` and runs at this moment. */
+export function readSettings(env: Environment, devFolder: string): AdminSettings {
+  const databaseUrl = env['DATABASE_URL'];
+  if (databaseUrl) {
+    return { databaseUrl, apiKeyPepper: decodePepper(env['API_KEY_PEPPER']), note: null };
+  }
+  const port = devPort(devFolder);
+  if (port === null) {
+    throw new Problem(
+      'DATABASE_URL is not set and `npm run dev` is not running here. Set DATABASE_URL to the ' +
+        'database of the service, such as postgresql://operator@db.example/svc.',
+      EXIT.usage,
+    );
+  }
+  return {
+    databaseUrl: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    apiKeyPepper: decodePepper(env['API_KEY_PEPPER'] ?? devPepper(devFolder)),
+    note: 'Using the database of `npm run dev`. Set DATABASE_URL to use another.',
+  };
+}
+
+function decodePepper(base64: string | undefined): Buffer | null {
+  return base64 ? Buffer.from(base64, 'base64') : null;
+}
+
+/** The fourth line of PostgreSQL's own note about itself. */
+function devPort(devFolder: string): number | null {
+  const file = join(devFolder, 'postgres/postmaster.pid');
+  if (!existsSync(file)) return null;
+  const port = Number(readFileSync(file, 'utf8').split('\n')[3]);
+  return Number.isInteger(port) && port > 0 ? port : null;
+}
+
+function devPepper(devFolder: string): string | undefined {
+  const file = join(devFolder, 'kept.json');
+  if (!existsSync(file)) return undefined;
+  const kept: { secrets?: { API_KEY_PEPPER?: string } } = JSON.parse(readFileSync(file, 'utf8'));
+  return kept.secrets?.API_KEY_PEPPER;
+}

@@ -1,0 +1,91 @@
+import { Option, type Command } from 'commander';
+import { approveWaitlist, listWaitlist, type WaitlistEntry } from '../accounts/waitlist.ts';
+import { setOperator } from '../accounts/operators.ts';
+import { createLedger } from '../ledger/ledger.ts';
+import { parseCount, parseDuration, parseUuid } from './arguments.ts';
+import type { AdminContext, RunCommand } from './context.ts';
+import { examples } from './examples.ts';
+import { Problem } from './problem.ts';
+
+const ENTRY = '5b2d9d0e-90f4-4b6a-8d35-6f1f5a3a7e42';
+
+export function addWaitlistCommand(program: Command, run: RunCommand): void {
+  const waitlist = program.command('waitlist').description('who waits, and letting them in');
+  examples(waitlist, ['waitlist list', `waitlist approve ${ENTRY} --grant 1h`]);
+
+  const list = waitlist
+    .command('list')
+    .description('who waits, longest first')
+    .addOption(
+      new Option('--status <status>', 'which ones')
+        .choices(['waiting', 'approved', 'declined'])
+        .default('waiting'),
+    )
+    .option('--limit <count>', 'how many at most', parseCount(1, 10_000), 50)
+    .action((options: { status: WaitlistEntry['status']; limit: number }) =>
+      run(async ({ db, output }) => {
+        const entries = await listWaitlist(db, options);
+        output.show(
+          entries.map((entry) => ({
+            id: entry.id,
+            email: entry.email,
+            name: entry.name,
+            purpose: entry.purpose,
+            status: entry.status,
+            account_id: entry.accountId,
+            created_at: entry.createdAt,
+          })),
+        );
+      }),
+    );
+  examples(list, ['waitlist list', 'waitlist list --status approved --json']);
+
+  const approve = waitlist
+    .command('approve')
+    .description('make an account for them; asked again, it is the same account and the same grant')
+    .argument('<entry>', 'the id that `waitlist list` shows', parseUuid)
+    .option('--grant <amount>', 'first credit: 90s, 30m, 2h', parseDuration)
+    .action((id: string, options: { grant?: number }) =>
+      run((context) => approveEntry(context, id, options.grant ?? null)),
+    );
+  examples(approve, [`waitlist approve ${ENTRY}`, `waitlist approve ${ENTRY} --grant 1h`]);
+}
+
+async function approveEntry(
+  { db, output, actor }: AdminContext,
+  id: string,
+  grantMs: number | null,
+): Promise<void> {
+  const accountId = await approveWaitlist(db, { id, actor });
+  if (accountId === null) {
+    throw new Problem(`Nobody waits under ${id}. \`svc-admin waitlist list\` shows who does.`);
+  }
+  if (grantMs !== null) {
+    const reason = 'first credit after the waitlist';
+    // The entry's id names the grant: approving twice grants once.
+    await createLedger(db).grant({ accountId, ms: grantMs, reason, actor, id });
+  }
+  output.show({ entry_id: id, account_id: accountId, granted_ms: grantMs });
+}
+
+export function addOperatorsCommand(program: Command, run: RunCommand): void {
+  const operators = program
+    .command('operators')
+    .description('who may decide about the waitlist in the console');
+  examples(operators, ['operators add amina@service.example']);
+  for (const verb of ['add', 'remove'] as const) {
+    const command = operators
+      .command(verb)
+      .description(verb === 'add' ? 'let a console user decide' : 'no longer')
+      .argument('<email>', 'the address they sign in with')
+      .action((email: string) =>
+        run(async ({ db, output }) => {
+          if (!(await setOperator(db, { email, isOperator: verb === 'add' }))) {
+            throw new Problem(`Nobody signs in to the console as ${email}.`);
+          }
+          output.show({ email, is_operator: verb === 'add' });
+        }),
+      );
+    examples(command, [`operators ${verb} amina@service.example`]);
+  }
+}
