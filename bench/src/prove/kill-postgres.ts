@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createPool, type Pool } from '@svc-asr/server/db.ts';
+import { connect, createPool, type Pool } from '@svc-asr/server/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { startLocalPostgres, type LocalPostgres } from '@svc-asr/server/local-postgres.ts';
@@ -125,27 +126,24 @@ async function killPostmaster(server: LocalPostgres): Promise<void> {
 
 /** One backend dies by the hand of the system, as when memory runs out: the postmaster then restarts all of it. */
 async function killBackend(server: LocalPostgres): Promise<void> {
-  const pool = createPool({ url: server.url, maxConnections: 1 });
-  try {
-    const { rows } = await pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity where application_name like 'svc-asr%' and pid <> pg_backend_pid()
-        order by random() limit 1`,
-    );
-    if (rows[0] !== undefined) process.kill(rows[0].pid, 'SIGKILL');
-    await untilItAnswers(pool);
-  } finally {
-    await pool.end();
-  }
+  const witness = await connect({ url: server.url });
+  const cut = once(witness, 'end');
+  const { rows } = await witness.query<{ pid: number }>(
+    `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
+      order by random() limit 1`,
+  );
+  if (rows[0] === undefined) throw new Error('Nobody is connected: there is no load.');
+  process.kill(rows[0].pid, 'SIGKILL');
+  // Every connection is cut before it recovers: without waiting for that, the old server might answer once more.
+  await cut;
+  await untilItAnswers(server.url);
 }
 
-async function untilItAnswers(pool: Pool): Promise<void> {
+async function untilItAnswers(url: string): Promise<void> {
   for (;;) {
-    await delay(50);
-    const answered = await pool.query('select 1').then(
-      () => true,
-      () => false,
-    );
-    if (answered) return;
+    await delay(20);
+    const client = await connect({ url }).catch(() => null);
+    if (client !== null) return client.end();
   }
 }
 
