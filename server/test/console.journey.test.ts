@@ -30,12 +30,9 @@ async function curl(args: readonly string[]): Promise<{ status: number; body: st
 }
 
 function callSessions(secret: string): Promise<{ status: number; body: string }> {
-  return curl([
-    `${service.url}/v1/asr/sessions`,
-    ...['-H', `Authorization: Bearer ${secret}`],
-    ...['-H', 'Content-Type: application/json'],
-    ...['-d', '{"model":"svc-asr-kikuyu-v1","max_audio_seconds":5}'],
-  ]);
+  const key = ['-H', `Authorization: Bearer ${secret}`];
+  const body = ['--json', '{"model":"svc-asr-kikuyu-v1","max_audio_seconds":5}'];
+  return curl([`${service.url}/v1/asr/sessions`, ...key, ...body]);
 }
 
 test('K01 K02 waitlist, approval by an operator, letter, sign-in, key, curl with that key, revoked within 5 s', async () => {
@@ -100,6 +97,7 @@ test('everything can be done with the keyboard alone, and focus comes back where
   const { page, context } = await openPage(browser);
   await service.admit('keys-only@example.com');
   await page.goto(`${service.url}/app`);
+  await page.getByLabel('E-mail address').waitFor();
   await page.keyboard.type('keys-only@example.com');
   await page.keyboard.press('Enter');
   await page.getByLabel('Code').waitFor();

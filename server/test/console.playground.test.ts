@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import type { Overview } from '@svc-asr/protocol/console.ts';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium, openPage, signInAs, startConsoleSite } from './console-chromium.ts';
+import type { ConsoleService } from './console-service.ts';
+
+/** Speech through a real browser's microphone to the real recogniser and back onto the screen. */
+
+const FIXTURES = join(import.meta.dirname, '../../models/fixtures');
+const SENTENCE = 'kikuyu-1';
+
+let engine: SherpaEngine;
+let service: ConsoleService;
+let browser: Browser;
+beforeAll(async () => {
+  engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
+  const microphone = await withPauses(join(FIXTURES, `${SENTENCE}.wav`));
+  [service, browser] = await Promise.all([
+    startConsoleSite({ engine }),
+    launchChromium({ microphone }),
+  ]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+  await engine.close();
+});
+
+/** Nobody speaks in the instant the microphone opens: a second of silence before and after. */
+async function withPauses(path: string): Promise<string> {
+  const wav = readFileSync(path);
+  const pause = Buffer.alloc(32_000);
+  const header = Buffer.from(wav.subarray(0, 44));
+  const audio = Buffer.concat([pause, wav.subarray(44), pause]);
+  header.writeUInt32LE(36 + audio.length, 4);
+  header.writeUInt32LE(audio.length, 40);
+  const padded = join(await mkdtemp(join(tmpdir(), 'svc-microphone-')), 'sentence.wav');
+  await writeFile(padded, Buffer.concat([header, audio]));
+  return padded;
+}
+
+function wordsOf(fixture: string): string[] {
+  const text = readFileSync(join(FIXTURES, `${fixture}.txt`), 'utf8');
+  return text
+    .toLowerCase()
+    .replaceAll(/[?.,!]/g, '')
+    .trim()
+    .split(/\s+/);
+}
+
+/** The demonstration weights may mishear one word of a sentence, never two. */
+function expectWords(transcript: string, words: string[]): void {
+  const heard = transcript.split(' ');
+  const right = words.filter((word) => heard.includes(word));
+  expect(right.length, `heard "${transcript}"`).toBeGreaterThanOrEqual(words.length - 1);
+}
+
+async function transcriptOf(page: Page): Promise<string> {
+  const text = await page.getByTestId('transcript').innerText();
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+test('K03 what is spoken into the microphone stands on the screen word by word, is charged to the second, and no key was near', async () => {
+  const { page, complaints } = await openPage(browser, { permissions: ['microphone'] });
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    sent.push(request.url(), request.postData() ?? '', JSON.stringify(request.headers()));
+  });
+  page.on('websocket', (socket) => {
+    sent.push(socket.url());
+    socket.on('framereceived', ({ payload }) => sent.push(String(payload)));
+  });
+  await service.admit('speaker@example.com');
+  await signInAs(page, { service, email: 'speaker@example.com' });
+  await page.getByRole('link', { name: 'Playground' }).first().click();
+  await page.getByRole('button', { name: 'Start speaking' }).click();
+
+  const words = wordsOf(SENTENCE);
+  const growth: string[] = [];
+  await expect
+    .poll(
+      async () => {
+        const now = await transcriptOf(page);
+        if (now !== growth.at(-1)) growth.push(now);
+        return now.split(' ').filter((word) => words.includes(word)).length;
+      },
+      { timeout: 20_000, interval: 50 },
+    )
+    .toBeGreaterThanOrEqual(words.length - 2);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Done:').waitFor();
+
+  expectWords(await transcriptOf(page), words);
+  expect(growth.length, `it grew: ${growth.join(' / ')}`).toBeGreaterThan(2);
+  expect(sent.join('\n')).not.toContain('svc_live_v1_');
+  const overview: Overview = await page.evaluate(
+    `fetch('/console-api/overview').then((answer) => answer.json())`,
+  );
+  const [session] = overview.sessions;
+  expect(session).toMatchObject({ model: 'svc-asr-kikuyu-v1', status: 'completed' });
+  expect(session?.billable_ms).toBe(Math.ceil((session?.audio_ms ?? 0) / 1_000) * 1_000);
+  await page.getByText(`${(session?.billable_ms ?? 0) / 1_000} s of credit`).waitFor();
+  expect(complaints).toEqual([]);
+}, 60_000);
+
+test('a file is converted in the page and understood; a second run is a second session', async () => {
+  const { page, complaints } = await openPage(browser);
+  await service.admit('filer@example.com');
+  await signInAs(page, { service, email: 'filer@example.com' });
+  await page.goto(`${service.url}/app/playground`);
+  await page.getByText('Dholuo').first().click();
+  for (const name of ['dholuo-1', 'dholuo-1']) {
+    await page.locator('input[type=file]').setInputFiles(join(FIXTURES, `${name}.wav`));
+    await page.getByText('Done:').waitFor({ state: 'detached' });
+    await page.getByText('Done:').waitFor();
+    expectWords(await transcriptOf(page), wordsOf(name));
+  }
+  await page.getByRole('link', { name: 'Overview' }).first().click();
+  await page.getByText('rounded up once to 3 s').first().waitFor();
+  expect(complaints).toEqual([]);
+}, 60_000);
