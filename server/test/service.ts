@@ -28,8 +28,8 @@ export interface ServiceOptions {
   /** What the engine says and how it goes wrong. */
   readonly script?: ScriptedOptions['script'];
   readonly capacity?: number;
-  /** How long the engine is not ready yet. */
-  readonly startUpMs?: number;
+  /** Until it resolves the engine is not ready. */
+  readonly engineStarted?: Promise<void>;
   /** Another process on the same database; it is then not dropped with this service. */
   readonly database?: TestDatabase;
   /** Where this process believes the database is, when not where it is. */
@@ -95,12 +95,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   let logged = '';
   const destination = { write: (line: string) => void (logged += line) };
   const log = createLog({ level: config.logLevel, destination });
-  const { script, capacity, startUpMs } = options;
+  const { script, capacity, engineStarted } = options;
   const engine = createScriptedEngine({
     stalledAfterMs: 200,
     ...(script === undefined ? {} : { script }),
     ...(capacity === undefined ? {} : { capacity }),
-    ...(startUpMs === undefined ? {} : { startUpMs }),
+    ...(engineStarted === undefined ? {} : { started: engineStarted }),
   });
   const server = await startServer(config, { log, engine, ...options.parts });
   const tenants = tenantMaker(database, config);

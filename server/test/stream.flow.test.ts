@@ -63,9 +63,12 @@ test('a client that does not read is told slow_reader and closed with 1008; acce
 });
 
 test('a recogniser that is still starting: status loading first, then ready', async () => {
-  const svc = await startService({ script: { texts: ['nĩ wega'] }, startUpMs: 700 });
+  const { promise: engineStarted, resolve: startEngine } = Promise.withResolvers<void>();
+  const svc = await startService({ script: { texts: ['nĩ wega'] }, engineStarted });
   const { body } = await svc.createSession();
   const client = await StreamClient.open(body, { url: svc.streamUrl });
+  await client.next('status');
+  startEngine();
   await client.next('ready');
   expect(client.events.map((event) => event.type)).toEqual(['status', 'ready']);
   expect(client.ofType('status')[0]).toMatchObject({ code: 'loading' });
