@@ -8,7 +8,7 @@ import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { startLocalPostgres, type LocalPostgres } from '@svc-asr/server/local-postgres.ts';
 import { migrate } from '@svc-asr/server/migrate.ts';
-import { registerNode } from '@svc-asr/server/nodes.ts';
+import { registerCampaignNode } from '../campaign-node.ts';
 import type { Campaign } from '../campaign.ts';
 import { startLoad, type Load, type LoadTally } from '../session-load.ts';
 
@@ -58,18 +58,6 @@ export const campaign: Campaign = {
     }
   },
 };
-
-/** A node whose lease does not end: the kills are the fault here, not the sweeper's patience. */
-async function registerCampaignNode(owner: Pool): Promise<number> {
-  const nodeEpoch = await registerNode(owner, {
-    id: 'campaign',
-    publicUrl: 'wss://campaign.example/v1/asr/stream',
-    models: ['svc-asr-kikuyu-v1'],
-    capacity: 100,
-  });
-  await owner.query(`update nodes set lease_until = 'infinity' where id = 'campaign'`);
-  return nodeEpoch;
-}
 
 /** Every kill lands in the middle of work: some sessions must have been settled since the last one. */
 async function untilSomeMore(tally: LoadTally, sessions: number): Promise<void> {

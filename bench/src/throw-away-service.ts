@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
+import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
+import { generateApiKey, hashApiKey } from '@svc-asr/server/api-key-format.ts';
+import { generateSecrets, parseConfig } from '@svc-asr/server/config.ts';
+import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
+import { startServer } from '@svc-asr/server/server.ts';
+import { registerCampaignNode } from './campaign-node.ts';
+import { startThrowAwayLedger, type ThrowAwayLedger } from './throw-away-ledger.ts';
+
+export interface CampaignTenant {
+  readonly accountId: string;
+  readonly apiKey: string;
+}
+
+/** API processes on a PostgreSQL of their own. Nothing streams here: sessions are placed and stay reserved. */
+export interface ThrowAwayService {
+  readonly urls: readonly string[];
+  readonly ledger: ThrowAwayLedger;
+  addTenants(count: number, rules?: { concurrency?: number }): Promise<CampaignTenant[]>;
+  stop(): Promise<void>;
+}
+
+const WIDE = '6000000';
+const CREDIT_MS = 1_000_000_000_000;
+/** So many tenants are made at once. */
+const MAKERS = 8;
+
+export async function startThrowAwayService(options: {
+  processes: number;
+}): Promise<ThrowAwayService> {
+  const ledger = await startThrowAwayLedger();
+  await registerCampaignNode(ledger.owner);
+  const secrets = generateSecrets();
+  const placement = { choose: () => ({ id: 'campaign', url: 'wss://campaign.example/stream' }) };
+  const servers = await Promise.all(
+    Array.from({ length: options.processes }, (_, at) => {
+      const config = parseConfig({
+        ...secrets,
+        ROLE: 'api',
+        PORT: '0',
+        DATABASE_URL: ledger.server.url,
+        PUBLIC_STREAM_URL: 'wss://campaign.example/stream',
+        NODE_ID: `campaign-${at}`,
+        LOG_LEVEL: 'silent',
+        RATE_SESSIONS: WIDE,
+        RATE_USAGE: WIDE,
+        RATE_MODELS: WIDE,
+        RATE_FAILED_AUTHENTICATION: WIDE,
+      });
+      return startServer(config, { placement });
+    }),
+  );
+  const pepper = Buffer.from(secrets.API_KEY_PEPPER, 'base64');
+  return {
+    urls: servers.map(({ url }) => url),
+    ledger,
+    async addTenants(count, rules = {}) {
+      const tenants: CampaignTenant[] = [];
+      const makers = Array.from({ length: MAKERS }, async (_, maker) => {
+        for (let at = maker; at < count; at += MAKERS) {
+          tenants.push(await addTenant(ledger, pepper, rules.concurrency));
+        }
+      });
+      await Promise.all(makers);
+      return tenants;
+    },
+    async stop() {
+      for (const server of servers) await server.stop();
+      await ledger.stop();
+    },
+  };
+}
+
+async function addTenant(
+  { owner }: ThrowAwayLedger,
+  pepper: Buffer,
+  concurrency: number | undefined,
+): Promise<CampaignTenant> {
+  const accountId = await createAccount(owner, { name: 'Campaign' });
+  const { key, publicId } = generateApiKey();
+  await insertApiKey(owner, { id: publicId, accountId, hmac: hashApiKey(key, pepper) });
+  if (concurrency !== undefined) await setConcurrency(owner, { id: accountId, limit: concurrency });
+  const credit = { ms: CREDIT_MS, reason: 'credit for the campaign', actor: 'campaign' };
+  await createLedger(owner).grant({ ...credit, accountId, id: randomUUID() });
+  return { accountId, apiKey: key };
+}
