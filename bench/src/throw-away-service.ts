@@ -17,6 +17,8 @@ export interface CampaignTenant {
 export interface ThrowAwayService {
   readonly urls: readonly string[];
   readonly ledger: ThrowAwayLedger;
+  /** How many answers with such a status were given so far. */
+  countAnswers(which: (status: number) => boolean): Promise<number>;
   addTenants(count: number, rules?: { concurrency?: number }): Promise<CampaignTenant[]>;
   stop(): Promise<void>;
 }
@@ -55,6 +57,16 @@ export async function startThrowAwayService(options: {
   return {
     urls: servers.map(({ url }) => url),
     ledger,
+    async countAnswers(which) {
+      let count = 0;
+      for (const { deps } of servers) {
+        const { values } = await deps.metrics.httpSeconds.get();
+        for (const { metricName, labels, value } of values) {
+          if (metricName?.endsWith('_count') && which(Number(labels.status))) count += value;
+        }
+      }
+      return count;
+    },
     async addTenants(count, rules = {}) {
       const tenants: CampaignTenant[] = [];
       const makers = Array.from({ length: MAKERS }, async (_, maker) => {

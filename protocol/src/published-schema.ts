@@ -44,7 +44,6 @@ function rewriteKeywords(schema: object, rules: Rewriting): PublishedSchema {
   for (const [keyword, value] of Object.entries(rest)) result[keyword] = rewrite(value, rules);
   if (Array.isArray(items)) {
     result['prefixItems'] = rewrite(items, rules);
-    result['items'] = false;
     result['maxItems'] = items.length;
   } else if (items !== undefined) {
     result['items'] = rewrite(items, rules);

@@ -1,12 +1,22 @@
 import { Type, type Static } from 'typebox';
-import { AUDIO, CONTEXT_SIZE, CREDENTIAL_PREFIX, LIMITS, SUBPROTOCOL } from './constants.ts';
+import {
+  AUDIO,
+  CONTEXT_SIZE,
+  CREDENTIAL_PREFIX,
+  LIMITS,
+  MODEL_IDS,
+  SUBPROTOCOL,
+} from './constants.ts';
 import { ModelIdSchema } from './models.ts';
 import { Closed, DateTime, Uuid } from './schema.ts';
 
 /** `model` is any string here: the catalogue, not the schema, says 404. */
 export const CreateSessionRequest = Closed(
   {
-    model: Type.String({ description: 'A model id, as listed by GET /v1/models.' }),
+    model: Type.String({
+      description: 'A model id, as listed by GET /v1/models.',
+      examples: [...MODEL_IDS],
+    }),
     max_audio_seconds: Type.Optional(
       Type.Integer({
         minimum: LIMITS.audioSecondsMin,

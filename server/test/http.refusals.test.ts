@@ -33,11 +33,19 @@ describe('what is not there', () => {
     ['POST', '/v1/usage', 'GET, HEAD'],
     ['OPTIONS', '/v1/usage', 'GET, HEAD'],
     ['POST', '/v1/asr/stream', 'GET, HEAD'],
+    ['QUERY', '/v1/models', 'GET, HEAD'],
   ])('H01 H02 %s %s is 405 and Allow says what there is', async (method, path, allowed) => {
     const { status, body, headers } = await svc.request(`${path}?a=1`, { method });
     expect(status).toBe(405);
     expect(headers.get('allow')).toBe(allowed);
     expect(body.error.code).toBe('method_not_allowed');
+  });
+
+  test('H01 what is not there is 404 whatever the body is', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    const body = 'x'.repeat(100_000);
+    expect((await svc.request('/v1/nothing', { method: 'POST', headers, body })).status).toBe(404);
+    expect((await svc.request('/v1/usage', { method: 'POST', headers, body })).status).toBe(405);
   });
 
   test('H01 a plain GET on the stream address is 426', async () => {

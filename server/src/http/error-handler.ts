@@ -20,11 +20,13 @@ export function answerErrors(app: FastifyInstance, deps: Deps): void {
     }
     sendError(visible, request, reply);
   });
-  app.setNotFoundHandler((request, reply) => {
+  // Before anything else is looked at: what is not there has no body to be wrong about.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
     const allowed = allowedMethods(app, request);
-    if (allowed.length === 0) return sendError(new ApiError('route_not_found'), request, reply);
+    if (allowed.length === 0) throw new ApiError('route_not_found');
     void reply.header('allow', allowed.join(', '));
-    return sendError(new ApiError('method_not_allowed'), request, reply);
+    throw new ApiError('method_not_allowed');
   });
 }
 
