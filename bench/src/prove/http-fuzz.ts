@@ -33,12 +33,18 @@ export const campaign: Campaign = {
       const [url] = service.urls;
       if (tenant === undefined || url === undefined) throw new Error('Nothing to fuzz.');
       const report = join(folder, 'report.json');
+      const examples = short ? SIZE.short : SIZE.full;
       const args = [
-        ...['run', `${url}/openapi.json`, '--workers', '2', '--continue-on-failure', '--no-shrink'],
-        ...['--header', `Authorization: Bearer ${tenant.apiKey}`],
-        ...['--max-examples', String(short ? SIZE.short : SIZE.full)],
-        ...['--phases', 'examples,coverage,fuzzing', '--report', 'json'],
-        ...['--report-json-path', report],
+        'run',
+        `${url}/openapi.json`,
+        '--workers=2',
+        '--continue-on-failure',
+        '--no-shrink',
+        `--header=Authorization: Bearer ${tenant.apiKey}`,
+        `--max-examples=${examples}`,
+        '--phases=examples,coverage,fuzzing',
+        '--report=json',
+        `--report-json-path=${report}`,
       ];
       await runSchemathesis(args, { folder, log });
       const { test_cases, complete }: Report = JSON.parse(await readFile(report, 'utf8'));
