@@ -10,6 +10,8 @@ export function showStep(text: string): void {
 
 export function showStart(input: {
   url: string;
+  consoleUrl: string;
+  email: string;
   apiKey: string;
   creditMs: number;
   database: string;
@@ -21,6 +23,8 @@ export function showStart(input: {
       `${styleText('dim', `ready in ${Math.round(input.tookMs)} ms`)}\n\n` +
       row('API', styleText('cyan', input.url)) +
       row('Reference', styleText('cyan', `${input.url}/reference`)) +
+      row('Console', `${styleText('cyan', `${input.consoleUrl}/app`)}  sign in as ${input.email}`) +
+      row('Mailbox', styleText('cyan', `${input.consoleUrl}/console-api/dev/mailbox`)) +
       row('Database', input.database) +
       row('Credit', `${minutes} minutes of audio`) +
       row('API key', styleText('yellow', input.apiKey)) +
@@ -57,6 +61,8 @@ interface LogLine {
   readonly status?: number;
   readonly code?: string;
   readonly ms?: number;
+  /** Of a letter in the development mailbox: a sign-in code is read here. */
+  readonly subject?: string;
 }
 
 /** One short line a request; anything else as the log has it. */
@@ -65,7 +71,9 @@ export const readableLog = {
     const entry: LogLine = JSON.parse(line);
     const time = styleText('dim', entry.time.slice(11, 19));
     if (entry.msg !== 'request') {
-      stdout.write(`  ${time} ${entry.level === 'info' ? entry.msg : line.trimEnd()}\n`);
+      const { level, msg, subject } = entry;
+      const text = subject === undefined ? msg : `${msg}: ${styleText('bold', subject)}`;
+      stdout.write(`  ${time} ${level === 'info' ? text : line.trimEnd()}\n`);
       return;
     }
     const { status = 0 } = entry;

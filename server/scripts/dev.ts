@@ -1,8 +1,14 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import { createAccount, findAccount } from '../src/accounts/accounts.ts';
 import { insertApiKey } from '../src/accounts/api-keys.ts';
+import { inviteMember } from '../src/accounts/members.ts';
+import { setOperator } from '../src/accounts/operators.ts';
 import { generateApiKey, hashApiKey } from '../src/api-key-format.ts';
 import { generateSecrets, parseConfig, type Config } from '../src/config.ts';
 import { createPool } from '../src/db.ts';
@@ -19,6 +25,7 @@ import { readableLog, showProblem, showStart, showStep } from './dev-screen.ts';
  */
 const FOLDER = resolve(import.meta.dirname, '../../.dev');
 const DEMO_CREDIT_MS = 60 * 60_000;
+const DEVELOPER = 'demo@example.com';
 
 interface Kept {
   readonly secrets: ReturnType<typeof generateSecrets>;
@@ -37,18 +44,24 @@ async function main(): Promise<void> {
     ...kept.secrets,
     PORT: port,
     PUBLIC_STREAM_URL: `ws://127.0.0.1:${port}/v1/asr/stream`,
+    PUBLIC_URL: `http://localhost:${port}`,
+    CONSOLE_DEV_MAILBOX: '1',
     ALLOW_INSECURE_WS: '1',
     NODE_ID: 'dev',
     ...process.env,
     DATABASE_URL: databaseUrl,
   });
   await migrate({ url: databaseUrl, log: showStep });
+  await ensureConsole();
   const demo = await ensureDemo(config, kept);
+  await ensureDeveloper(config, demo.accountId);
   await writeFile(join(FOLDER, 'kept.json'), JSON.stringify({ ...kept, demo }), { mode: 0o600 });
   const log = createLog({ level: config.logLevel, destination: readableLog });
   const server = await startServer(config, { log });
   showStart({
     url: server.url,
+    consoleUrl: config.publicUrl,
+    email: DEVELOPER,
     apiKey: demo.apiKey,
     creditMs: demo.creditMs,
     database: postgres === null ? 'DATABASE_URL' : '.dev/postgres',
@@ -62,6 +75,31 @@ async function main(): Promise<void> {
   }
   process.once('SIGINT', () => void stop());
   process.once('SIGTERM', () => void stop());
+}
+
+/** The pages are made once; after a change to them, `npm run build` makes them again. */
+async function ensureConsole(): Promise<void> {
+  const folder = resolve(import.meta.dirname, '../../console');
+  if (existsSync(join(folder, 'dist/site/index.html'))) return;
+  showStep('building the console');
+  await promisify(execFile)('npm', ['run', '-s', 'build', '--prefix', folder]);
+}
+
+/** Somebody who can sign in to the console: an owner of the demonstration account, and an operator. */
+async function ensureDeveloper(config: Config, accountId: string): Promise<void> {
+  const db = createPool({ url: config.databaseUrl });
+  try {
+    await inviteMember(db, {
+      accountId,
+      email: DEVELOPER,
+      role: 'owner',
+      language: 'en',
+      limit: CONSOLE_LIMITS.members,
+    });
+    await setOperator(db, { email: DEVELOPER, isOperator: true });
+  } finally {
+    await db.end();
+  }
 }
 
 async function startDatabase() {

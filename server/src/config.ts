@@ -105,7 +105,7 @@ export function parseConfig(env: Environment): Config {
     publicUrl: read.url('PUBLIC_URL', ['https:', 'http:'], 'http://localhost:8080'),
     smtpUrl: env['SMTP_URL'] ? read.url('SMTP_URL', ['smtp:', 'smtps:']) : null,
     mailFrom: read.text('MAIL_FROM', 'svc-asr <no-reply@localhost>'),
-    devMailbox: read.flag('CONSOLE_DEV_MAILBOX'),
+    devMailbox: read.devMailbox(),
     consoleStreamOrigins: read.text('CONSOLE_STREAM_ORIGINS', originOf(env['PUBLIC_STREAM_URL'])),
     rates: {
       sessions: read.rate('RATE_SESSIONS', { perMinute: 30, burst: 10 }),
@@ -157,6 +157,15 @@ function environmentReader(env: Environment) {
     if (value !== '0' && value !== '1') problems.push(`${name} must be 0 or 1`);
     return value === '1';
   }
+  /** Whoever can read it can sign in as anybody, so it exists only where nobody else can reach it. */
+  function devMailbox(): boolean {
+    const wanted = flag('CONSOLE_DEV_MAILBOX');
+    const alone = ['127.0.0.1', '::1', 'localhost'].includes(text('HOST', '127.0.0.1'));
+    if (wanted && (!alone || env['NODE_ENV'] === 'production')) {
+      problems.push("CONSOLE_DEV_MAILBOX=1 is for HOST=127.0.0.1 on a developer's machine only");
+    }
+    return wanted;
+  }
   function oneOf<T extends string>(name: string, values: readonly T[], fallback: T): T {
     const value = env[name] || fallback;
     const found = values.find((candidate) => candidate === value);
@@ -207,6 +216,7 @@ function environmentReader(env: Environment) {
     optionalInteger,
     certificateFiles,
     flag,
+    devMailbox,
     oneOf,
     url,
     secret,

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { AsrSession } from '@svc-asr/protocol';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setOperator } from '../src/accounts/members.ts';
+import { setOperator } from '../src/accounts/operators.ts';
 import { launchChromium, openPage, signInAs, startConsoleSite } from './console-chromium.ts';
 import type { ConsoleService } from './console-service.ts';
 
@@ -16,7 +16,7 @@ let browser: Browser;
 beforeAll(async () => {
   [service, browser] = await Promise.all([startConsoleSite(), launchChromium()]);
   await service.admit('operator@example.com');
-  await setOperator(service.database.pool, { email: 'operator@example.com', operator: true });
+  await setOperator(service.database.pool, { email: 'operator@example.com', isOperator: true });
 });
 afterAll(async () => {
   await browser.close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setOperator } from '../src/accounts/members.ts';
+import { setOperator } from '../src/accounts/operators.ts';
 import { joinWaitlist } from '../src/accounts/waitlist.ts';
 import { launchChromium, openPage, signInAs, startConsoleSite } from './console-chromium.ts';
 import { fillAccount } from './console-history.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   [service, browser] = await Promise.all([startConsoleSite(), launchChromium()]);
   const db = service.database.pool;
   await fillAccount(service, await service.admit('amina@example.com'));
-  await setOperator(db, { email: 'amina@example.com', operator: true });
+  await setOperator(db, { email: 'amina@example.com', isOperator: true });
   await service.admit('newcomer@example.com');
   const purpose = 'Farmers call our line in Kikuyu; we want to answer them in writing.';
   await joinWaitlist(db, { email: 'otieno@example.com', name: '', purpose });

@@ -1,7 +1,7 @@
 import type { AsrSession, ErrorBody } from '@svc-asr/protocol';
 import type { KeyList, Overview, Settings, WaitlistPage } from '@svc-asr/protocol/console.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setOperator } from '../src/accounts/members.ts';
+import { setOperator } from '../src/accounts/operators.ts';
 import { startConsoleService, TestBrowser, type ConsoleService } from './console-service.ts';
 import { KIKUYU } from './service.ts';
 
@@ -146,7 +146,7 @@ test('a removed member is out at once, and an account keeps an owner however its
 test('the operators page exists for operators alone, and approving twice grants once', async () => {
   const stranger = await service.signedIn('stranger@example.com');
   const operator = await service.signedIn('operator@example.com');
-  await setOperator(service.database.pool, { email: 'operator@example.com', operator: true });
+  await setOperator(service.database.pool, { email: 'operator@example.com', isOperator: true });
   await new TestBrowser(service.url).post('/waitlist', {
     email: 'hopeful@example.com',
     use_case: 'a clinic line',

@@ -103,18 +103,6 @@ export async function setMemberLanguage(
   ]);
 }
 
-/** False: nobody signs in with this address. Only svc-admin may call this. */
-export async function setOperator(
-  db: Queryable,
-  input: { email: string; operator: boolean },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'update console_users set is_operator = $2 where lower(email) = lower($1)',
-    [input.email, input.operator],
-  );
-  return rowCount === 1;
-}
-
 function toMember(row: MemberRow): Member {
   return {
     id: row.id,
