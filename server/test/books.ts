@@ -42,8 +42,8 @@ export interface Books {
   drop(): Promise<void>;
 }
 
-export async function openBooks(): Promise<Books> {
-  const database = await createTestDatabase();
+export async function openBooks(given?: TestDatabase): Promise<Books> {
+  const database = given ?? (await createTestDatabase());
   const owner = database.pool;
   const ledger = createLedger(database.as('svc_all'));
   const nodeEpoch = await registerNode(owner, NODE);

@@ -18,7 +18,18 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await onServer(adminUrl, (admin) =>
     admin.query(`create database ${name} template ${template} strategy file_copy`),
   );
-  const url = withDatabase(adminUrl, name);
+  const database = attachDatabase(withDatabase(adminUrl, name));
+  return {
+    ...database,
+    async drop() {
+      await database.drop();
+      await onServer(adminUrl, (admin) => admin.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+/** A database that somebody else made and keeps: dropping it only closes the connections. */
+export function attachDatabase(url: string): TestDatabase {
   const pools = new Map<DatabaseRole | undefined, Pool>();
   function open(role?: DatabaseRole): Pool {
     const known = pools.get(role);
@@ -33,7 +44,6 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     as: open,
     async drop() {
       await Promise.all([...pools.values()].map((pool) => pool.end()));
-      await onServer(adminUrl, (admin) => admin.query(`drop database ${name} with (force)`));
     },
   };
 }

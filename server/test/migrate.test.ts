@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect } from '../src/db.ts';
+import { withDatabase } from '../src/local-postgres.ts';
+import { migrate } from '../src/migrate.ts';
+import { createTestDatabase, onServer, type TestDatabase } from './database.ts';
+
+let template: TestDatabase;
+let url: string;
+const name = `empty_${randomUUID().replaceAll('-', '')}`;
+beforeAll(async () => {
+  template = await createTestDatabase();
+  await onServer(template.url, (db) => db.query(`create database ${name}`));
+  url = withDatabase(template.url, name);
+});
+afterAll(async () => {
+  await onServer(template.url, (db) => db.query(`drop database ${name} with (force)`));
+  await template.drop();
+});
+
+test('many processes may migrate at once: each step is done by one, and told', async () => {
+  const told: string[] = [];
+  const log = (line: string) => void told.push(line);
+  await Promise.all([migrate({ url, log }), migrate({ url, log }), migrate({ url, log })]);
+  expect(told.filter((line) => line.includes('0001_accounts.sql'))).toHaveLength(1);
+  expect(told.filter((line) => line.startsWith('migrate functions'))).toHaveLength(1);
+
+  told.length = 0;
+  await migrate({ url, log });
+  expect(told).toEqual([]);
+});
+
+test('a function that changed is put back; a migration that was edited afterwards is refused', async () => {
+  const db = await connect({ url });
+  try {
+    await db.query(
+      `create or replace function lease_length() returns interval language sql as $$ select null::interval $$`,
+    );
+    await db.query(
+      `update schema_migrations set checksum = 'older' where name = 'sql/10_guards.sql'`,
+    );
+    await migrate({ url });
+    const { rows } = await db.query<{ seconds: string }>(
+      `select extract(epoch from lease_length())::text as seconds`,
+    );
+    expect(rows).toEqual([{ seconds: '6.000000' }]);
+
+    await db.query(
+      `update schema_migrations set checksum = 'edited' where name = 'migrations/0001_accounts.sql'`,
+    );
+    await expect(migrate({ url })).rejects.toThrow('was changed after this database ran it');
+  } finally {
+    await db.end();
+  }
+});
