@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connect } from './db.ts';
+import { fetchPostgres } from './fetched-postgres.ts';
 
 /** A real PostgreSQL of our own, for tests, campaigns and a laptop. Its life ends with the process that started it. */
 export interface LocalPostgres {
@@ -160,7 +161,7 @@ async function waitUntilReady(url: string, server: Server): Promise<void> {
   }
 }
 
-/** Debian keeps the server's programs out of PATH, one directory a version. */
+/** Debian keeps the server's programs out of PATH, one directory a version. Where there is none, npm has one. */
 async function findPostgres(): Promise<string> {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
   const candidates = [
@@ -172,11 +173,7 @@ async function findPostgres(): Promise<string> {
   const found = candidates.find(
     (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
   );
-  if (found !== undefined) return found;
-  throw new Error(
-    'PostgreSQL is not installed here. Install it (Debian: apt-get install postgresql; ' +
-      'macOS: brew install postgresql@17) or set DATABASE_URL to a server that runs elsewhere.',
-  );
+  return found ?? fetchPostgres((line) => void process.stderr.write(`${line}\n`));
 }
 
 /** PostgreSQL refuses to run as root; whoever is root lends it another account. */
