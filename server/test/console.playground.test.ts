@@ -125,3 +125,22 @@ test('a file is converted in the page and understood; a second run is a second s
   await page.getByText('rounded up once to 3 s').first().waitFor();
   expect(complaints).toEqual([]);
 }, 60_000);
+
+test('the public page plays recordings whose transcripts are what the service answers', async () => {
+  const { page, context, complaints } = await openPage(browser);
+  await page.goto(service.url);
+  for (const [language, fixture] of [
+    ['ki', 'kikuyu-1'],
+    ['luo', 'dholuo-1'],
+  ] as const) {
+    const quote = page.locator(`blockquote[lang=${language}]`);
+    expectWords((await quote.innerText()).replaceAll(/\s+/g, ' '), wordsOf(fixture));
+    const player = page.locator('figure', { has: quote });
+    await player.getByRole('button').click();
+    // The words come one after the other, and all of them stand when it is over.
+    await expect.poll(() => player.locator('.opacity-0').count()).toBeGreaterThan(0);
+    await expect.poll(() => player.locator('.opacity-0').count(), { timeout: 10_000 }).toBe(0);
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -121,8 +121,8 @@ const EXCHANGE = `<span class="code-dim">$</span> curl https://…/v1/asr/sessio
 <span class="code-dim">→</span> { "websocket_url": "wss://…", "websocket_protocols": ["svc.realtime.v1", "svc.auth.…"],
     "expires_at": "…", "credits": { "reserved": 60, "remaining": 3540 } }
 
-<span class="code-dim">←</span> {"type":"delta","text":"<span class="code-bright">maitũ nĩarathiĩ</span>"}
-<span class="code-dim">←</span> {"type":"final","text":"<span class="code-bright">maitũ nĩarathiĩ ndũnyũ kũgũra waru na mboga</span>","billable_ms":4000}`;
+<span class="code-dim">←</span> {"type":"delta","text":"<span class="code-bright">wĩ mwega</span>"}
+<span class="code-dim">←</span> {"type":"final","text":"<span class="code-bright">wĩ mwega nĩndakena nĩ gũkuona</span>","billable_ms":3000}`;
 
 function promises({ promises: texts }: PublicTexts): string {
   const list = texts.list

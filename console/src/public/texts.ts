@@ -13,7 +13,7 @@ const en = {
     pause: 'Pause',
     models: { 'svc-asr-kikuyu-v1': 'Kikuyu', 'svc-asr-dholuo-v1': 'Dholuo' },
     meaning: {
-      'svc-asr-kikuyu-v1': 'Mother has gone to the market to buy potatoes and vegetables.',
+      'svc-asr-kikuyu-v1': 'How are you? I am glad to see you.',
       'svc-asr-dholuo-v1': 'Thank you very much for the help you gave me.',
     },
     note: 'A synthetic voice. The words and their times are what the service answered.',
@@ -102,7 +102,7 @@ const sw: PublicTexts = {
     pause: 'Simamisha',
     models: { 'svc-asr-kikuyu-v1': 'Gĩkũyũ', 'svc-asr-dholuo-v1': 'Dholuo' },
     meaning: {
-      'svc-asr-kikuyu-v1': 'Mama ameenda sokoni kununua viazi na mboga.',
+      'svc-asr-kikuyu-v1': 'Hujambo? Nimefurahi kukuona.',
       'svc-asr-dholuo-v1': 'Asante sana kwa msaada ulionipa.',
     },
     note: 'Sauti ya kompyuta. Maneno na nyakati zake ndivyo huduma ilivyojibu.',

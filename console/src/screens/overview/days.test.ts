@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { axisTop, fillDays } from './days.ts';
+
+const NOW = '2027-03-02T10:00:00.000Z';
+
+test('quiet days are there too, across the end of a month, and today is last', () => {
+  const model = 'svc-asr-kikuyu-v1' as const;
+  const days = [{ date: '2027-02-28', model, billable_ms: 4_000, sessions: 2 }];
+  const filled = fillDays({ days, now: NOW, count: 4 });
+  expect(filled.map(({ date, totalMs }) => [date, totalMs])).toEqual([
+    ['2027-02-27', 0],
+    ['2027-02-28', 4_000],
+    ['2027-03-01', 0],
+    ['2027-03-02', 0],
+  ]);
+});
+
+test('the axis ends at a round figure that no bar is higher than', () => {
+  expect(axisTop(0)).toBe(10_000);
+  expect(axisTop(61_000)).toBe(120_000);
+  expect(axisTop(200_000_000)).toBeGreaterThanOrEqual(200_000_000);
+});

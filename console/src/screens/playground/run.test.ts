@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { LatencyMeter } from './latency.ts';
+import { follow, IDLE, type Run, type RunEvent } from './run.ts';
+
+const delta = (text: string, audio_ms: number): RunEvent => ({
+  type: 'delta',
+  delta: { type: 'delta', text, utterance: 0, stable_chars: 3, audio_ms },
+  latencyMs: 90,
+});
+const final = (text: string, total_audio_ms: number): RunEvent => ({
+  type: 'final',
+  final: {
+    type: 'final',
+    text,
+    utterance: 0,
+    reason: 'flush',
+    start_ms: 0,
+    end_ms: total_audio_ms,
+    words: [],
+    audio_ms: total_audio_ms,
+    total_audio_ms,
+    billable_ms: Math.ceil(total_audio_ms / 1_000) * 1_000,
+  },
+});
+const after = (...events: RunEvent[]): Run => events.reduce(follow, IDLE);
+
+test('a delta replaces the one before it; a final settles it and brings the receipt', () => {
+  const run = after(
+    { type: 'started' },
+    { type: 'ready' },
+    delta('nĩ we', 1_120),
+    delta('nĩ wega', 2_240),
+    final('nĩ wega', 2_400),
+  );
+  expect(run).toMatchObject({ phase: 'listening', finals: ['nĩ wega'], text: '', audioMs: 2_400 });
+  expect(run.billableMs).toBe(3_000);
+});
+
+test('a failure stays a failure, and what was recognised stays on the screen', () => {
+  const failed: RunEvent = { type: 'failed', code: 'internal_error', message: 'x' };
+  const run = after(
+    { type: 'started' },
+    { type: 'ready' },
+    delta('nĩ we', 1_120),
+    failed,
+    {
+      type: 'stopping',
+    },
+    { type: 'finished' },
+  );
+  expect(run).toMatchObject({
+    phase: 'failed',
+    text: 'nĩ we',
+    problem: { code: 'internal_error' },
+  });
+});
+
+test('a new run begins with nothing of the last', () => {
+  const run = after(
+    { type: 'started' },
+    delta('x', 1_000),
+    { type: 'finished' },
+    { type: 'started' },
+  );
+  expect(run).toEqual({ ...IDLE, phase: 'connecting' });
+});
+
+test('latency is counted from the last sound that the text covers', () => {
+  const meter = new LatencyMeter();
+  for (let at = 0; at < 20; at += 1) meter.onSent(1_600, at * 100);
+  expect(meter.onHeard(1_120, 1_200)).toBe(200);
+  expect(meter.onHeard(2_000, 2_050)).toBe(150);
+  expect(new LatencyMeter().onHeard(1_000, 5)).toBeNull();
+});

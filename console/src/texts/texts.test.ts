@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { CONSOLE_ERRORS } from '@svc-asr/protocol/console-constants.ts';
+import { renderPublicPage } from '../public/page.ts';
+import { en } from './en.ts';
+import { sw } from './sw.ts';
+
+function leaves(value: unknown, path = ''): [string, string][] {
+  if (typeof value === 'string') return [[path, value]];
+  if (typeof value === 'function') return [[path, String(value('1', '2', '3'))]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
+}
+
+test('every sentence exists in both languages, none empty, no error left unexplained', () => {
+  const paths = (texts: unknown) => leaves(texts).map(([path]) => path);
+  expect(paths(sw)).toEqual(paths(en));
+  expect([...leaves(en), ...leaves(sw)].filter(([, text]) => text.trim() === '')).toEqual([]);
+  const hidden = new Set(['cross_site_request']);
+  const unexplained = Object.keys(CONSOLE_ERRORS).filter(
+    (code) => !hidden.has(code) && !(code in en.errors.codes && code in sw.errors.codes),
+  );
+  expect(unexplained).toEqual([]);
+});
+
+test('the public page is whole before any script runs, in both languages', () => {
+  for (const language of ['en', 'sw'] as const) {
+    const page = renderPublicPage(language);
+    expect(page).toContain('gũkuona');
+    expect(page).not.toMatch(/undefined|\[object|<script|\sstyle=/);
+  }
+});
