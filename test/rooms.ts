@@ -10,7 +10,8 @@ export const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   cli: ['sdk', 'protocol'],
   console: ['sdk', 'protocol'],
   // The sdk and the cli only in its tests: they are proved against the real server here.
-  emulator: ['server', 'engine', 'protocol', 'sdk', 'cli'],
+  emulator: ['server', 'engine', 'protocol', 'sdk', 'cli', 'examples'],
+  examples: ['sdk'],
   eval: ['engine', 'protocol'],
   bench: ['server', 'engine', 'protocol', 'sdk', 'emulator'],
 };

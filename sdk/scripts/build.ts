@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MICROPHONE_WORKLET } from '../src/microphone-worklet.ts';
 import { wireTypes } from './wire-types.ts';
 
 /**
@@ -25,7 +24,6 @@ export async function buildPackage(): Promise<string> {
   }
   await writeFile(join(out, 'wire.js'), 'export {};\n');
   await writeFile(join(out, 'wire.d.ts'), wireTypes());
-  await writeFile(join(out, 'microphone-worklet.js'), MICROPHONE_WORKLET.trimStart());
   await writeFile(join(out, 'package.json'), await manifest());
   await cp(join(sdk, 'README.md'), join(out, 'README.md'));
   await cp(join(sdk, '../LICENSE'), join(out, 'LICENSE'));

@@ -3,6 +3,7 @@ import { toPcm16 } from './audio/pcm.ts';
 import { Resampler } from './audio/resampler.ts';
 import { SvcError } from './errors.ts';
 import { MICROPHONE_WORKLET } from './microphone-worklet.ts';
+import { wait } from './retry.ts';
 import { levelDb } from './voice-activity.ts';
 import { VoiceGate, type GateOptions } from './voice-gate.ts';
 
@@ -25,8 +26,8 @@ export interface MicrophoneOptions {
   readonly onLost?: () => void;
   readonly deviceId?: string;
   /**
-   * Where MICROPHONE_WORKLET is served, for pages whose Content-Security-Policy forbids blob: scripts. The package
-   * has it as the file microphone-worklet.js.
+   * For pages whose Content-Security-Policy forbids blob: scripts: where you serve the text MICROPHONE_WORKLET as
+   * JavaScript.
    */
   readonly workletUrl?: string;
 }
@@ -65,14 +66,14 @@ async function askForMicrophone(deviceId: string | undefined): Promise<MediaStre
 
 async function capture(media: MediaStream, options: MicrophoneOptions): Promise<Microphone> {
   const { context, source } = openContext(media);
+  await context.resume();
   await addWorklet(context, options.workletUrl);
-  const node = new AudioWorkletNode(context, 'svc-microphone', { numberOfOutputs: 0 });
+  const node = await createNode(context);
   const feed = new Feed(options, context.sampleRate);
   const onBlock = ({ data }: MessageEvent<Float32Array>): void => feed.onBlock(data);
   node.port.addEventListener('message', onBlock);
   node.port.start();
   source.connect(node);
-  await context.resume();
   const [track] = media.getTracks();
   track?.addEventListener('ended', () => options.onLost?.());
   return {
@@ -119,6 +120,21 @@ async function addWorklet(context: AudioContext, url: string | undefined): Promi
     URL.revokeObjectURL(blob);
   }
 }
+
+/** On a busy machine the module can be loaded a little before its processor is known. */
+async function createNode(context: AudioContext): Promise<AudioWorkletNode> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return new AudioWorkletNode(context, 'svc-microphone', { numberOfOutputs: 0 });
+    } catch (error) {
+      if (attempt === NODE_ATTEMPTS) throw error;
+      await wait(NODE_WAIT_MS);
+    }
+  }
+}
+
+const NODE_ATTEMPTS = 20;
+const NODE_WAIT_MS = 50;
 
 /** From a block of samples to the sink: rate, mute, level, gate. */
 class Feed {

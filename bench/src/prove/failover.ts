@@ -120,7 +120,7 @@ async function dictate(
 /** Word by word: what is missing, what is there too often, and what stands at another time. */
 function compare(expected: Transcript, actual: Transcript) {
   const key = (word: Transcript['words'][number]): string => word.text;
-  const missing = [...expected.words.map(key)];
+  const missing = expected.words.map(key);
   let doubled = 0;
   for (const word of actual.words.map(key)) {
     const at = missing.indexOf(word);

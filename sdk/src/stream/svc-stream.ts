@@ -1,5 +1,6 @@
 import type { AsrSession, FinalEvent, ServerEvent } from '@svc-asr/protocol';
 import { AUDIO, LIMITS } from '@svc-asr/protocol/constants.ts';
+import { isSession } from '../answers.ts';
 import { SvcError } from '../errors.ts';
 import { wait } from '../retry.ts';
 import { billed, type CloseInfo } from './close-info.ts';
@@ -189,12 +190,12 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
   async #obtain(why: SessionRequest['why']): Promise<AsrSession> {
     const { session, getSession } = this.#options;
-    if (why === 'first' && session !== undefined) return session;
+    if (why === 'first' && session !== undefined) return checked(session);
     if (getSession === undefined) throw failure('session_over', 'The session is over.');
     const { signal } = this.#stop;
     for (;;) {
       try {
-        return await Promise.race([getSession({ why, signal }), aborted(signal)]);
+        return checked(await Promise.race([getSession({ why, signal }), aborted(signal)]));
       } catch (error) {
         if (signal.aborted) throw error;
         const waitMs = this.#failover.waitMsAfterError(error);
@@ -338,6 +339,15 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     if (this.#end instanceof SvcError) return this.#end;
     return failure('stream_closed', 'The stream is closed. Open a new one.');
   }
+}
+
+/** Callers in JavaScript hand over whatever their server answered. */
+function checked(session: AsrSession): AsrSession {
+  if (isSession(session)) return session;
+  throw failure(
+    'invalid_session',
+    'That is no session. Hand over its JSON as the service gave it.',
+  );
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

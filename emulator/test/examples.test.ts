@@ -1,0 +1,90 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { wavToPcm16k } from '@svc-asr/sdk/audio';
+import { SvcSTT, type SpeechEvent } from '@svc-asr/example-livekit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startEmulator, type Emulator } from '../src/emulator.ts';
+import { clientOf, KIKUYU } from './client.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FIXTURE = join(ROOT, 'models/fixtures/dholuo-1.wav');
+const run = promisify(execFile);
+
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await startEmulator({ texts: ['erokamano ahinya'] });
+});
+afterAll(() => emulator.stop());
+
+function settings(): NodeJS.ProcessEnv {
+  return { ...process.env, PORT: '0', SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey };
+}
+
+test('node-file prints the text of a WAV file', async () => {
+  const program = join(ROOT, 'examples/node-file/transcribe.ts');
+  const { stdout, stderr } = await run(process.execPath, [program, FIXTURE, 'svc-asr-dholuo-v1'], {
+    env: settings(),
+  });
+  expect(stdout).toBe('erokamano ahinya\n');
+  expect(stderr).toMatch(/s charged/);
+});
+
+test('telephony: a call in 8 kHz mu-law frames comes back as text', async () => {
+  const bridge = spawn(process.execPath, [join(ROOT, 'examples/telephony/bridge.ts')], {
+    env: settings(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = await once(bridge.stdout.setEncoding('utf8'), 'data');
+    const call = new WebSocket(String(line).trim());
+    const told: { event: string; text?: string; end_ms?: number; reason?: string }[] = [];
+    call.addEventListener('message', ({ data }) => told.push(JSON.parse(data.toString())));
+    await once(call, 'open');
+    const { stdout } = await run(
+      'ffmpeg',
+      ['-v', 'error', '-i', FIXTURE, '-f', 'mulaw', '-ar', '8000', '-'],
+      {
+        encoding: 'buffer',
+      },
+    );
+    call.send(JSON.stringify({ event: 'start', start: { callSid: 'CA1' } }));
+    for (let at = 0; at < stdout.byteLength; at += 160) {
+      const payload = stdout.subarray(at, at + 160).toString('base64');
+      call.send(JSON.stringify({ event: 'media', media: { payload } }));
+    }
+    call.send(JSON.stringify({ event: 'stop' }));
+    await once(call, 'close');
+    const durationMs = stdout.byteLength / 8;
+    const final = told.find((each) => each.event === 'final');
+    expect(final).toMatchObject({ callSid: 'CA1', text: 'erokamano ahinya' });
+    expect(Math.abs((final?.end_ms ?? 0) - durationMs)).toBeLessThanOrEqual(2);
+    expect(told.at(-1)).toMatchObject({ event: 'ended', reason: 'completed' });
+  } finally {
+    bridge.kill();
+  }
+});
+
+test('livekit: frames of 48 kHz in; interim, final and usage out', async () => {
+  const stream = new SvcSTT({ client: clientOf(emulator), model: KIKUYU }).stream();
+  const events: SpeechEvent[] = [];
+  const reading = (async () => {
+    for await (const event of stream) events.push(event);
+  })();
+  const pcm = wavToPcm16k(await readFile(FIXTURE));
+  for (let at = 0; at < pcm.length; at += 480) {
+    stream.pushFrame({ data: pcm.subarray(at, at + 480), sampleRate: 48_000, channels: 1 });
+  }
+  stream.endInput();
+  await reading;
+  expect(events.map((event) => event.type).slice(-2)).toEqual([
+    'final_transcript',
+    'recognition_usage',
+  ]);
+  expect(events.at(-1)).toMatchObject({
+    recognitionUsage: { audioDuration: expect.closeTo(pcm.length / 48_000, 2) },
+  });
+});

@@ -1,0 +1,53 @@
+import { openMicrophone } from '@svc-asr/sdk/microphone';
+import { fetchSession, openStream } from '@svc-asr/sdk/stream';
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+export interface Transcript {
+  readonly state: 'idle' | 'listening' | 'finishing';
+  /** What is final. */
+  readonly lines: readonly string[];
+  /** What is being said now; replaced, not appended. */
+  readonly now: string;
+  readonly problem: string | null;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A microphone and its transcript. `sessionUrl` is your own server's, which holds the key. */
+export function useTranscript(sessionUrl: string): Transcript {
+  const [state, setState] = useState<Transcript['state']>('idle');
+  const [lines, setLines] = useState<readonly string[]>([]);
+  const [now, setNow] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const stopRef = useRef<(() => Promise<void>) | null>(null);
+
+  const start = useCallback(async () => {
+    setProblem(null);
+    const stream = openStream({ getSession: fetchSession(sessionUrl) });
+    stream.on('delta', ({ text }) => setNow(text));
+    stream.on('final', ({ text }) => {
+      setNow('');
+      if (text !== '') setLines((before) => [...before, text]);
+    });
+    stream.on('error', ({ message }) => setProblem(message));
+    stream.on('close', () => setState('idle'));
+    try {
+      const microphone = await openMicrophone({ sink: stream, gate: true });
+      setState('listening');
+      stopRef.current = async () => {
+        stopRef.current = null;
+        setState('finishing');
+        await microphone.stop();
+        await stream.finish().catch(() => {});
+      };
+    } catch (error) {
+      await stream.close();
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }, [sessionUrl]);
+
+  const stop = useCallback(async () => stopRef.current?.(), []);
+  // A component that goes away gives the microphone back.
+  useEffect(() => () => void stopRef.current?.(), []);
+  return { state, lines, now, problem, start, stop };
+}
