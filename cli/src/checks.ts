@@ -16,6 +16,8 @@ export interface Finding {
 
 const CLOCK_SKEW_MS_MAX = 30_000;
 const NETWORK_MS_MAX = 8_000;
+/** A session just closed is gone by then; for one that lives on nobody should wait here. */
+const STREAM_WAIT_MS_MAX = 6_000;
 
 /** From the ground up: what stands on something broken is not checked, because its failure would say nothing. */
 export async function* checkUp(invocation: Invocation): AsyncGenerator<Finding> {
@@ -113,7 +115,7 @@ function adviceFor(error: SvcError): string {
 /** As far as `ready`, and not one sample further. */
 async function checkStream(invocation: Invocation): Promise<Finding> {
   try {
-    const client = await openClient(invocation.env, { retriesMax: 2 });
+    const client = await openClient(invocation.env, { waitMsMax: STREAM_WAIT_MS_MAX });
     const [model] = MODEL_IDS;
     const session = await client.sessions.create({ model, maxAudioSeconds: 1 });
     const began = performance.now();

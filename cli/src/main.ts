@@ -64,7 +64,8 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   const interrupted = interruptedSignal();
   try {
     const command = COMMANDS[name];
-    if (command === undefined) throw new UsageError(`There is no command ${name}.`);
+    if (command === undefined)
+      throw new UsageError(`There is no command ${name}.${suggestion(name)}`);
     const { positionals, values } = parse(command, rest);
     if (values['help'] === true) {
       terminal.print(command.help);
@@ -88,6 +89,14 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     if (error instanceof UsageError) terminal.note(`Try: ${hint}`);
     return exitCodeOf(error);
   }
+}
+
+/** For a slip of the fingers: the command that begins or ends alike. */
+function suggestion(name: string): string {
+  const near = Object.keys(COMMANDS).find(
+    (command) => command.startsWith(name.slice(0, 2)) || command.endsWith(name.slice(-4)),
+  );
+  return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
 function parse(command: Command, args: readonly string[]) {

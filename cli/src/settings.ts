@@ -40,7 +40,7 @@ export async function writeSettings(
 
 export async function openClient(
   env: NodeJS.ProcessEnv,
-  options: { retriesMax?: number; needsKey?: boolean } = {},
+  options: { retriesMax?: number; waitMsMax?: number; needsKey?: boolean } = {},
 ): Promise<SvcClient> {
   const { baseUrl, apiKey } = await readSettings(env);
   if (baseUrl === undefined) throw missing('address', 'SVC_BASE_URL');
@@ -50,6 +50,7 @@ export async function openClient(
     ...(apiKey === undefined ? {} : { apiKey }),
     // Somebody waits in front of it.
     retriesMax: options.retriesMax ?? 3,
+    ...(options.waitMsMax === undefined ? {} : { waitMsMax: options.waitMsMax }),
     allowInsecure: env['SVC_ALLOW_INSECURE'] === '1',
   });
 }

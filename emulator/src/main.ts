@@ -21,7 +21,7 @@ Options:
       --credit SECONDS    audio credit (default 3600)
       --concurrency N     sessions at once (default 1)
       --idle-ms N         close idle streams with 4408 after so long (default 60000)
-      --env-file PATH     write the settings there, for tools that read such files
+      --write-env PATH    write the settings there, for tools that read such files
   -h, --help
 
 Faults:
@@ -49,7 +49,7 @@ const OPTIONS = {
   credit: { type: 'string' },
   concurrency: { type: 'string' },
   'idle-ms': { type: 'string' },
-  'env-file': { type: 'string' },
+  'write-env': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -76,8 +76,8 @@ async function main(argv: readonly string[]): Promise<number> {
     SVC_EMULATOR_URL: control.url,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
-  if (flags['env-file'] !== undefined) {
-    await writeFile(flags['env-file'], `${lines.join('\n')}\n`, { mode: 0o600 });
+  if (flags['write-env'] !== undefined) {
+    await writeFile(flags['write-env'], `${lines.join('\n')}\n`, { mode: 0o600 });
   }
   show(lines, performance.now() - began);
   const status = await (command.length > 0 ? runCommand(command, settings) : untilInterrupted());

@@ -42,7 +42,7 @@ test('telephony: a call in 8 kHz mu-law frames comes back as text', async () => 
     const [line] = await once(bridge.stdout.setEncoding('utf8'), 'data');
     const call = new WebSocket(String(line).trim());
     const told: { event: string; text?: string; end_ms?: number; reason?: string }[] = [];
-    call.addEventListener('message', ({ data }) => told.push(JSON.parse(data.toString())));
+    call.on('message', (data: Buffer) => told.push(JSON.parse(data.toString('utf8'))));
     await once(call, 'open');
     const { stdout } = await run(
       'ffmpeg',

@@ -35,7 +35,7 @@ function answerCall(socket: WebSocket): void {
         return;
     }
   }
-  socket.addEventListener('message', ({ data }) => onFrame(JSON.parse(data.toString())));
+  socket.on('message', (data: Buffer) => onFrame(JSON.parse(data.toString('utf8'))));
   socket.on('close', () => void call?.stream.close());
 }
 

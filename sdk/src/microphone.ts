@@ -3,7 +3,6 @@ import { toPcm16 } from './audio/pcm.ts';
 import { Resampler } from './audio/resampler.ts';
 import { SvcError } from './errors.ts';
 import { MICROPHONE_WORKLET } from './microphone-worklet.ts';
-import { wait } from './retry.ts';
 import { levelDb } from './voice-activity.ts';
 import { VoiceGate, type GateOptions } from './voice-gate.ts';
 
@@ -68,7 +67,7 @@ async function capture(media: MediaStream, options: MicrophoneOptions): Promise<
   const { context, source } = openContext(media);
   await context.resume();
   await addWorklet(context, options.workletUrl);
-  const node = await createNode(context);
+  const node = new AudioWorkletNode(context, 'svc-microphone', { numberOfOutputs: 0 });
   const feed = new Feed(options, context.sampleRate);
   const onBlock = ({ data }: MessageEvent<Float32Array>): void => feed.onBlock(data);
   node.port.addEventListener('message', onBlock);
@@ -120,21 +119,6 @@ async function addWorklet(context: AudioContext, url: string | undefined): Promi
     URL.revokeObjectURL(blob);
   }
 }
-
-/** On a busy machine the module can be loaded a little before its processor is known. */
-async function createNode(context: AudioContext): Promise<AudioWorkletNode> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return new AudioWorkletNode(context, 'svc-microphone', { numberOfOutputs: 0 });
-    } catch (error) {
-      if (attempt === NODE_ATTEMPTS) throw error;
-      await wait(NODE_WAIT_MS);
-    }
-  }
-}
-
-const NODE_ATTEMPTS = 20;
-const NODE_WAIT_MS = 50;
 
 /** From a block of samples to the sink: rate, mute, level, gate. */
 class Feed {

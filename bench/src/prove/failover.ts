@@ -119,10 +119,9 @@ async function dictate(
 
 /** Word by word: what is missing, what is there too often, and what stands at another time. */
 function compare(expected: Transcript, actual: Transcript) {
-  const key = (word: Transcript['words'][number]): string => word.text;
-  const missing = expected.words.map(key);
+  const missing = expected.words.map((word) => word.text);
   let doubled = 0;
-  for (const word of actual.words.map(key)) {
+  for (const word of actual.words.map((word) => word.text)) {
     const at = missing.indexOf(word);
     if (at < 0) doubled += 1;
     else missing.splice(at, 1);

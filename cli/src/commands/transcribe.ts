@@ -65,16 +65,18 @@ async function run(invocation: Invocation): Promise<ExitCode> {
   const folder = text(invocation, 'out');
   if (folder !== undefined) await mkdir(folder, { recursive: true });
   const board = new Board(invocation.terminal, files);
+  const delivery = new Delivery(invocation.terminal, { files, format, folder });
   const codes = await Promise.all(
     files.map(async (path) => {
       await turns.take();
       try {
         const transcript = await one(invocation, { path, turns, quick, patient, model, board });
-        await deliver(invocation, { path, transcript, format, folder, alone: files.length === 1 });
+        await delivery.deliver(path, render(format, path, transcript));
         board.done(path, transcript);
         return EXIT.done;
       } catch (error) {
         if (invocation.interrupted.aborted) return EXIT.interrupted;
+        await delivery.deliver(path, null);
         board.failed(path, explain(error));
         return exitCodeOf(error);
       } finally {
@@ -102,6 +104,7 @@ async function one(invocation: Invocation, job: Job): Promise<Transcript> {
   const { path, board } = job;
   await access(path);
   board.started(path, await durationMs(path));
+  board.said(path, 'waiting for a session ...');
   const params = { model: job.model, maxAudioSeconds: SESSION_SECONDS };
   return transcribe({
     audio: decodeFile(path, invocation.interrupted),
@@ -116,6 +119,7 @@ async function one(invocation: Invocation, job: Job): Promise<Transcript> {
       }),
     onSent: (ms) => board.sent(path, ms),
     onStream(stream) {
+      stream.on('ready', () => board.said(path, ''));
       stream.on('delta', (delta) => board.said(path, delta.text));
       stream.on('reconnecting', ({ why }) => {
         if (why === 'failover') board.said(path, 'the session failed; going on with a new one ...');
@@ -124,24 +128,38 @@ async function one(invocation: Invocation, job: Job): Promise<Transcript> {
   });
 }
 
-async function deliver(
-  { terminal }: Invocation,
-  result: {
-    path: string;
-    transcript: Transcript;
-    format: Format;
-    folder: string | undefined;
-    alone: boolean;
-  },
-): Promise<void> {
-  const body = render(result.format, result.path, result.transcript);
-  if (result.folder !== undefined) {
-    const name = basename(result.path, extname(result.path)) + ENDINGS[result.format];
-    await writeFile(join(result.folder, name), `${body}\n`);
-    return;
+/** To files as they come; to standard output in the order of the command line, whichever is done first. */
+class Delivery {
+  readonly #terminal: Invocation['terminal'];
+  readonly #wish: { files: readonly string[]; format: Format; folder: string | undefined };
+  readonly #ready = new Map<string, string | null>();
+  #printed = 0;
+
+  constructor(
+    terminal: Invocation['terminal'],
+    wish: { files: readonly string[]; format: Format; folder: string | undefined },
+  ) {
+    this.#terminal = terminal;
+    this.#wish = wish;
   }
-  const title = result.alone || result.format === 'json' ? '' : `── ${result.path}\n`;
-  terminal.print(title + body);
+
+  /** Null: it failed, and there is nothing to wait for. */
+  async deliver(path: string, body: string | null): Promise<void> {
+    const { files, format, folder } = this.#wish;
+    if (folder !== undefined) {
+      const name = basename(path, extname(path)) + ENDINGS[format];
+      if (body !== null) await writeFile(join(folder, name), `${body}\n`);
+      return;
+    }
+    this.#ready.set(path, body);
+    for (let next = files[this.#printed]; next !== undefined; next = files[this.#printed]) {
+      const text = this.#ready.get(next);
+      if (text === undefined) return;
+      const title = files.length === 1 || format === 'json' ? '' : `── ${next}\n`;
+      if (text !== null) this.#terminal.print(title + text);
+      this.#printed += 1;
+    }
+  }
 }
 
 function chosenFormat(invocation: Invocation): Format {

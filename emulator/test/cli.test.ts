@@ -1,0 +1,183 @@
+import { execFile } from 'node:child_process';
+import { chmod, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStream } from '@svc-asr/sdk/stream';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../src/emulator.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SVC = join(ROOT, 'cli/src/main.ts');
+const FIXTURE = join(ROOT, 'models/fixtures/kikuyu-1.wav');
+
+let emulator: Emulator;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-cli-'));
+  emulator = await startEmulator({ texts: ['nĩ wega mũno'] });
+});
+afterAll(async () => {
+  await emulator.stop();
+  await rm(folder, { recursive: true });
+});
+afterEach(() => emulator.faults.clear());
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function svc(
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; input?: Buffer } = {},
+): Promise<Result> {
+  const env = {
+    PATH: process.env['PATH'],
+    SVC_CONFIG: join(folder, 'config.json'),
+    SVC_BASE_URL: emulator.url,
+    SVC_API_KEY: emulator.apiKey,
+    ...options.env,
+  };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [SVC, ...args], { env }, (error, out, err) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
+    });
+    child.stdin?.end(options.input);
+  });
+}
+
+describe('transcribe', () => {
+  test('text on standard output, facts for people on standard error', async () => {
+    const { code, out, err } = await svc(['transcribe', FIXTURE, '-l', 'ki']);
+    expect([code, out]).toEqual([0, 'nĩ wega mũno\n']);
+    expect(err).toMatch(/✓ kikuyu-1\.wav .*3 words .* s charged/);
+  });
+
+  test('many files at once on an account for one session, each to a file of its own', async () => {
+    const files = ['a.wav', 'b.wav', 'c.wav', 'd.wav', 'e.wav'].map((name) => join(folder, name));
+    for (const file of files) await copyFile(FIXTURE, file);
+    const out = join(folder, 'out');
+    const result = await svc(['transcribe', ...files, '-l', 'ki', '-f', 'srt', '-o', out]);
+    expect(result.code).toBe(0);
+    expect(await readFile(join(out, 'c.srt'), 'utf8')).toMatch(
+      /^1\n00:00:00,000 --> .*\nnĩ wega mũno\n/,
+    );
+  });
+
+  test('a failure half-way is survived, and told in the JSON by its sessions', async () => {
+    emulator.faults.arm({ name: 'engine-crash', ms: 1_000, times: 1 });
+    const { code, out } = await svc(['transcribe', FIXTURE, '--language', 'Kikuyu', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      file: FIXTURE,
+      text: 'nĩ wega mũno',
+      sessions: [{ billableMs: 0 }, { billableMs: expect.any(Number) }],
+    });
+  });
+
+  test('what is no audio is named, and the others are still done', async () => {
+    const broken = join(folder, 'broken.mp3');
+    await writeFile(broken, 'this is text');
+    const { code, out, err } = await svc([
+      'transcribe',
+      broken,
+      FIXTURE,
+      'missing.wav',
+      '-l',
+      'ki',
+    ]);
+    expect(code).toBe(1);
+    expect(out).toContain('nĩ wega mũno');
+    expect(err).toMatch(/✗ broken\.mp3 {2}ffmpeg: /);
+    expect(err).toMatch(/✗ missing\.wav {2}There is no such file\./);
+  });
+});
+
+test('listen takes PCM from a pipe', async () => {
+  const pcm = (await readFile(FIXTURE)).subarray(44);
+  const { code, out, err } = await svc(['listen', '-l', 'ki', '--stdin'], { input: pcm });
+  expect([code, out]).toEqual([0, 'nĩ wega mũno\n']);
+  expect(err).toMatch(/s charged/);
+});
+
+test('models, usage and session speak JSON', async () => {
+  const models = JSON.parse((await svc(['models', '--json'], { env: { SVC_API_KEY: '' } })).out);
+  expect(models).toHaveLength(2);
+  expect(JSON.parse((await svc(['usage', '--json'])).out)).toMatchObject({
+    object: 'credit_balance',
+  });
+  const session = JSON.parse((await svc(['session', '-l', 'luo', '-s', '1'])).out);
+  expect(session).toMatchObject({ model: 'svc-asr-dholuo-v1', audio: { max_audio_seconds: 1 } });
+  // What is reserved and not used would block the account for a minute.
+  const stream = openStream({ session });
+  await stream.flush();
+  await stream.close();
+});
+
+describe('what goes wrong has its exit status and says what to do', () => {
+  test.each([
+    ['no such command', ['sing'], {}, 2, /There is no command sing/],
+    ['no language', ['transcribe', FIXTURE], {}, 2, /--language ki/],
+    ['no such option', ['usage', '--api-key', 'x'], {}, 2, /Unknown option/],
+    ['no key', ['usage'], { SVC_API_KEY: '' }, 3, /svc login/],
+    ['a wrong key', ['usage'], { SVC_API_KEY: 'svc_live_v1_wrong' }, 3, /not valid/],
+    ['no service', ['models'], { SVC_BASE_URL: 'http://127.0.0.1:9' }, 5, /svc doctor/],
+  ] as const)('%s', async (_, args, env, code, message) => {
+    const result = await svc(args, { env });
+    expect(result.code).toBe(code);
+    expect(result.err).toMatch(message);
+    expect(result.err).not.toMatch(/ {4}at /);
+  });
+
+  test('no credit', async () => {
+    emulator.faults.arm({ name: 'no-credit', ms: 0, times: 1 });
+    const { code, err } = await svc(['transcribe', FIXTURE, '-l', 'ki']);
+    expect(code).toBe(4);
+    expect(err).toMatch(/credit.*svc usage.*\(request [0-9a-f-]{36}\)/);
+  });
+});
+
+describe('settings', () => {
+  test('login tries the key, stores it for its owner only, and it is used from there', async () => {
+    const path = join(folder, 'login.json');
+    const env = { SVC_CONFIG: path, SVC_BASE_URL: '', SVC_API_KEY: '' };
+    const input = Buffer.from(`${emulator.url}\n${emulator.apiKey}\n`);
+    const login = await svc(['login'], { env, input });
+    expect(login.code).toBe(0);
+    expect(login.out + login.err).not.toContain(emulator.apiKey);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await svc(['usage'], { env })).code).toBe(0);
+  });
+
+  test('a file that others can read is refused', async () => {
+    const path = join(folder, 'open.json');
+    await writeFile(path, JSON.stringify({ baseUrl: emulator.url, apiKey: emulator.apiKey }));
+    await chmod(path, 0o644);
+    const env = { SVC_CONFIG: path, SVC_BASE_URL: '', SVC_API_KEY: '' };
+    const { code, err } = await svc(['usage'], { env });
+    expect(code).toBe(2);
+    expect(err).toContain(`chmod 600 ${path}`);
+  });
+});
+
+test('doctor finds nothing where nothing is wrong, and the first thing where something is', async () => {
+  const well = await svc(['doctor', '--json']);
+  expect([well.code, JSON.parse(well.out)]).toEqual([
+    0,
+    expect.arrayContaining([expect.objectContaining({ check: 'stream', ok: true })]),
+  ]);
+  const ill = await svc(['doctor'], { env: { SVC_API_KEY: 'svc_live_v1_wrong' } });
+  expect(ill.code).toBe(1);
+  expect(ill.out).toMatch(/✗ key .*\n {2}Copy the key again/);
+});
+
+test('every command has a help with examples', async () => {
+  const { out } = await svc(['--help']);
+  const names = ['transcribe', 'listen', 'models', 'usage', 'session', 'login', 'doctor'];
+  for (const name of names) {
+    expect(out).toContain(`  ${name} `);
+    const help = await svc([name, '--help']);
+    expect(help.out).toMatch(/^Usage: svc .*[\s\S]*Examples:/);
+  }
+});
