@@ -3,6 +3,7 @@ import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts
 import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '@svc-asr/server/api-key-format.ts';
 import { generateSecrets, parseConfig } from '@svc-asr/server/config.ts';
+import type { Pool } from '@svc-asr/server/db.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { startServer } from '@svc-asr/server/server.ts';
 import { registerCampaignNode } from './campaign-node.ts';
@@ -13,13 +14,19 @@ export interface CampaignTenant {
   readonly apiKey: string;
 }
 
+export interface TenantRules {
+  readonly concurrency?: number;
+  /** Accounts whose ids can be told from their number. */
+  readonly accountId?: (at: number) => string;
+}
+
 /** API processes on a PostgreSQL of their own. Nothing streams here: sessions are placed and stay reserved. */
 export interface ThrowAwayService {
   readonly urls: readonly string[];
   readonly ledger: ThrowAwayLedger;
   /** How many answers with such a status were given so far. */
   countAnswers(which: (status: number) => boolean): Promise<number>;
-  addTenants(count: number, rules?: { concurrency?: number }): Promise<CampaignTenant[]>;
+  addTenants(count: number, rules?: TenantRules): Promise<CampaignTenant[]>;
   stop(): Promise<void>;
 }
 
@@ -67,16 +74,7 @@ export async function startThrowAwayService(options: {
       }
       return count;
     },
-    async addTenants(count, rules = {}) {
-      const tenants: CampaignTenant[] = [];
-      const makers = Array.from({ length: MAKERS }, async (_, maker) => {
-        for (let at = maker; at < count; at += MAKERS) {
-          tenants.push(await addTenant(ledger, pepper, rules.concurrency));
-        }
-      });
-      await Promise.all(makers);
-      return tenants;
-    },
+    addTenants: (count, rules) => addTenants(ledger.owner, { count, pepper, ...rules }),
     async stop() {
       for (const server of servers) await server.stop();
       await ledger.stop();
@@ -84,15 +82,31 @@ export async function startThrowAwayService(options: {
   };
 }
 
+export async function addTenants(
+  owner: Pool,
+  input: TenantRules & { count: number; pepper: Buffer },
+): Promise<CampaignTenant[]> {
+  const tenants: CampaignTenant[] = [];
+  const makers = Array.from({ length: MAKERS }, async (_, maker) => {
+    for (let at = maker; at < input.count; at += MAKERS) {
+      tenants[at] = await addTenant(owner, { ...input, at });
+    }
+  });
+  await Promise.all(makers);
+  return tenants;
+}
+
 async function addTenant(
-  { owner }: ThrowAwayLedger,
-  pepper: Buffer,
-  concurrency: number | undefined,
+  owner: Pool,
+  input: TenantRules & { at: number; pepper: Buffer },
 ): Promise<CampaignTenant> {
-  const accountId = await createAccount(owner, { name: 'Campaign' });
+  const id = input.accountId?.(input.at) ?? randomUUID();
+  const accountId = await createAccount(owner, { name: 'Campaign', id });
   const { key, publicId } = generateApiKey();
-  await insertApiKey(owner, { id: publicId, accountId, hmac: hashApiKey(key, pepper) });
-  if (concurrency !== undefined) await setConcurrency(owner, { id: accountId, limit: concurrency });
+  await insertApiKey(owner, { id: publicId, accountId, hmac: hashApiKey(key, input.pepper) });
+  if (input.concurrency !== undefined) {
+    await setConcurrency(owner, { id: accountId, limit: input.concurrency });
+  }
   const credit = { ms: CREDIT_MS, reason: 'credit for the campaign', actor: 'campaign' };
   await createLedger(owner).grant({ ...credit, accountId, id: randomUUID() });
   return { accountId, apiKey: key };

@@ -1,4 +1,4 @@
-import { createHmac, randomInt } from 'node:crypto';
+import { createHmac, randomInt, type KeyObject } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { API_KEY_PREFIX } from '@svc-asr/protocol';
 
@@ -39,7 +39,7 @@ export function parseApiKey(key: string): string | null {
 }
 
 /** A fast hash is right here: 190 random bits need no slow one, which would be a lever for denial of service. */
-export function hashApiKey(key: string, pepper: Buffer): Buffer {
+export function hashApiKey(key: string, pepper: Buffer | KeyObject): Buffer {
   return createHmac('sha256', pepper).update(key).digest();
 }
 

@@ -15,6 +15,9 @@ const SECRET_PATHS = [
 ];
 const SECRET_PATTERN = /svc\.auth\.[\w-]+|svc_live_v1_\w+|(?<=:\/\/)[^\s"'@/]+:[^\s"'@/]+(?=@)/g;
 
+/** Lines go out together, at the latest after a tenth of a second; what is left goes out when the process exits. */
+const BUFFERED_STDOUT = { fd: 1, sync: false, minLength: 4_096, periodicFlush: 100 } as const;
+
 /** Works on any text that leaves the process: log lines, stacks, crash output. */
 export function redactSecrets(text: string): string {
   return text.replace(SECRET_PATTERN, '[redacted]');
@@ -37,6 +40,14 @@ export function createLog(options: { level: LogLevel; destination?: DestinationS
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: redactSecrets },
     },
-    options.destination ?? pino.destination({ fd: 1, sync: true }),
+    options.destination ?? pino.destination(BUFFERED_STDOUT),
   );
+}
+
+/** What nobody caught may have left anything half done: say what it was, with secrets taken out, and end. */
+export function endOnUncaught(log: Log): void {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'An error that nobody caught. This process ends.');
+    process.exit(1);
+  });
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { ConfigError, parseConfig } from './config.ts';
-import { createLog, redactSecrets } from './log.ts';
+import { createLog, endOnUncaught, redactSecrets } from './log.ts';
 import { startServer } from './server.ts';
 
 /** The only file that acts when imported: one process, from its environment to its last line. */
@@ -20,11 +20,7 @@ const config = (() => {
 })();
 const log = createLog({ level: config.logLevel });
 
-// What nobody caught may have left anything half done: say what it was, with secrets taken out, and start afresh.
-process.on('uncaughtException', (error) => {
-  log.fatal({ err: error }, 'An error that nobody caught. This process ends.');
-  process.exit(1);
-});
+endOnUncaught(log);
 
 const server = await startServer(config, { log }).catch(refuse);
 log.info({ url: server.url, role: config.role, nodeId: config.nodeId }, 'listening');

@@ -1,0 +1,138 @@
+import { generateSecrets } from '@svc-asr/server/config.ts';
+import type { Campaign } from '../campaign.ts';
+import { registerCampaignNode } from '../campaign-node.ts';
+import { percentile } from '../engine/percentile.ts';
+import { reserveByPgbench } from '../reserve/bare-load.ts';
+import { cpuSecondsOf } from '../reserve/cpu-time.ts';
+import { reserveByHttp } from '../reserve/http-load.ts';
+import { ServiceProcess } from '../service/service-process.ts';
+import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
+import { addTenants, type CampaignTenant } from '../throw-away-service.ts';
+
+const SIZE = {
+  full: { rounds: 4, reservations: 4_000, accounts: 400 },
+  short: { rounds: 1, reservations: 1_000, accounts: 100 },
+};
+const CLIENTS = 8;
+const CONCURRENCY = 10_000;
+const GOAL_RATIO = 0.6;
+const WIDE = '6000000';
+
+interface Sum {
+  reservations: number;
+  cpuSeconds: number;
+}
+
+/**
+ * The same reservations by the bare SQL function (pgbench) and through HTTP (key, limits, JSON, credential), turn by
+ * turn on one PostgreSQL. What counts is CPU time, of database and whoever drives it, so that a busy machine changes
+ * little: bare = PostgreSQL + pgbench, HTTP = PostgreSQL + the API process.
+ */
+export const campaign: Campaign = {
+  about: 'reservations per CPU second, through HTTP against the bare SQL function; goal 0.60',
+  async run({ short, log }) {
+    const size = short ? SIZE.short : SIZE.full;
+    const ledger = await startThrowAwayLedger();
+    const secrets = generateSecrets();
+    let api: ServiceProcess | undefined;
+    try {
+      await registerCampaignNode(ledger.owner);
+      api = await startApi(ledger.server.url, secrets);
+      const postgres = await ledger.server.pid();
+      const bare: Sum = { reservations: 0, cpuSeconds: 0 };
+      const http: Sum = { reservations: 0, cpuSeconds: 0 };
+      const latencies: number[] = [];
+      // The first round warms both sides up and is thrown away.
+      for (let round = 0; round <= size.rounds; round += 1) {
+        const pepper = Buffer.from(secrets.API_KEY_PEPPER, 'base64');
+        const making = { round, count: size.accounts, pepper };
+        await tenantsOf(ledger, { ...making, side: 'bare' });
+        const tenants = await tenantsOf(ledger, { ...making, side: 'http' });
+        const bareSeconds = await measureBare(ledger, { round, postgres, ...size });
+        const before = { postgres: cpuSecondsOf(postgres), api: cpuSecondsOf(api.pid) };
+        const roundLatencies = await reserveByHttp({
+          url: api.url,
+          apiKeys: tenants.map(({ apiKey }) => apiKey),
+          clients: CLIENTS,
+          reservations: size.reservations,
+        });
+        const postgresSeconds = cpuSecondsOf(postgres) - before.postgres;
+        const apiSeconds = cpuSecondsOf(api.pid) - before.api;
+        if (round === 0) continue;
+        bare.reservations += size.reservations;
+        bare.cpuSeconds += bareSeconds;
+        http.reservations += size.reservations;
+        http.cpuSeconds += postgresSeconds + apiSeconds;
+        latencies.push(...roundLatencies);
+        log(
+          `round ${round}: bare ${bareSeconds.toFixed(2)} CPU s, ` +
+            `HTTP ${postgresSeconds.toFixed(2)} (PostgreSQL) + ${apiSeconds.toFixed(2)} (API)`,
+        );
+      }
+      const ratio = perCpuSecond(http) / perCpuSecond(bare);
+      return {
+        passed: ratio >= GOAL_RATIO,
+        figures: {
+          bare_per_cpu_s: Math.round(perCpuSecond(bare)),
+          http_per_cpu_s: Math.round(perCpuSecond(http)),
+          ratio: Number(ratio.toFixed(3)),
+          p99_ms: Number(percentile(latencies, 0.99).toFixed(2)),
+        },
+      };
+    } finally {
+      await api?.stop();
+      await ledger.stop();
+    }
+  },
+};
+
+/** As in production, log lines included. */
+function startApi(
+  databaseUrl: string,
+  secrets: ReturnType<typeof generateSecrets>,
+): Promise<ServiceProcess> {
+  return ServiceProcess.start({
+    ...secrets,
+    ROLE: 'api',
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    PUBLIC_STREAM_URL: 'wss://campaign.example/v1/asr/stream',
+    NODE_ID: 'campaign-api',
+    RATE_SESSIONS: WIDE,
+  });
+}
+
+type Side = 'bare' | 'http';
+
+/** New accounts for each side of every round: sessions left over must not become work for the next. */
+function tenantsOf(
+  ledger: ThrowAwayLedger,
+  input: { round: number; side: Side; count: number; pepper: Buffer },
+): Promise<CampaignTenant[]> {
+  const prefix = accountPrefix(input.side, input.round);
+  const accountId = (at: number) => prefix + String(at).padStart(12, '0');
+  return addTenants(ledger.owner, { ...input, concurrency: CONCURRENCY, accountId });
+}
+
+function accountPrefix(side: Side, round: number): string {
+  return `00000000-0000-${side === 'bare' ? 4000 : 4001}-${8_000 + round}-`;
+}
+
+async function measureBare(
+  ledger: ThrowAwayLedger,
+  input: { round: number; postgres: number; accounts: number; reservations: number },
+): Promise<number> {
+  const before = cpuSecondsOf(input.postgres);
+  const pgbenchSeconds = await reserveByPgbench({
+    databaseUrl: ledger.server.url,
+    accounts: input.accounts,
+    accountIdSql: `('${accountPrefix('bare', input.round)}' || lpad(:n::text, 12, '0'))::uuid`,
+    clients: CLIENTS,
+    reservations: input.reservations,
+  });
+  return cpuSecondsOf(input.postgres) - before + pgbenchSeconds;
+}
+
+function perCpuSecond({ reservations, cpuSeconds }: Sum): number {
+  return reservations / cpuSeconds;
+}
