@@ -5,7 +5,7 @@ import { speech } from '@svc-asr/engine/test/speech.ts';
 import { refused, StreamClient } from '@svc-asr/server/test/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { numbers } from '../service/crew.ts';
-import { createSession, Fleet, type Tenant } from '../service/fleet.ts';
+import { reserveSession, Fleet, type Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** Secrets, audio and words are searched for wherever the service could have left them. */
@@ -63,8 +63,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
 /** A session with every kind of message, a replay, a violation: everything that might be written down. */
 async function useEverything(service: ServiceProcess, tenant: Tenant): Promise<Secret[]> {
   const { model, pcm } = speech('kikuyu-2');
-  const session = await createSession(service.url, tenant, { model, max_audio_seconds: 30 });
-  if (session === null) throw new Error('A session was refused.');
+  const session = await reserveSession(service.url, tenant, { model, max_audio_seconds: 30 });
   const client = await StreamClient.ready(session, { url: service.streamUrl });
   client.say({ type: 'config', language: 'ki' });
   for (let at = 0; at < pcm.length; at += 3_200) client.send(pcm.subarray(at, at + 3_200));

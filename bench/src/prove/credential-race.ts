@@ -3,7 +3,7 @@ import type { AsrSession } from '@svc-asr/protocol';
 import { WebSocket } from 'ws';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { inParallel, numbers } from '../service/crew.ts';
-import { createSession, Fleet, type Tenant } from '../service/fleet.ts';
+import { reserveSession, Fleet, type Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** Every credential is raced for by four upgrades on two nodes: exactly one of them may win. */
@@ -50,11 +50,10 @@ interface Race {
 
 async function race({ nodes, tenant, tally }: Race): Promise<void> {
   const url = nodes[tally.races % nodes.length]?.url ?? '';
-  const session = await createSession(url, tenant, {
+  const session = await reserveSession(url, tenant, {
     model: 'svc-asr-kikuyu-v1',
     max_audio_seconds: 1,
   });
-  if (session === null) throw new Error('A session was refused.');
   const racers = numbers(RACERS).map((at) => attempt(nodes[at % nodes.length], session));
   const outcomes = await Promise.all(racers);
   const winners = outcomes.filter((outcome) => outcome instanceof WebSocket);

@@ -4,7 +4,7 @@ import { speech } from '@svc-asr/engine/test/speech.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { numbers } from '../service/crew.ts';
-import { createSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { createSession, Fleet, reserveSession, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
@@ -93,8 +93,8 @@ async function streamOn(input: {
   node: ServiceProcess | undefined;
 }) {
   const { api, tenant, node } = input;
-  const session = await createSession(api.url, tenant, { model: MODEL, max_audio_seconds: 60 });
-  if (session === null || node === undefined) throw new Error('A session was refused.');
+  const session = await reserveSession(api.url, tenant, { model: MODEL, max_audio_seconds: 60 });
+  if (node === undefined) throw new Error('There is no node.');
   const client = await StreamClient.ready(session, { url: node.streamUrl });
   client.send(speech('kikuyu-1').pcm.subarray(0, 64_000));
   await client.next('delta');

@@ -6,7 +6,7 @@ import { StreamClient } from '@svc-asr/server/test/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { residentKib } from '../engine/processor.ts';
 import { inParallel, numbers } from '../service/crew.ts';
-import { createSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** Frames that nobody should send, by the million: the process lives, stays small and charges nobody wrongly. */
@@ -68,11 +68,10 @@ async function abuse(input: {
   tally: { frames: number; streams: number; silent_closes: number };
 }): Promise<void> {
   const { service, tenant, tally } = input;
-  const session = await createSession(service.url, tenant, {
+  const session = await reserveSession(service.url, tenant, {
     model: MODEL,
     max_audio_seconds: 300,
   });
-  if (session === null) throw new Error('A session was refused.');
   const client = await StreamClient.ready(session, { url: service.streamUrl });
   const { wire } = client;
   if (wire === null) throw new Error('There is no connection.');
@@ -172,18 +171,10 @@ function frame(input: {
 async function stillServes(service: ServiceProcess, tenants: readonly Tenant[]): Promise<number> {
   let serving = 0;
   for (const tenant of tenants) {
-    for (;;) {
-      const session = await createSession(service.url, tenant, {
-        model: MODEL,
-        max_audio_seconds: 1,
-      });
-      if (session !== null) {
-        const client = await StreamClient.ready(session, { url: service.streamUrl });
-        await client.close();
-        break;
-      }
-      await pass(50);
-    }
+    const body = { model: MODEL, max_audio_seconds: 1 } as const;
+    const session = await reserveSession(service.url, tenant, body);
+    const client = await StreamClient.ready(session, { url: service.streamUrl });
+    await client.close();
     const { reserved_ms } = await usageOf(service.url, tenant);
     if (reserved_ms === 0) serving += 1;
   }

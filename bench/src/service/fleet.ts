@@ -9,6 +9,7 @@ import { migrate } from '@svc-asr/server/migrate.ts';
 import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
 import type { AsrSession, CreditBalance, ModelId } from '@svc-asr/protocol';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pass } from 'node:timers/promises';
 import { ServiceProcess } from './service-process.ts';
 
 export interface Tenant {
@@ -16,6 +17,7 @@ export interface Tenant {
   readonly apiKey: string;
 }
 
+const RESERVE_WITHIN_MS = 60_000;
 const WIDE = '6000000';
 const DATABASE = { settings: { max_connections: '400' } };
 
@@ -111,9 +113,31 @@ export async function createSession(
   return response.status === 201 ? answer : null;
 }
 
+/** As callers are told to: 429 and 503 are tried again. On a busy machine a settlement may take its time. */
+export async function reserveSession(
+  url: string,
+  tenant: Tenant,
+  body: { model: ModelId; max_audio_seconds?: number },
+): Promise<AsrSession> {
+  const deadlineMs = performance.now() + RESERVE_WITHIN_MS;
+  while (performance.now() < deadlineMs) {
+    const session = await createSession(url, tenant, body).catch(() => null);
+    if (session !== null) return session;
+    await pass(100);
+  }
+  throw new Error('No session could be reserved.');
+}
+
+/** Once nothing of it is open any more: a close is answered after a second even when its settlement takes longer. */
 export async function usageOf(url: string, tenant: Tenant): Promise<CreditBalance> {
   const headers = { authorization: `Bearer ${tenant.apiKey}` };
-  const response = await fetch(`${url}/v1/usage`, { headers });
-  const balance: CreditBalance = JSON.parse(await response.text());
-  return balance;
+  const deadlineMs = performance.now() + RESERVE_WITHIN_MS;
+  while (performance.now() < deadlineMs) {
+    const response = await fetch(`${url}/v1/usage`, { headers });
+    const balance: CreditBalance = JSON.parse(await response.text());
+    const isOpen = (): boolean => balance.recent_sessions.some(({ status }) => status === 'active');
+    if (response.status === 200 && !isOpen()) return balance;
+    await pass(50);
+  }
+  throw new Error('A session stays open.');
 }

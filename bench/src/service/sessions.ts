@@ -1,6 +1,6 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import type { UtterancePlan } from '../engine/utterances.ts';
-import { createSession, type Fleet } from './fleet.ts';
+import { reserveSession, type Fleet } from './fleet.ts';
 import type { ServiceProcess } from './service-process.ts';
 
 /** A session for each plan, each of an account of its own. */
@@ -12,11 +12,10 @@ export async function openSessions(
   const sessions: AsrSession[] = [];
   for (const [at, tenant] of tenants.entries()) {
     const model = plans[at]?.model ?? 'svc-asr-kikuyu-v1';
-    const session = await createSession(input.service.url, tenant, {
+    const session = await reserveSession(input.service.url, tenant, {
       model,
       max_audio_seconds: 300,
     });
-    if (session === null) throw new Error('A session was refused.');
     sessions.push(session);
   }
   return sessions;
