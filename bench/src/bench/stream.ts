@@ -50,6 +50,7 @@ async function measureRatio(bench: StreamBench): Promise<number> {
     const before = cpuMsOf(pids);
     const answer = await load.run({
       url: service.streamUrl,
+      dialect: 'ours',
       sessions,
       plans,
       speed: 0,

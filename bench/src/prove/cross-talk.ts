@@ -24,6 +24,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     log(`${streams} streams speak at once`);
     const answer = await load.run({
       url: service.streamUrl,
+      dialect: 'ours',
       sessions,
       plans,
       speed: 0,
@@ -33,7 +34,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     let differing = 0;
     for (const [at, text] of answer.texts.entries()) {
       const own = new Set(expected[at]?.split(' '));
-      foreignWords += text.split(' ').filter((word) => !own.has(word)).length;
+      foreignWords += text.split(' ').filter((word) => word !== '' && !own.has(word)).length;
       if (text !== expected[at]) differing += 1;
     }
     const figures = { streams, foreign_words: foreignWords, differing, broken: answer.broken };

@@ -1,11 +1,14 @@
-import { CHUNK_SAMPLES, type AsrSession, type ServerEvent } from '@svc-asr/protocol';
-import { WebSocket } from 'ws';
+import type { AsrSession } from '@svc-asr/protocol';
+import type { WebSocket } from 'ws';
 import { pcmOf, type UtterancePlan } from '../engine/utterances.ts';
+import { DIALECTS, type Dialect } from './dialect.ts';
 
 /** Clients in a process of their own: their processor time is not the service's, and their lag is what users see. */
 export interface LoadOrder {
   readonly url: string;
-  readonly sessions: readonly AsrSession[];
+  readonly dialect: keyof typeof DIALECTS;
+  /** One for each stream; null where the server knows no sessions. */
+  readonly sessions: readonly (AsrSession | null)[];
   readonly plans: readonly UtterancePlan[];
   /** 0: as fast as it is taken. 1: real time. */
   readonly speed: number;
@@ -23,6 +26,9 @@ export interface LoadAnswer {
   readonly broken: number;
 }
 
+/** Lag is looked at in steps of so many samples, a frame of 100 ms. */
+const STEP_SAMPLES = 1_600;
+
 class LoadStream {
   readonly pcm: Uint8Array;
   text = '';
@@ -31,33 +37,40 @@ class LoadStream {
   finalMs = 0;
   readonly lagsMs: number[] = [];
   readonly over: Promise<boolean>;
+  readonly #dialect: Dialect;
   readonly #socket: WebSocket;
-  readonly #frameBytes: number;
+  readonly #frames: readonly Uint8Array[];
   readonly #frameEveryMs: number;
   readonly #openedAtMs = performance.now();
-  readonly #chunkSentAtMs: number[] = [];
+  /** When the n-th step of the audio had been sent. */
+  readonly #sentAtMs: number[] = [];
   readonly #readied = Promise.withResolvers<void>();
-  #at = 0;
+  #next = 0;
   #nextAtMs = 0;
   #readyAtMs = 0;
   #flushedAtMs = 0;
+  #deltas = 0;
+  #isDone = false;
 
-  constructor(order: LoadOrder, session: AsrSession, plan: UtterancePlan) {
+  constructor(order: LoadOrder, session: AsrSession | null, plan: UtterancePlan) {
     this.pcm = pcmOf(plan);
-    this.#frameBytes = order.frameMs * 32;
+    this.#dialect = DIALECTS[order.dialect];
+    this.#frames = framesOf(this.pcm, order.frameMs * 32).map((frame) =>
+      this.#dialect.encode(frame),
+    );
     this.#frameEveryMs = order.speed === 0 ? 0 : order.frameMs / order.speed;
-    this.#socket = new WebSocket(order.url, [...session.websocket_protocols], {
-      perMessageDeflate: false,
-      skipUTF8Validation: true,
-    });
+    this.#socket = this.#dialect.connect(order.url, session);
     this.#socket.on('message', (data) => {
-      if (Buffer.isBuffer(data)) this.#hear(JSON.parse(data.toString('utf8')));
+      if (Buffer.isBuffer(data)) this.#hear(data.toString('utf8'));
+    });
+    this.#socket.on('open', () => {
+      if (session === null) this.#ready();
     });
     this.#socket.on('error', () => {});
     this.over = new Promise((resolve) => {
-      this.#socket.once('close', (code) => {
+      this.#socket.once('close', () => {
         this.#readied.resolve();
-        resolve(code === 1000);
+        resolve(this.#isDone);
       });
     });
   }
@@ -73,42 +86,48 @@ class LoadStream {
 
   /** Sends what is due; false when everything was sent. */
   speak(nowMs: number): boolean {
-    while (this.#at < this.pcm.length && this.#nextAtMs <= nowMs) {
+    while (this.#next < this.#frames.length && this.#nextAtMs <= nowMs) {
       if (this.#frameEveryMs === 0 && this.#socket.bufferedAmount > 64_000) return true;
-      this.#sendFrame();
+      const frame = this.#frames[this.#next];
+      if (frame !== undefined) this.#socket.send(frame);
+      this.#sentAtMs.push(performance.now());
+      this.#next += 1;
       this.#nextAtMs += this.#frameEveryMs;
     }
-    if (this.#at < this.pcm.length) return true;
+    if (this.#next < this.#frames.length) return true;
     this.#flushedAtMs = performance.now();
-    this.#socket.send('{"type":"flush"}');
+    this.#socket.send(this.#dialect.endOfSpeech);
     return false;
   }
 
-  #sendFrame(): void {
-    const end = Math.min(this.#at + this.#frameBytes, this.pcm.length);
-    const before = Math.floor(this.#at / 2 / CHUNK_SAMPLES);
-    this.#socket.send(this.pcm.subarray(this.#at, end));
-    this.#at = end;
-    const chunks = Math.floor(end / 2 / CHUNK_SAMPLES);
-    if (chunks > before) this.#chunkSentAtMs[chunks] = performance.now();
+  #ready(): void {
+    this.#readyAtMs = performance.now();
+    this.readyMs = this.#readyAtMs - this.#openedAtMs;
+    this.#readied.resolve();
   }
 
-  #hear(event: ServerEvent): void {
+  #hear(message: string): void {
     const nowMs = performance.now();
-    if (event.type === 'ready') {
-      this.#readyAtMs = nowMs;
-      this.readyMs = nowMs - this.#openedAtMs;
-      this.#readied.resolve();
-    } else if (event.type === 'delta') {
+    const heard = this.#dialect.hear(message, this.#deltas);
+    if (heard.kind === 'ready') this.#ready();
+    if (heard.kind === 'delta') {
+      this.#deltas += 1;
       if (this.firstDeltaMs === 0) this.firstDeltaMs = nowMs - this.#readyAtMs;
-      const sentAtMs = this.#chunkSentAtMs[Math.round((event.audio_ms * 16) / CHUNK_SAMPLES)];
+      const sentAtMs = this.#sentAtMs[Math.ceil(heard.samples / STEP_SAMPLES) - 1];
       if (sentAtMs !== undefined) this.lagsMs.push(nowMs - sentAtMs);
-    } else if (event.type === 'final') {
-      this.text = event.text;
-      this.finalMs = nowMs - this.#flushedAtMs;
-      this.#socket.close(1000);
     }
+    if (heard.kind !== 'final') return;
+    this.text = heard.text;
+    this.finalMs = nowMs - this.#flushedAtMs;
+    this.#isDone = true;
+    this.#socket.close(1000);
   }
+}
+
+function framesOf(pcm: Uint8Array, bytes: number): Uint8Array[] {
+  const frames: Uint8Array[] = [];
+  for (let at = 0; at < pcm.length; at += bytes) frames.push(pcm.subarray(at, at + bytes));
+  return frames;
 }
 
 const TICK_MS = 5;

@@ -1,5 +1,6 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import type { UtterancePlan } from '../engine/utterances.ts';
+import { inParallel } from './crew.ts';
 import { reserveSession, type Fleet } from './fleet.ts';
 import type { ServiceProcess } from './service-process.ts';
 
@@ -10,13 +11,11 @@ export async function openSessions(
 ): Promise<AsrSession[]> {
   const tenants = await input.fleet.addTenants(plans.length, 300_000);
   const sessions: AsrSession[] = [];
-  for (const [at, tenant] of tenants.entries()) {
+  // A credential lasts a minute: they are made together and used at once.
+  await inParallel(tenants, 8, async (tenant, at) => {
     const model = plans[at]?.model ?? 'svc-asr-kikuyu-v1';
-    const session = await reserveSession(input.service.url, tenant, {
-      model,
-      max_audio_seconds: 300,
-    });
-    sessions.push(session);
-  }
+    const body = { model, max_audio_seconds: 300 };
+    sessions[at] = await reserveSession(input.service.url, tenant, body);
+  });
   return sessions;
 }

@@ -34,8 +34,8 @@ export async function measureLive(bench: StreamBench): Promise<Record<string, nu
       distinctUtterance(at, short ? 2 : LIVE_SENTENCES),
     );
     const sessions = await openSessions(bench, plans);
-    const order = { url: bench.service.streamUrl, sessions, plans, speed: 1, frameMs: 100 };
-    const answer = await bench.load.run(order);
+    const order = { url: bench.service.streamUrl, dialect: 'ours' as const, sessions, plans };
+    const answer = await bench.load.run({ ...order, speed: 1, frameMs: 100 });
     const lagMs = percentile(answer.deltaLagMs, 0.95);
     log(
       `${streams} live streams: lag p95 ${lagMs.toFixed(0)} ms of ${allowedMs.toFixed(0)} allowed`,

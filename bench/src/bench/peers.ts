@@ -1,0 +1,114 @@
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { percentile } from '../engine/percentile.ts';
+import { cpuMsOf, residentKib } from '../engine/processor.ts';
+import { distinctUtterance, type UtterancePlan } from '../engine/utterances.ts';
+import { numbers } from '../service/crew.ts';
+import { Fleet } from '../service/fleet.ts';
+import { Load } from '../service/load.ts';
+import type { LoadAnswer } from '../service/load-main.ts';
+import { Peer } from '../service/peer.ts';
+import { openSessions } from '../service/sessions.ts';
+
+/** The same weights, the same clients, the same minute: ours with sessions and a meter, the peer with neither. */
+const LAG_ALLOWED_MS = 250;
+const LIVE_STEPS = [40, 80, 120, 160, 200];
+
+interface Contender {
+  readonly name: string;
+  readonly pids: () => readonly number[];
+  readonly speak: (plans: readonly UtterancePlan[], speed: number) => Promise<LoadAnswer>;
+}
+
+export const campaign: Campaign = {
+  about: "sherpa-onnx's own WebSocket server with the same weights and the same clients",
+  run,
+};
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const peer = await Peer.start();
+  const [fleet, load] = await Promise.all([Fleet.start(), Load.start()]);
+  try {
+    const service = await fleet.launch({ ENGINE_SLOTS_PER_CHILD: '500' });
+    const ours: Contender = {
+      name: 'ours',
+      pids: () => [service.pid, ...service.children()],
+      async speak(plans, speed) {
+        const sessions = await openSessions({ fleet, service }, plans);
+        const url = service.streamUrl;
+        return load.run({ url, dialect: 'ours', sessions, plans, speed, frameMs: 100 });
+      },
+    };
+    const theirs: Contender = {
+      name: 'peer',
+      pids: () => [peer.pid],
+      speak(plans, speed) {
+        const sessions = plans.map(() => null);
+        return load.run({ url: peer.url, dialect: 'sherpa', sessions, plans, speed, frameMs: 100 });
+      },
+    };
+    const rates = await compareRates([ours, theirs], { short, log });
+    const held = {
+      ours: await streamsHeld(ours, { short, log }),
+      theirs: await streamsHeld(theirs, { short, log }),
+    };
+    const ratio = Number((rates.ours / rates.theirs).toFixed(3));
+    const figures = {
+      ours_streams: held.ours,
+      peer_streams: held.theirs,
+      ours_audio_s_per_cpu_s: Math.round(rates.ours),
+      peer_audio_s_per_cpu_s: Math.round(rates.theirs),
+      ratio,
+      ours_mib: memoryMib(ours),
+      peer_mib: memoryMib(theirs),
+    };
+    return { passed: ratio >= 1 && held.ours >= held.theirs, figures };
+  } finally {
+    await fleet.stop();
+    await load.stop();
+    await peer.stop();
+  }
+}
+
+function memoryMib(contender: Contender): number {
+  return Math.round(contender.pids().reduce((sum, pid) => sum + residentKib(pid), 0) / 1024);
+}
+
+/** In turns; the median of each. */
+async function compareRates(
+  [ours, theirs]: readonly [Contender, Contender],
+  { short, log }: { short: boolean; log: (line: string) => void },
+): Promise<{ ours: number; theirs: number }> {
+  const plans = numbers(short ? 8 : 32).map((at) => distinctUtterance(at * (short ? 1 : 7), short ? 2 : 8));
+  const rates: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
+  for (const _ of numbers(short ? 1 : 5)) {
+    rates.ours.push(await rateOf(ours, plans));
+    rates.theirs.push(await rateOf(theirs, plans));
+    log(
+      `ours ${rates.ours.at(-1)?.toFixed(0)}, peer ${rates.theirs.at(-1)?.toFixed(0)} audio s per CPU s`,
+    );
+  }
+  return { ours: percentile(rates.ours, 0.5), theirs: percentile(rates.theirs, 0.5) };
+}
+
+async function rateOf(contender: Contender, plans: readonly UtterancePlan[]): Promise<number> {
+  const before = cpuMsOf(contender.pids());
+  const answer = await contender.speak(plans, 0);
+  if (answer.broken > 0) throw new Error(`${answer.broken} streams of ${contender.name} broke.`);
+  return answer.audioS / ((cpuMsOf(contender.pids()) - before) / 1000);
+}
+
+async function streamsHeld(
+  contender: Contender,
+  { short, log }: { short: boolean; log: (line: string) => void },
+): Promise<number> {
+  let held = 0;
+  for (const streams of short ? [4] : LIVE_STEPS) {
+    const plans = numbers(streams).map((at) => distinctUtterance(at, short ? 2 : 6));
+    const answer = await contender.speak(plans, 1);
+    const lagMs = percentile(answer.deltaLagMs, 0.95);
+    log(`${contender.name}: ${streams} live streams, lag p95 ${lagMs.toFixed(0)} ms`);
+    if (answer.broken > 0 || lagMs > LAG_ALLOWED_MS) break;
+    held = streams;
+  }
+  return held;
+}
