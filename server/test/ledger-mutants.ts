@@ -359,6 +359,7 @@ const sweeping: readonly Mutant[] = [
       from: 'p_node.lease_until <= p_lapsed_before',
       to: 'true',
     },
+    { in: 'fail_orphans', from: 'n.lease_until > v_lapsed_before', to: 'false' },
   ),
   broken(
     'an older process keeps its streams',

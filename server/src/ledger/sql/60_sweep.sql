@@ -59,7 +59,12 @@ begin
 
   for v_found in
     select s.account_id, s.id from sessions s left join nodes n on n.id = s.node_id
-      where s.slot is not null and is_orphan(s, n, v_lapsed_before)
+      where s.slot is not null
+        -- A cheap look first, for almost every session is served; is_orphan decides about the rest.
+        and (n.retired_at is null and n.lease_until > v_lapsed_before
+          and coalesce(s.node_epoch, n.epoch) = n.epoch
+          and coalesce(s.claimed_at, v_now) > v_lapsed_before - interval '20 minutes') is not true
+        and is_orphan(s, n, v_lapsed_before)
       limit p_batch
   loop
     perform from accounts where id = v_found.account_id for no key update skip locked;
