@@ -91,9 +91,11 @@ function pad(value: number, width: number): string {
   return String(Math.floor(value)).padStart(width, '0');
 }
 
-/** Two lines, the first no longer than it may be. */
+/** Two lines, as equal as the words allow. */
 function wrap(text: string): string {
   if (text.length <= LINE_LETTERS_MAX) return text;
-  const space = text.lastIndexOf(' ', Math.max(LINE_LETTERS_MAX, Math.ceil(text.length / 2)));
-  return space < 0 ? text : `${text.slice(0, space)}\n${text.slice(space + 1)}`;
+  const spaces = [...text.matchAll(/ /g)].map(({ index }) => index);
+  const middle = text.length / 2;
+  const [best] = spaces.toSorted((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  return best === undefined ? text : `${text.slice(0, best)}\n${text.slice(best + 1)}`;
 }

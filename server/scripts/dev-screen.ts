@@ -28,7 +28,10 @@ export function showStart(input: {
       row('Database', input.database) +
       row('Credit', `${minutes} minutes of audio`) +
       row('API key', styleText('yellow', input.apiKey)) +
-      `\n  Create a session:\n\n` +
+      `\n  Transcribe a file, in another terminal:\n\n` +
+      `  export SVC_BASE_URL=${input.url} SVC_API_KEY=${input.apiKey}\n` +
+      `  npx svc transcribe models/fixtures/kikuyu-1.wav --language ki\n` +
+      `\n  Or create a session yourself:\n\n` +
       `  curl -s ${input.url}/v1/asr/sessions \\\n` +
       `    -H 'Authorization: Bearer ${input.apiKey}' \\\n` +
       `    -H 'Content-Type: application/json' \\\n` +
