@@ -78,7 +78,9 @@ async function compareRates(
   [ours, theirs]: readonly [Contender, Contender],
   { short, log }: { short: boolean; log: (line: string) => void },
 ): Promise<{ ours: number; theirs: number }> {
-  const plans = numbers(short ? 8 : 32).map((at) => distinctUtterance(at * (short ? 1 : 7), short ? 2 : 8));
+  const plans = numbers(short ? 8 : 32).map((at) =>
+    distinctUtterance(at * (short ? 1 : 7), short ? 2 : 8),
+  );
   const rates: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
   for (const _ of numbers(short ? 1 : 5)) {
     rates.ours.push(await rateOf(ours, plans));

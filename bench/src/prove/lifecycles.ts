@@ -71,9 +71,9 @@ async function walkAccount(input: {
     await walk.step({ do: 'grant', ms: 300_000 });
     for (const step of steps) {
       if (walk.sessions() >= sessions) break;
-      await walk.step(step);
+      await walk.act(step);
       // Chance alone finishes few sessions: two of three steps are the sensible ones.
-      await walk.step(walk.likely());
+      await walk.act(walk.likely());
       await walk.step(walk.likely());
       progress.steps += 3;
     }
