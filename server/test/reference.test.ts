@@ -51,3 +51,9 @@ test.each(['light', 'dark'] as const)(
   },
   60_000,
 );
+
+test('/llms.txt tells the contract in a few lines', async () => {
+  const response = await fetch(`${svc.url}/llms.txt`);
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await response.text()).toContain('POST /v1/asr/sessions');
+});

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { asyncApiDocument } from '@svc-asr/protocol/asyncapi.ts';
 import { openApiDocument } from '@svc-asr/protocol/openapi.ts';
 import type { FastifyInstance } from 'fastify';
 import { renderReference, type Reference } from './reference.ts';
+
+/** The contract in a few lines, for programs that read text. */
+const LLMS = new URL('../../../llms.txt', import.meta.url);
 
 /** The contract in machine-readable form, and a page that shows it. */
 export function documentRoutes(app: FastifyInstance): void {
@@ -9,6 +13,9 @@ export function documentRoutes(app: FastifyInstance): void {
   const asyncApi = JSON.stringify(asyncApiDocument());
   app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(openApi));
   app.get('/asyncapi.json', (_request, reply) => reply.type('application/json').send(asyncApi));
+
+  const llms = readFileSync(LLMS, 'utf8');
+  app.get('/llms.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(llms));
 
   // Four megabytes of script: read when somebody first asks for them.
   let rendered: Promise<Reference> | undefined;
