@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,7 +114,7 @@ async function killPostmaster(server: LocalPostgres): Promise<void> {
 /** One backend dies by the hand of the system, as when memory runs out: the postmaster then restarts all of it. */
 async function killBackend(server: LocalPostgres): Promise<void> {
   const witness = await connect({ url: server.url });
-  const cut = once(witness, 'end');
+  const cut = new Promise<void>((resolve) => void witness.once('end', () => resolve()));
   const { rows } = await witness.query<{ pid: number }>(
     `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
       order by random() limit 1`,
