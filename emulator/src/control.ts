@@ -60,9 +60,14 @@ async function answer(emulator: Emulator, request: IncomingMessage): Promise<Rep
       emulator.say(texts);
       return { status: 200, body: { texts } };
     }
-    case 'POST /restart':
-      await emulator.restart();
+    case 'POST /restart': {
+      const { idle_ms: idleTimeoutMs } = await readFields(request);
+      if (idleTimeoutMs !== undefined && !isDuration(idleTimeoutMs)) {
+        return { status: 400, body: { problem: 'idle_ms is a whole number from 100.' } };
+      }
+      await emulator.restart(idleTimeoutMs === undefined ? {} : { idleTimeoutMs });
       return { status: 200, body: { restarted: true } };
+    }
     default:
       return { status: 404, body: { problem: 'Not here. GET / tells what there is.' } };
   }
@@ -78,7 +83,8 @@ function describe(emulator: Emulator) {
       'POST /faults': '{"name":"engine-crash","ms":3000,"times":1}: the next victim meets it',
       'DELETE /faults': 'none is waiting any more',
       'POST /texts': '{"texts":["..."]}: what the next streams say, one for each utterance',
-      'POST /restart': 'every stream ends with 1012, and the server comes back',
+      'POST /restart':
+        'every stream ends with 1012, and the server comes back; with {"idle_ms":1500} it then closes idle streams with 4408 after so long',
     },
   };
 }
@@ -94,6 +100,10 @@ async function readFields(request: IncomingMessage): Promise<Record<string, unkn
   const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8') || '{}');
   if (typeof value !== 'object' || value === null) throw new Error('Send a JSON object.');
   return Object.fromEntries(Object.entries(value));
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 100;
 }
 
 function isTexts(value: unknown): value is string[] {

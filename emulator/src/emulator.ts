@@ -39,8 +39,8 @@ export interface Emulator {
   readonly faults: Faults;
   /** What the next streams say. */
   say(texts: readonly string[]): void;
-  /** Ends every stream with 1012 and comes back on the same port. */
-  restart(): Promise<void>;
+  /** Ends every stream with 1012 and comes back on the same port, with another idle time if one is given. */
+  restart(change?: { idleTimeoutMs?: number }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       apiKey,
       faults,
       say: (texts) => service.say(texts),
-      restart: () => service.restart(),
+      restart: (change) => service.restart(change),
       async stop() {
         await service.stop();
         await postgres.stop();
@@ -110,6 +110,7 @@ class Service {
   readonly #faults: Faults;
   readonly #wires: Wires;
   #texts: readonly string[] | undefined;
+  #idleTimeoutMs: number;
   #server: RunningServer | null = null;
   /** Restarts and the end come one after the other. */
   #turn: Promise<void> = Promise.resolve();
@@ -119,6 +120,7 @@ class Service {
     this.#options = options;
     this.#faults = faults;
     this.#texts = options.texts;
+    this.#idleTimeoutMs = options.idleTimeoutMs ?? LIMITS.idleTimeoutMs;
     this.#wires = new Wires(config.port);
   }
 
@@ -126,8 +128,9 @@ class Service {
     this.#texts = texts;
   }
 
-  restart(): Promise<void> {
+  restart(change: { idleTimeoutMs?: number } = {}): Promise<void> {
     return this.#inTurn(async () => {
+      this.#idleTimeoutMs = change.idleTimeoutMs ?? this.#idleTimeoutMs;
       await this.#server?.stop({ drainMs: 0 });
       await this.start();
     });
@@ -174,7 +177,7 @@ class Service {
         this.#faults,
       ),
       streamLimits: {
-        idleTimeoutMs: this.#options.idleTimeoutMs ?? LIMITS.idleTimeoutMs,
+        idleTimeoutMs: this.#idleTimeoutMs,
         initializationMs: this.#options.initializationMs ?? INITIALIZATION_MS,
       },
     });

@@ -34,7 +34,7 @@ At run time, on the control port:
   curl localhost:8091/faults -d '{"name":"engine-crash","ms":3000}'
   curl localhost:8091/faults -X DELETE
   curl localhost:8091/texts -d '{"texts":["nĩ wega"]}'
-  curl localhost:8091/restart -X POST
+  curl localhost:8091/restart -d '{"idle_ms":1500}'
 
 Examples:
   svc-emulator

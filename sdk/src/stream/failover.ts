@@ -3,6 +3,7 @@ import { backoffMs } from '../retry.ts';
 
 /** Only a session that lasted proves that the trouble is over: one that dies young must not reset the waits. */
 const STABLE_MS = 5_000;
+/** So long without a final or a session that lasted: the same audio would be replayed for ever. */
 const GIVE_UP_MS = 120_000;
 /** Nothing was ever said, so nothing is lost: a caller would rather hear of it. */
 const GIVE_UP_FIRST_MS = 15_000;
@@ -23,6 +24,11 @@ export class Failover {
     }
     if (readyForMs < STABLE_MS) return;
     this.#failures = 0;
+    this.#failingSince = null;
+  }
+
+  /** A final came: whatever fails next is not the same failure going on, though the waits stay as they are. */
+  onProgress(): void {
     this.#failingSince = null;
   }
 

@@ -153,6 +153,8 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
       if (connection === null || connection.ready === null || !this.#tape.isSent) return;
       if (connection.silentMs < FINISH_MS_MAX) return;
       this.#fail(failure('finish_timeout', 'The last final did not come. Try again.', true));
+      // Who does not answer that does not answer a goodbye either.
+      connection.drop();
     }, FINISH_MS_MAX / 20);
     try {
       // A session that was used up to its limit has ended by itself, with everything final.
@@ -292,6 +294,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   #onFinal(connection: Connection, event: FinalEvent): void {
     // Cut in mid-speech and not charged: with a next session the whole utterance is heard again, uncut.
     if (event.reason === 'draining' && this.#options.getSession !== undefined) return;
+    this.#failover.onProgress();
     const { isForgotten } = this.#tape;
     const answered = event.reason === 'flush' ? this.#tape.settleFlush() : this.#tape.settleSent();
     if (answered === null) return;

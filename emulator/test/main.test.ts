@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const EMULATOR = join(import.meta.dirname, '../src/main.ts');
+
+function run(args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [EMULATOR, ...args], (error, out, err) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
+    });
+  });
+}
+
+/** What somebody's CI would do, without any of our code: ask for a fault, meet it, see it gone. */
+const VISITOR = `
+const { SVC_BASE_URL, SVC_API_KEY, SVC_EMULATOR_URL } = process.env;
+const ask = async (url, init) => {
+  const response = await fetch(url, init);
+  return [response.status, await response.json()];
+};
+const session = () => ask(SVC_BASE_URL + '/v1/asr/sessions', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + SVC_API_KEY, 'content-type': 'application/json' },
+  body: '{"model":"svc-asr-kikuyu-v1"}',
+});
+const control = (path, body, method = 'POST') =>
+  ask(SVC_EMULATOR_URL + path, { method, body: body && JSON.stringify(body) });
+const seen = [];
+seen.push((await session())[1].error.code);
+seen.push((await control('/faults', { name: 'unavailable', times: 2 }))[0]);
+seen.push((await session())[1].error.code);
+seen.push((await control('/faults', undefined, 'DELETE'))[0]);
+seen.push((await control('/faults', { name: 'nonsense' }))[0]);
+seen.push((await control('/texts', { texts: ['nĩ wega'] }))[0]);
+seen.push((await control('/restart', { idle_ms: 1500 }))[0]);
+seen.push((await session())[0]);
+console.log(JSON.stringify(seen));
+process.exit(7);
+`;
+
+test('runs a command with the settings, switches faults at run time, and ends with its status', async () => {
+  const ports = ['--port', '0', '--control-port', '0'];
+  const command = [process.execPath, '--input-type=module', '-e', VISITOR];
+  const { code, out } = await run([...ports, '--fault', 'no-credit', '--', ...command]);
+  expect(JSON.parse(out)).toEqual([
+    'insufficient_credits',
+    201,
+    'capacity_exceeded',
+    200,
+    400,
+    200,
+    200,
+    201,
+  ]);
+  expect(code).toBe(7);
+}, 60_000);
+
+test('a fault that does not exist is answered with those that do', async () => {
+  const { code, err } = await run(['--fault', 'gremlins']);
+  expect(code).toBe(2);
+  expect(err).toMatch(/There are: no-credit, /);
+});
+
+test('the help names every fault and has examples', async () => {
+  const { out } = await run(['--help']);
+  expect(out).toMatch(/engine-crash[\s\S]*connection-lost[\s\S]*Examples:/);
+});

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { SvcClient, SvcError } from '../src/index.ts';
+
+/** Answers in turn as it is told, and remembers who asked how: what no real server would tell. */
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+const KEY = 'svc_live_v1_forthistestonly';
+const BALANCE = { object: 'credit_balance' };
+
+async function answering(
+  ...answers: { status: number; body?: unknown; headers?: Record<string, string> }[]
+) {
+  const asked: IncomingMessage['headers'][] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers);
+    request.resume();
+    const answer = answers[Math.min(asked.length, answers.length) - 1] ?? { status: 500 };
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+    response.end(JSON.stringify(answer.body ?? null));
+  });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return { asked, baseUrl: `http://127.0.0.1:${port}` };
+}
+
+const BUSY = { status: 503, headers: { 'retry-after': '0' } };
+
+test('all tries of one call carry one idempotency key, and the next call another', async () => {
+  const session = { id: 's', websocket_url: 'wss://x', websocket_protocols: ['a', 'b'] };
+  const { asked, baseUrl } = await answering(BUSY, BUSY, { status: 201, body: session });
+  const client = new SvcClient({ baseUrl, apiKey: KEY });
+  await client.sessions.create({ model: 'svc-asr-kikuyu-v1' });
+  await client.sessions.create({ model: 'svc-asr-kikuyu-v1' });
+  const keys = asked.map((headers) => headers['idempotency-key']);
+  expect(keys.slice(0, 3)).toEqual([keys[0], keys[0], keys[0]]);
+  expect(keys[3]).not.toBe(keys[0]);
+  expect(asked[0]?.authorization).toBe(`Bearer ${KEY}`);
+});
+
+test('retries end, with the last error as the service told it', async () => {
+  const error = {
+    type: 'api_error',
+    code: 'service_unavailable',
+    message: 'Later.',
+    request_id: 'r',
+  };
+  const { asked, baseUrl } = await answering({ ...BUSY, body: { error } });
+  const client = new SvcClient({ baseUrl, apiKey: KEY, retriesMax: 2 });
+  await expect(client.usage.get()).rejects.toMatchObject({
+    code: 'service_unavailable',
+    type: 'api_error',
+    status: 503,
+    retryable: true,
+    requestId: 'r',
+  });
+  expect(asked).toHaveLength(3);
+});
+
+test('an abort ends the waiting at once', async () => {
+  const { baseUrl } = await answering({ status: 503, headers: { 'retry-after': '60' } });
+  const stop = new AbortController();
+  const asking = new SvcClient({ baseUrl, apiKey: KEY }).usage.get({ signal: stop.signal });
+  stop.abort();
+  await expect(asking).rejects.toMatchObject({ code: 'aborted', retryable: false });
+});
+
+test('an answer that is not the service’s is said to be so', async () => {
+  const { baseUrl } = await answering({ status: 200, body: '<html>' });
+  const client = new SvcClient({ baseUrl, apiKey: KEY });
+  await expect(client.usage.get()).rejects.toMatchObject({ code: 'unexpected_answer' });
+});
+
+test('a redirect is not followed: it would carry the key away', async () => {
+  const elsewhere = await answering({ status: 200, body: BALANCE });
+  const { baseUrl } = await answering({ status: 302, headers: { location: elsewhere.baseUrl } });
+  const client = new SvcClient({ baseUrl, apiKey: KEY, retriesMax: 0 });
+  await expect(client.usage.get()).rejects.toBeInstanceOf(SvcError);
+  expect(elsewhere.asked).toEqual([]);
+});
+
+describe('what cannot be meant is refused before anything is sent', () => {
+  test.each([
+    [
+      'plain http to another machine',
+      { baseUrl: 'http://asr.example.org', apiKey: KEY },
+      'insecure_base_url',
+    ],
+    [
+      'a key that is none',
+      { baseUrl: 'https://asr.example.org', apiKey: 'sk-123' },
+      'invalid_api_key',
+    ],
+    ['no address', { apiKey: KEY }, 'missing_base_url'],
+  ])('%s', (_, options, code) => {
+    expect(() => new SvcClient(options)).toThrow(expect.objectContaining({ code }));
+  });
+
+  test('no key, for all but the models', async () => {
+    const { baseUrl } = await answering({ status: 200, body: { object: 'list', data: [] } });
+    const client = new SvcClient({ baseUrl });
+    expect(await client.models.list()).toEqual([]);
+    expect(() => client.usage.get()).toThrow(expect.objectContaining({ code: 'missing_api_key' }));
+  });
+
+  test('the key is not in what is printed of a client', () => {
+    const client = new SvcClient({ baseUrl: 'https://asr.example.org', apiKey: KEY });
+    expect(JSON.stringify(client)).not.toContain(KEY);
+  });
+});
