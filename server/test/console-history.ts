@@ -2,6 +2,7 @@ import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
 import { insertApiKey } from '../src/accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '../src/api-key-format.ts';
 import { inTransaction } from '../src/db.ts';
+import { createLedger } from '../src/ledger/ledger.ts';
 import { registerNode } from '../src/nodes.ts';
 import type { ConsoleService } from './console-service.ts';
 
@@ -18,7 +19,7 @@ interface Spoken {
 export async function fillAccount(service: ConsoleService, accountId: string): Promise<void> {
   const db = service.database.pool;
   const credit = { ms: 3 * 3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
-  await service.deps.ledger.grant({ accountId, ...credit });
+  await createLedger(db).grant({ accountId, ...credit });
   const nodeEpoch = await registerNode(db, {
     id: NODE.id,
     publicUrl: NODE.url,

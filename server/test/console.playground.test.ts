@@ -8,6 +8,7 @@ import type { Overview } from '@svc-asr/protocol/console.ts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium, openPage, signInAs, startConsoleSite } from './console-chromium.ts';
+import { takePicture } from './console-pictures.ts';
 import type { ConsoleService } from './console-service.ts';
 
 /** Speech through a real browser's microphone to the real recogniser and back onto the screen. */
@@ -93,8 +94,10 @@ test('K03 what is spoken into the microphone stands on the screen word by word, 
       { timeout: 20_000, interval: 50 },
     )
     .toBeGreaterThanOrEqual(words.length - 2);
+  await takePicture(page, 'playground-listening');
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('Done:').waitFor();
+  await takePicture(page, 'playground-done');
 
   expectWords(await transcriptOf(page), words);
   expect(growth.length, `it grew: ${growth.join(' / ')}`).toBeGreaterThan(2);

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,14 +7,13 @@ import { setOperator } from '../src/accounts/operators.ts';
 import { joinWaitlist } from '../src/accounts/waitlist.ts';
 import { launchChromium, openPage, signInAs, startConsoleSite } from './console-chromium.ts';
 import { fillAccount } from './console-history.ts';
+import { PICTURES, takePicture } from './console-pictures.ts';
 import type { ConsoleService } from './console-service.ts';
 
 /** Every screen and state, on a desk and on a small phone, light and dark: nothing axe objects to, nothing cut off. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-/** Set it to a folder to look at the screens yourself. */
-const PICTURES = process.env['CONSOLE_PICTURES'];
 
 let service: ConsoleService;
 let browser: Browser;
@@ -25,7 +22,6 @@ beforeAll(async () => {
   const db = service.database.pool;
   await fillAccount(service, await service.admit('amina@example.com'));
   await setOperator(db, { email: 'amina@example.com', isOperator: true });
-  await service.admit('newcomer@example.com');
   const purpose = 'Farmers call our line in Kikuyu; we want to answer them in writing.';
   await joinWaitlist(db, { email: 'otieno@example.com', name: '', purpose });
 });
@@ -186,7 +182,47 @@ const NEWCOMER: Scene[] = [
       await page.getByRole('dialog').waitFor();
     },
   },
+  {
+    name: 'keys-shown-once',
+    path: '/app/keys',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Create a key' }).click();
+      await page.getByLabel('Name').fill('production server');
+      await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).waitFor();
+      await page.getByText('Try it from your server').click();
+    },
+  },
+  {
+    name: 'overview-waiting',
+    path: '/app',
+    async shown(page) {
+      await callApi(page, '/playground/session', { model: 'svc-asr-kikuyu-v1' });
+      await page.reload();
+      await page.getByText('A session is waiting for its client').waitFor();
+    },
+  },
+  {
+    name: 'overview-sw',
+    path: '/app',
+    async shown(page) {
+      await callApi(page, '/settings/language', { language: 'sw' });
+      await page.reload();
+      await page.getByRole('heading', { name: 'Muhtasari' }).waitFor();
+    },
+  },
+  {
+    name: 'settings-sw',
+    path: '/app/settings',
+    shown: (page) => page.getByRole('heading', { name: 'Timu' }).waitFor(),
+  },
 ];
+
+async function callApi(page: Page, path: string, body: unknown): Promise<void> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const request = JSON.stringify({ ...init, body: JSON.stringify(body) });
+  await page.evaluate(`fetch('/console-api${path}', ${request})`);
+}
 
 const DEVICES = {
   desktop: { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1 },
@@ -216,12 +252,14 @@ test.each(LOOKS)(
     await signInAs(page, { service, email: 'amina@example.com' });
     problems.push(...(await look(SIGNED_IN)));
     await context.clearCookies();
-    await signInAs(page, { service, email: 'newcomer@example.com' });
+    const newcomer = `newcomer-${device}-${colorScheme}@example.com`;
+    await service.admit(newcomer);
+    await signInAs(page, { service, email: newcomer });
     problems.push(...(await look(NEWCOMER)));
     expect([...problems, ...complaints]).toEqual([]);
     await context.close();
   },
-  120_000,
+  240_000,
 );
 
 /** What is wrong with these screens, in sentences. */
@@ -236,13 +274,7 @@ async function visit(
     const overPixels = await page.evaluate<number>(OVERFLOW);
     if (overPixels > 0) problems.push(`${scene.name} is ${overPixels} pixels too wide`);
     problems.push(...(await violations(page)).map((violation) => `${scene.name}: ${violation}`));
-    if (PICTURES !== undefined) {
-      await mkdir(PICTURES, { recursive: true });
-      const path = join(PICTURES, `${scene.name}-${input.device}-${input.colorScheme}.png`);
-      // A phone's bar of tabs hangs over whatever is there: a whole page would show it in mid-air.
-      const fullPage = input.device === 'desktop' || scene.name.startsWith('public');
-      await page.screenshot({ path, fullPage });
-    }
+    await takePicture(page, `${scene.name}-${input.device}-${input.colorScheme}`);
   }
   return problems;
 }

@@ -81,7 +81,8 @@ async function open(
     model: input.model,
     max_audio_seconds: input.maxAudioSeconds,
   });
-  input.on({ type: 'reserved', remainingMs: session.credits.remaining * 1_000 });
+  const { reserved, remaining } = session.credits;
+  input.on({ type: 'reserved', remainingMs: remaining * 1_000, reservedMs: reserved * 1_000 });
   const stream = openStream({ session, signal: part.signal });
   stream.on('ready', () => input.on({ type: 'ready' }));
   stream.on('delta', (delta) => {

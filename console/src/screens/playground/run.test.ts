@@ -36,6 +36,14 @@ test('a delta replaces the one before it; a final settles it and brings the rece
   expect(run.billableMs).toBe(3_000);
 });
 
+test('what was reserved and not used is back when the run is over', () => {
+  const reserved: RunEvent = { type: 'reserved', remainingMs: 3_540_000, reservedMs: 60_000 };
+  const run = after({ type: 'started' }, reserved, { type: 'ready' }, final('nĩ wega', 2_400), {
+    type: 'finished',
+  });
+  expect(run).toMatchObject({ phase: 'done', remainingMs: 3_597_000 });
+});
+
 test('a failure stays a failure, and what was recognised stays on the screen', () => {
   const failed: RunEvent = { type: 'failed', code: 'internal_error', message: 'x' };
   const run = after(

@@ -10,14 +10,16 @@ export interface Run {
   readonly stableChars: number;
   readonly audioMs: number;
   readonly billableMs: number;
+  /** What is left once this session is settled; null before there is one. */
   readonly remainingMs: number | null;
+  readonly reservedMs: number;
   readonly latencyMs: number | null;
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
 export type RunEvent =
   | { readonly type: 'started' }
-  | { readonly type: 'reserved'; readonly remainingMs: number }
+  | { readonly type: 'reserved'; readonly remainingMs: number; readonly reservedMs: number }
   | { readonly type: 'ready' }
   | { readonly type: 'delta'; readonly delta: DeltaEvent; readonly latencyMs: number | null }
   | { readonly type: 'final'; readonly final: FinalEvent }
@@ -33,6 +35,7 @@ export const IDLE: Run = {
   audioMs: 0,
   billableMs: 0,
   remainingMs: null,
+  reservedMs: 0,
   latencyMs: null,
   problem: null,
 };
@@ -42,7 +45,7 @@ export function follow(run: Run, event: RunEvent): Run {
     case 'started':
       return { ...IDLE, phase: 'connecting' };
     case 'reserved':
-      return { ...run, remainingMs: event.remainingMs };
+      return { ...run, remainingMs: event.remainingMs, reservedMs: event.reservedMs };
     case 'ready':
       return run.phase === 'connecting' ? { ...run, phase: 'listening' } : run;
     case 'delta':
@@ -65,10 +68,17 @@ export function follow(run: Run, event: RunEvent): Run {
     case 'stopping':
       return run.phase === 'failed' ? run : { ...run, phase: 'finishing' };
     case 'finished':
-      return run.phase === 'failed' ? run : { ...run, phase: 'done' };
+      return run.phase === 'failed' ? run : settle(run);
     case 'failed':
       return { ...run, phase: 'failed', problem: { code: event.code, message: event.message } };
   }
+}
+
+/** What was not used is back on the account. */
+function settle(run: Run): Run {
+  const returnedMs = run.reservedMs - run.billableMs;
+  const remainingMs = run.remainingMs === null ? null : run.remainingMs + returnedMs;
+  return { ...run, phase: 'done', remainingMs };
 }
 
 export function isRunning(run: Run): boolean {

@@ -12,7 +12,7 @@ export function Transcript({ run, language }: { run: Run; language: string }) {
     at += 1;
   }
   return (
-    <section aria-labelledby="transcript-title" className="grid gap-2">
+    <section aria-labelledby="transcript-title" className="grid content-start gap-2">
       <h2 id="transcript-title" className="text-sm font-medium text-ink-2">
         {texts.playground.transcript}
       </h2>
