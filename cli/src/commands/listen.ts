@@ -100,7 +100,8 @@ function show(invocation: Invocation, stream: SvcStream): void {
       terminal.note(terminal.style('yellow', status.message + hint));
   });
   stream.on('reconnecting', ({ why, close }) => {
-    if (why === 'failover')
-      terminal.note(terminal.style('yellow', `${close.message} Going on ...`));
+    if (why !== 'failover') return;
+    const note = `The session failed (${close.reason}). Nothing is lost; going on with a new one ...`;
+    terminal.note(terminal.style('yellow', note));
   });
 }
