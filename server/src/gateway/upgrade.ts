@@ -4,6 +4,7 @@ import type { SessionCredential } from '../credentials.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { ClaimInput, ClaimResult, Ledger } from '../ledger/ledger.ts';
+import { networkOf } from '../network.ts';
 
 /** Who may come in. Everything is decided before the 101, so that "open" means open. */
 
@@ -29,7 +30,7 @@ export function checkUpgrade(
   input: { request: IncomingMessage; offered: readonly string[]; address: string },
 ): SessionCredential {
   checkHandshake(input.request);
-  const { allowed, resetSeconds } = deps.limiters.upgrades.take(input.address);
+  const { allowed, resetSeconds } = deps.limiters.upgrades.take(networkOf(input.address));
   if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
   if (deps.lifecycle.draining) throw new ApiError('service_restarting');
   if (!input.offered.includes(SUBPROTOCOL)) throw new ApiError('unsupported_subprotocol');

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { Caller } from './authenticator.ts';
 import { withinDeadline } from '../deadline.ts';
@@ -15,7 +16,8 @@ declare module 'fastify' {
 export function authenticateCaller(deps: Deps) {
   return async (request: FastifyRequest): Promise<void> => {
     const failures = deps.limiters.failedAuthentication;
-    const { allowed, resetSeconds } = failures.peek(request.ip);
+    const network = networkOf(request.ip);
+    const { allowed, resetSeconds } = failures.peek(network);
     if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
     const { authorization } = request.headers;
     // Nothing after this needs it, so nothing after this can let it out.
@@ -23,7 +25,7 @@ export function authenticateCaller(deps: Deps) {
     try {
       request.caller = await withinDeadline(deps.authenticator.authenticate(authorization));
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) failures.take(request.ip);
+      if (error instanceof ApiError && error.status === 401) failures.take(network);
       throw error;
     }
   };

@@ -1,12 +1,13 @@
 import { AUDIO, LIMITS, MODEL_IDS, MODELS, type ModelId, type ModelList } from '@svc-asr/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { networkOf } from '../network.ts';
 import { limitRate } from './guard.ts';
 
 /** GET /v1/models: public, the same for everybody. */
 export function modelRoutes(app: FastifyInstance, deps: Deps): void {
   const list: ModelList = { object: 'list', data: MODEL_IDS.map(presentModel) };
-  const onRequest = limitRate('models', deps.limiters.models, (request) => request.ip);
+  const onRequest = limitRate('models', deps.limiters.models, (request) => networkOf(request.ip));
   app.get('/v1/models', { onRequest }, () => list);
 }
 
