@@ -36,7 +36,9 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
   if (error.status === 401) void reply.header('www-authenticate', 'Bearer');
   if (error.code === 'upgrade_required') void reply.header('upgrade', 'websocket');
   // What follows on the connection may be the rest of a body that we refused to read.
-  if (error.status === 413 || error.status === 400) void reply.header('connection', 'close');
+  if (error.code === 'request_too_large' || error.code === 'malformed_request') {
+    void reply.header('connection', 'close');
+  }
   void reply
     .code(error.status)
     .header('cache-control', 'no-store')
