@@ -1,14 +1,17 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * Where a connection is cut: before the statement leaves (it never happens), right after it left (nobody knows), or
- * when its answer comes back (it has happened and nobody is told).
+ * Where a connection is cut: before the statement leaves (it never happens), right after it left
+ * (nobody knows), or when its answer comes back (it has happened and nobody is told).
  */
 export type Cut = 'before-request' | 'after-request' | 'at-answer';
 
 export interface CuttingProxy {
   readonly port: number;
-  /** The next statement that passes is cut, then the one after it, and so on; what follows passes unharmed. */
+  /**
+   * The next statement that passes is cut, then the one after it, and so on; what follows passes
+   * unharmed.
+   */
   cutNext(...cuts: readonly Cut[]): void;
   /** Cuts that were not met are forgotten. */
   calm(): void;

@@ -36,7 +36,10 @@ const CREDIT_MS = 1_000_000_000;
 const PATIENCE_MS = 90_000;
 const WIDE = '600000';
 
-/** Clients that create sessions over HTTP, one after another, and a node that claims and closes them. */
+/**
+ * Clients that create sessions over HTTP, one after another, and a node that claims and closes
+ * them.
+ */
 export async function startLoad(input: {
   databaseUrl: string;
   owner: Pool;
@@ -71,7 +74,8 @@ export async function startLoad(input: {
       }
     }),
   );
-  // It is awaited in finish; until then a failure must not end the process before the campaign can say so.
+  // It is awaited in finish; until then a failure must not end the process before the campaign can
+  // say so.
   running.catch(() => {});
   return {
     tally,
@@ -141,7 +145,8 @@ async function create(input: {
     const answer = await fetch(`${input.url}/v1/asr/sessions`, { method: 'POST', headers, body });
     const text = await answer.text();
     if (answer.status === 201) return JSON.parse(text);
-    // Whatever else comes, a 429 for the client's own lost reservation above all, is a broken promise.
+    // Whatever else comes, a 429 for the client's own lost reservation above all, is a broken
+    // promise.
     if (answer.status !== 503 || performance.now() > deadline) {
       throw new Error(`POST sessions was answered ${answer.status}: ${text}`);
     }

@@ -1,4 +1,5 @@
--- Transactions of an account are numbered from 1 to its last one, and each continues the balances of the one before.
+-- Transactions of an account are numbered from 1 to its last one, and each continues the balances
+-- of the one before.
 select account_id, seq, 'does not continue the one before' as problem
 from (
   select t.*,

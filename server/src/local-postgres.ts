@@ -9,21 +9,30 @@ import { promisify } from 'node:util';
 import { connect } from './db.ts';
 import { fetchPostgres } from './fetched-postgres.ts';
 
-/** A real PostgreSQL of our own, for tests, campaigns and a laptop. Its life ends with the process that started it. */
+/**
+ * A real PostgreSQL of our own, for tests, campaigns and a laptop. Its life ends with the process
+ * that started it.
+ */
 export interface LocalPostgres {
   readonly url: string;
   readonly port: number;
   readonly dataDir: string;
   /** The postmaster's process id, for campaigns that kill it. */
   pid(): Promise<number>;
-  /** Waits until it has stopped. `immediate` does not write a checkpoint: the next start recovers from the log. */
+  /**
+   * Waits until it has stopped. `immediate` does not write a checkpoint: the next start recovers
+   * from the log.
+   */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
   /** Settles when the server has ended, whoever ended it. */
   readonly ended: Promise<void>;
 }
 
 export interface LocalPostgresOptions {
-  /** Kept when the server stops, and used again when it exists. Left out: a new directory that goes with the server. */
+  /**
+   * Kept when the server stops, and used again when it exists. Left out: a new directory that goes
+   * with the server.
+   */
   readonly dataDir?: string;
   readonly port?: number;
   /** Off by default: tests need no durability. On for whatever is to survive a crash. */
@@ -105,8 +114,9 @@ interface Server {
 }
 
 /**
- * A shell stands between us and the server: its standard input closes when we end, however we end, and then it stops
- * the server and removes a directory that was only lent. A campaign that is killed leaves nothing behind.
+ * A shell stands between us and the server: its standard input closes when we end, however we end,
+ * and then it stops the server and removes a directory that was only lent. A campaign that is
+ * killed leaves nothing behind.
  */
 function spawnServer(input: {
   binDir: string;
@@ -161,7 +171,10 @@ async function waitUntilReady(url: string, server: Server): Promise<void> {
   }
 }
 
-/** Debian keeps the server's programs out of PATH, one directory a version. Where there is none, npm has one. */
+/**
+ * Debian keeps the server's programs out of PATH, one directory a version. Where there is none, npm
+ * has one.
+ */
 async function findPostgres(): Promise<string> {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
   const candidates = [

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { connect, type Client } from './db.ts';
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
-/** Functions and rights are kept as they stand now, not as a history: applied again whenever they change. */
+/**
+ * Functions and rights are kept as they stand now, not as a history: applied again whenever they
+ * change.
+ */
 const FUNCTIONS = new URL('./ledger/sql/', import.meta.url);
 /** Any number, but always this one: it names the lock that keeps two runners apart. */
 const LOCK_ID = 7_302_511;
@@ -21,7 +24,10 @@ export interface MigrateOptions {
   readonly log?: (line: string) => void;
 }
 
-/** Brings the database to this version: forward only, each step in one transaction, safe to run from many processes. */
+/**
+ * Brings the database to this version: forward only, each step in one transaction, safe to run from
+ * many processes.
+ */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const log = options.log ?? (() => {});
   const db = await connect({

@@ -25,7 +25,9 @@ export interface LiveNode extends NodeRegistration, NodeLoad {
   readonly epoch: number;
 }
 
-/** A process that streams. Registering again under the same id retires every older epoch at once. */
+/**
+ * A process that streams. Registering again under the same id retires every older epoch at once.
+ */
 export async function registerNode(db: Queryable, node: NodeRegistration): Promise<number> {
   const { rows } = await db.query<{ epoch: number }>(
     'select register_node($1, $2, $3, $4) as epoch',

@@ -11,7 +11,10 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own for one test file: a copy of the migrated template, made in a tenth of a second. */
+/**
+ * A database of its own for one test file: a copy of the migrated template, made in a tenth of a
+ * second.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, template } = templateOf(process.env);
   const name = `test_${randomUUID().replaceAll('-', '')}`;

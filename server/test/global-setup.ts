@@ -3,7 +3,10 @@ import { startLocalPostgres, withDatabase } from '../src/local-postgres.ts';
 import { migrate } from '../src/migrate.ts';
 import { onServer } from './database.ts';
 
-/** Before the first test: a real server (DATABASE_URL, or one of our own) with a migrated template on it. */
+/**
+ * Before the first test: a real server (DATABASE_URL, or one of our own) with a migrated template
+ * on it.
+ */
 export async function setup(): Promise<() => Promise<void>> {
   const given = process.env['DATABASE_URL'];
   const server = given === undefined ? await startLocalPostgres() : null;

@@ -13,11 +13,14 @@ import { registerNode } from '../src/nodes.ts';
 import { makeOlder } from './time-travel.ts';
 
 /**
- * One account as plain arithmetic. Every step is done twice, here and in the database, and both must say the same:
- * the answer of the step and the whole balance after it.
+ * One account as plain arithmetic. Every step is done twice, here and in the database, and both
+ * must say the same: the answer of the step and the whole balance after it.
  */
 
-/** `pick` chooses among what there is at that moment, so that any list of steps can be walked and shortened. */
+/**
+ * `pick` chooses among what there is at that moment, so that any list of steps can be walked and
+ * shortened.
+ */
 export type Step =
   | {
       readonly do: 'reserve';
@@ -68,7 +71,9 @@ export interface Walk {
   readonly accountId: string;
   /** Throws when the answer, or the balance after it, is not the model's. */
   step(step: Step): Promise<void>;
-  /** Throws when the answer is not the model's. A wrong balance stays wrong: a later step finds it. */
+  /**
+   * Throws when the answer is not the model's. A wrong balance stays wrong: a later step finds it.
+   */
   act(step: Step): Promise<void>;
   /** What a client and an operator who mean well would do next. */
   likely(): Step;

@@ -5,7 +5,9 @@ import { MUTANTS, type Change } from './ledger-mutants.ts';
 import { BrokenPromise, PROMISES } from './ledger-promises.ts';
 import { mutateFunction } from './mutate.ts';
 
-/** The ledger is broken on purpose, each time in a database of its own, and something must notice. */
+/**
+ * The ledger is broken on purpose, each time in a database of its own, and something must notice.
+ */
 const opened: Books[] = [];
 afterEach(async () => {
   for (const books of opened.splice(0)) await books.drop();
@@ -27,7 +29,10 @@ async function apply(books: Books, changes: readonly Change[]): Promise<void> {
   for (const [name, edits] of byFunction) await mutateFunction(books.owner, name, edits);
 }
 
-/** The database refuses first; then the books are audited; then the caller sees whether the promise was kept. */
+/**
+ * The database refuses first; then the books are audited; then the caller sees whether the promise
+ * was kept.
+ */
 async function whoNotices(books: Books, promise: (books: Books) => Promise<void>): Promise<string> {
   const broken = await promise(books).then(
     () => null,

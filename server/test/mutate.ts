@@ -1,6 +1,9 @@
 import type { Queryable } from '../src/db.ts';
 
-/** Breaks a function on purpose: every `from` must stand in it, so that no mutation can quietly become nothing. */
+/**
+ * Breaks a function on purpose: every `from` must stand in it, so that no mutation can quietly
+ * become nothing.
+ */
 export async function mutateFunction(
   owner: Queryable,
   name: string,

@@ -1,8 +1,8 @@
 import type { Pool } from '../src/db.ts';
 
 /**
- * Makes a session and what is remembered of it older. Only the owner of the schema can do this, and only with the
- * guards off: tests of expiry need no minute of waiting.
+ * Makes a session and what is remembered of it older. Only the owner of the schema can do this, and
+ * only with the guards off: tests of expiry need no minute of waiting.
  */
 export async function makeOlder(
   owner: Pool,

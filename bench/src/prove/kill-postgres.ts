@@ -16,8 +16,8 @@ const CLIENTS = 8;
 const SETTLE_TIMEOUT_MS = 120_000;
 
 /**
- * PostgreSQL is killed at random while clients create sessions over HTTP and a node claims and closes them. Each
- * client adds up what it was told; in the end that is what the database must say.
+ * PostgreSQL is killed at random while clients create sessions over HTTP and a node claims and
+ * closes them. Each client adds up what it was told; in the end that is what the database must say.
  */
 export const campaign: Campaign = {
   about: 'PostgreSQL killed under load: books right, balances as the clients added them up',
@@ -58,7 +58,9 @@ export const campaign: Campaign = {
   },
 };
 
-/** Every kill lands in the middle of work: some sessions must have been settled since the last one. */
+/**
+ * Every kill lands in the middle of work: some sessions must have been settled since the last one.
+ */
 async function untilSomeMore(tally: LoadTally, sessions: number): Promise<void> {
   const target = tally.settled + sessions;
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
@@ -111,7 +113,10 @@ async function killPostmaster(server: LocalPostgres): Promise<void> {
   await server.ended;
 }
 
-/** One backend dies by the hand of the system, as when memory runs out: the postmaster then restarts all of it. */
+/**
+ * One backend dies by the hand of the system, as when memory runs out: the postmaster then restarts
+ * all of it.
+ */
 async function killBackend(server: LocalPostgres): Promise<void> {
   const witness = await connect({ url: server.url });
   const cut = new Promise<void>((resolve) => void witness.once('end', () => resolve()));
@@ -121,7 +126,8 @@ async function killBackend(server: LocalPostgres): Promise<void> {
   );
   if (rows[0] === undefined) throw new Error('Nobody is connected: there is no load.');
   process.kill(rows[0].pid, 'SIGKILL');
-  // Every connection is cut before it recovers: without waiting for that, the old server might answer once more.
+  // Every connection is cut before it recovers: without waiting for that, the old server might
+  // answer once more.
   await cut;
   await untilItAnswers(server.url);
 }
@@ -134,7 +140,10 @@ async function untilItAnswers(url: string): Promise<void> {
   }
 }
 
-/** Backends outlive their postmaster for a moment, and while one does no new server may touch the directory. */
+/**
+ * Backends outlive their postmaster for a moment, and while one does no new server may touch the
+ * directory.
+ */
 async function startAgain(input: { dataDir: string; port: number }): Promise<LocalPostgres> {
   for (let attempt = 1; ; attempt += 1) {
     try {

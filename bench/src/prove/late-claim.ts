@@ -18,7 +18,9 @@ const BATCH = 20;
 /** What a session has left when its claim begins to wait. */
 const LIFE_LEFT_MS = 1_000;
 
-/** Ways to write a claim that lose the guarantee. Each must win here, or this proof could not fail. */
+/**
+ * Ways to write a claim that lose the guarantee. Each must win here, or this proof could not fail.
+ */
 const CONTROLS: Readonly<Record<string, readonly { from: string; to: string }[]>> = {
   'the clock read before the lock': [
     { from: 'v_now timestamptz;', to: 'v_now timestamptz := clock_timestamp();' },

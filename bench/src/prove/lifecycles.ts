@@ -6,7 +6,10 @@ import type { Campaign } from '../campaign.ts';
 import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
 
 const SIZE = { full: 100_000, short: 600 };
-/** Accounts walked at the same time: enough to meet each other in the sweeper, few enough for two cores. */
+/**
+ * Accounts walked at the same time: enough to meet each other in the sweeper, few enough for two
+ * cores.
+ */
 const WALKERS = 4;
 /** An account is left after a few to a few more sessions than usage shows. */
 const SESSIONS_PER_ACCOUNT = { min: 4, max: 25 };
@@ -19,7 +22,10 @@ interface Progress {
   violations: number;
 }
 
-/** Random lifecycles, each step done in the database and in plain arithmetic; the books are audited as it goes. */
+/**
+ * Random lifecycles, each step done in the database and in plain arithmetic; the books are audited
+ * as it goes.
+ */
 export const campaign: Campaign = {
   about: 'random lifecycles against a model: no step may differ',
   async run({ short, args, log }) {

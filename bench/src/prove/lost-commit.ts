@@ -28,7 +28,10 @@ interface Tally {
   doubled: number;
 }
 
-/** The connection is cut around COMMIT over reserve, claim and close; every caller asks again, nothing happens twice. */
+/**
+ * The connection is cut around COMMIT over reserve, claim and close; every caller asks again,
+ * nothing happens twice.
+ */
 export const campaign: Campaign = {
   about: 'connections cut after COMMIT was sent: nothing lost, nothing doubled',
   async run({ short, log }) {
@@ -97,7 +100,10 @@ async function cutSessions(input: {
   }
 }
 
-/** Reserve, claim and close with the connection cut under each. Answers what the client believes it was charged. */
+/**
+ * Reserve, claim and close with the connection cut under each. Answers what the client believes it
+ * was charged.
+ */
 async function oneSession(input: {
   ledger: Ledger;
   proxy: CuttingProxy;
@@ -141,7 +147,10 @@ async function oneSession(input: {
   return seconds * 1000;
 }
 
-/** The ledger itself asks once more; when that is cut too, its caller does, as a node and an SDK would. */
+/**
+ * The ledger itself asks once more; when that is cut too, its caller does, as a node and an SDK
+ * would.
+ */
 async function underCuts<T>(
   proxy: CuttingProxy,
   cutsMax: number,

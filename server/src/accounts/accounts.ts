@@ -63,7 +63,10 @@ export async function listAccounts(db: Queryable, limit: number): Promise<Accoun
   return rows.map(toAccount);
 }
 
-/** A suspended account gets no new sessions and cannot use those it has reserved. False: no such account. */
+/**
+ * A suspended account gets no new sessions and cannot use those it has reserved. False: no such
+ * account.
+ */
 export async function setAccountStatus(
   db: Queryable,
   input: { id: string; status: Account['status'] },
@@ -85,7 +88,10 @@ export async function listSuspended(db: Queryable, ids: readonly string[]): Prom
   return new Set(rows.map((row) => row.id));
 }
 
-/** Sessions that live already stay, even above a lowered limit; none is added until they are below it. */
+/**
+ * Sessions that live already stay, even above a lowered limit; none is added until they are below
+ * it.
+ */
 export async function setConcurrency(
   db: Queryable,
   input: { id: string; limit: number },

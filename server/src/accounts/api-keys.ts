@@ -123,7 +123,10 @@ export async function revokeApiKey(
   return rows[0]?.revoked === true;
 }
 
-/** Notes that these keys were used. Call it now and then with a batch, never on the path of a request. */
+/**
+ * Notes that these keys were used. Call it now and then with a batch, never on the path of a
+ * request.
+ */
 export async function touchApiKeys(db: Queryable, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await db.query('select touch_api_keys($1)', [ids]);
 }

@@ -84,7 +84,8 @@ async function lockMembers(
   db: Queryable,
   accountId: string,
 ): Promise<{ id: string; role: Role }[]> {
-  // Serialises changes to one team without touching the account's row, which sessions are waiting for.
+  // Serialises changes to one team without touching the account's row, which sessions are waiting
+  // for.
   await db.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [accountId]);
   const { rows } = await db.query<{ id: string; role: Role }>(
     'select id, role from console_users where account_id = $1',

@@ -1,6 +1,8 @@
 import type { Queryable } from '../db.ts';
 
-/** Whether a console user may decide about the waitlist. False: nobody signs in with this address. */
+/**
+ * Whether a console user may decide about the waitlist. False: nobody signs in with this address.
+ */
 export async function setOperator(
   db: Queryable,
   input: { email: string; isOperator: boolean },

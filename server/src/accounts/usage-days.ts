@@ -12,7 +12,10 @@ export interface UsageDay {
 const BATCH = 20_000;
 const BATCHES_MAX = 50;
 
-/** Audio charged by UTC day and model. Brings the daily sums up to the ledger first, from where they stopped. */
+/**
+ * Audio charged by UTC day and model. Brings the daily sums up to the ledger first, from where they
+ * stopped.
+ */
 export async function usageByDay(
   db: Queryable,
   input: { accountId: string; days: number },

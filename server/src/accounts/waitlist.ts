@@ -21,7 +21,10 @@ interface WaitlistRow {
   readonly created_at: Date;
 }
 
-/** Joining twice leaves the first entry as it is, and the answer does not tell: nobody learns who is on the list. */
+/**
+ * Joining twice leaves the first entry as it is, and the answer does not tell: nobody learns who is
+ * on the list.
+ */
 export async function joinWaitlist(
   db: Queryable,
   input: { email: string; name: string; purpose: string; language?: 'en' | 'sw' },
@@ -58,7 +61,10 @@ export async function findWaitlistEntry(
   return rows[0] === undefined ? null : toEntry(rows[0]);
 }
 
-/** The account of whoever was let in, the same one when asked again. Null: nobody waits under this id. */
+/**
+ * The account of whoever was let in, the same one when asked again. Null: nobody waits under this
+ * id.
+ */
 export async function approveWaitlist(
   db: Queryable,
   input: { id: string; actor: string },

@@ -12,7 +12,10 @@ export interface AdminSettings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** From the environment; without one, the database that `npm run dev` keeps in `devFolder` and runs at this moment. */
+/**
+ * From the environment; without one, the database that `npm run dev` keeps in `devFolder` and runs
+ * at this moment.
+ */
 export function readSettings(env: Environment, devFolder: string): AdminSettings {
   const databaseUrl = env['DATABASE_URL'];
   if (databaseUrl) {

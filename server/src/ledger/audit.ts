@@ -53,7 +53,9 @@ export async function audit(
   return findings;
 }
 
-/** All of them in one statement, one line for each violation: for tests that look after every step. */
+/**
+ * All of them in one statement, one line for each violation: for tests that look after every step.
+ */
 export async function findViolations(
   db: Queryable,
   options: { which: 'all' | 'safety' } = { which: 'safety' },

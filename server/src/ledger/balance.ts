@@ -18,8 +18,9 @@ interface BalanceRow {
 }
 
 /**
- * One statement, so that the figures and the sessions are of one moment. What is overdue counts as expired here
- * before anybody has written it down. The account's transactions, newest first, are the index to its newest sessions.
+ * One statement, so that the figures and the sessions are of one moment. What is overdue counts as
+ * expired here before anybody has written it down. The account's transactions, newest first, are
+ * the index to its newest sessions.
  */
 const BALANCE = `
   with clock as materialized (select clock_timestamp() as now),

@@ -11,7 +11,9 @@ interface ClaimRow {
   readonly allowed_origins: string[] | null;
 }
 
-/** Spends the credential. The function locks, then reads the clock, then decides: one caller wins. */
+/**
+ * Spends the credential. The function locks, then reads the clock, then decides: one caller wins.
+ */
 export async function claim(db: Queryable, input: ClaimInput): Promise<ClaimResult> {
   const attemptId = input.attemptId ?? randomUUID();
   const row = await askAgain(async () => {

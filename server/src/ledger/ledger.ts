@@ -8,14 +8,18 @@ import { reserve } from './reserve.ts';
 import { sweep } from './sweep.ts';
 
 /**
- * The only truth about money. Every method is one SQL function, one round trip, one transaction, and safe to repeat
- * when its answer was lost: the method itself asks once more with the same identity before it gives up.
- * Rejects with a database error when the database is away (`isDatabaseAway`).
+ * The only truth about money. Every method is one SQL function, one round trip, one transaction,
+ * and safe to repeat when its answer was lost: the method itself asks once more with the same
+ * identity before it gives up. Rejects with a database error when the database is away
+ * (`isDatabaseAway`).
  */
 export interface Ledger {
   reserve(input: ReserveInput): Promise<ReserveResult>;
   claim(input: ClaimInput): Promise<ClaimResult>;
-  /** `already` counts as done: the session was settled before, by this call's first try or by the sweeper. */
+  /**
+   * `already` counts as done: the session was settled before, by this call's first try or by the
+   * sweeper.
+   */
   close(input: CloseInput): Promise<CloseResult>;
   balance(accountId: string): Promise<Balance | null>;
   grant(input: CreditInput): Promise<CreditResult>;
@@ -69,7 +73,9 @@ export interface ClaimInput {
   readonly accountId: string;
   readonly nodeId: string;
   readonly nodeEpoch: number;
-  /** Names this upgrade. Repeat it only to ask again about the same upgrade. Left out: a fresh one. */
+  /**
+   * Names this upgrade. Repeat it only to ask again about the same upgrade. Left out: a fresh one.
+   */
   readonly attemptId?: string;
 }
 
@@ -93,7 +99,10 @@ export type ClaimResult =
 export interface CloseInput {
   readonly sessionId: string;
   readonly accountId: string;
-  /** `failed` is our fault and bills nothing. It also gives up a session whose claim was never answered. */
+  /**
+   * `failed` is our fault and bills nothing. It also gives up a session whose claim was never
+   * answered.
+   */
   readonly status: 'completed' | 'failed';
   /** Accepted audio in samples. */
   readonly samples: number;

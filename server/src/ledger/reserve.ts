@@ -16,7 +16,10 @@ interface ReserveRow {
   readonly retry_after_ms: number;
 }
 
-/** Sets credit aside, or says why not. The function locks the account, so twins at once get one reservation. */
+/**
+ * Sets credit aside, or says why not. The function locks the account, so twins at once get one
+ * reservation.
+ */
 export async function reserve(db: Queryable, input: ReserveInput): Promise<ReserveResult> {
   const sessionId = randomUUID();
   const hashes = idempotencyHashes(input);

@@ -5,8 +5,8 @@ import type { SweepOptions, SweepResult } from './ledger.ts';
 const BATCH = 100;
 
 /**
- * Ends what nobody else ends. Meant to be called every second: fail_orphans notices a longer pause and, for two lease
- * lengths after it, fails nobody for a lapsed lease.
+ * Ends what nobody else ends. Meant to be called every second: fail_orphans notices a longer pause
+ * and, for two lease lengths after it, fails nobody for a lapsed lease.
  */
 export async function sweep(db: Queryable, options: SweepOptions = {}): Promise<SweepResult> {
   const batch = options.batch ?? BATCH;

@@ -1,5 +1,6 @@
--- What no function, no operator and no mistake may commit. Deferred checks run as their owner, because at commit the
--- caller's role is back and may not read these tables; they name the schema, because its search path is back too.
+-- What no function, no operator and no mistake may commit. Deferred checks run as their owner,
+-- because at commit the caller's role is back and may not read these tables; they name the schema,
+-- because its search path is back too.
 
 create or replace function lease_length() returns interval
 language sql immutable parallel safe as $$ select interval '6 seconds' $$;
@@ -36,7 +37,8 @@ create or replace trigger accounts_begin_empty before insert on accounts
   for each row when (new.granted_ms <> 0 or new.last_seq <> 0)
   execute function refuse_change('an account begins empty; grant it credit');
 
--- At commit, every new transaction continues the one before it and moved exactly what its session says.
+-- At commit, every new transaction continues the one before it and moved exactly what its session
+-- says.
 create or replace function check_txn() returns trigger
 language plpgsql security definer as $$
 declare
@@ -91,8 +93,8 @@ create constraint trigger accounts_balance_is_posted
   after update of granted_ms, available_ms, reserved_ms, consumed_ms, last_seq on accounts
   deferrable initially deferred for each row execute function check_balance();
 
--- What an account has set aside is what its live sessions hold: beginning or ending one without moving the money
--- is refused.
+-- What an account has set aside is what its live sessions hold: beginning or ending one without
+-- moving the money is refused.
 create or replace function check_live() returns trigger
 language plpgsql security definer as $$
 begin

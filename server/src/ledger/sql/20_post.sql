@@ -1,4 +1,5 @@
--- The only writer of balances and transactions. The caller holds the account's row lock and has fixed the search path.
+-- The only writer of balances and transactions. The caller holds the account's row lock and has
+-- fixed the search path.
 create or replace function post(
   p_account uuid,
   p_kind txn_kind,
@@ -38,7 +39,8 @@ begin
 end
 $$;
 
--- Ends a session whose account and own row the caller has locked: the row and the money in one step.
+-- Ends a session whose account and own row the caller has locked: the row and the money in one
+-- step.
 create or replace function end_session(
   p_session sessions,
   p_status session_status,

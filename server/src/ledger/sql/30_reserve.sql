@@ -1,5 +1,5 @@
--- Sets credit aside for one session, or says why not. One statement, one round trip. The order of the questions is
--- part of the contract: account, replay, places, credit, capacity.
+-- Sets credit aside for one session, or says why not. One statement, one round trip. The order of
+-- the questions is part of the contract: account, replay, places, credit, capacity.
 create or replace function reserve_session(
   p_account uuid,
   p_session uuid,

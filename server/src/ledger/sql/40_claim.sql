@@ -1,5 +1,5 @@
--- Spends a credential: reserved -> active, for exactly one upgrade. Locks the session only, so that it never waits
--- for the account's other business.
+-- Spends a credential: reserved -> active, for exactly one upgrade. Locks the session only, so that
+-- it never waits for the account's other business.
 create or replace function claim_session(
   p_account uuid,
   p_session uuid,

@@ -30,7 +30,8 @@ begin
   if v_session.status = 'active' and (v_session.node_id, v_session.node_epoch) is distinct from (p_node, p_epoch) then
     raise exception 'session % belongs to another node', p_session using errcode = 'insufficient_privilege';
   end if;
-  -- A node that cannot learn whether its claim went through gives the session up; nothing can claim it later.
+  -- A node that cannot learn whether its claim went through gives the session up; nothing can claim
+  -- it later.
   if v_session.status = 'reserved' and p_status <> 'failed' then
     raise exception 'session % was never claimed', p_session using errcode = 'object_not_in_prerequisite_state';
   end if;

@@ -1,4 +1,5 @@
--- A node's life: register (a new epoch), renew, drain, retire. Only the database's clock measures a lease.
+-- A node's life: register (a new epoch), renew, drain, retire. Only the database's clock measures a
+-- lease.
 
 create or replace function register_node(
   p_id text,
@@ -59,9 +60,10 @@ begin
 end
 $$;
 
--- Whether a live session has nobody left to serve it. A session that was claimed follows the very process that claimed
--- it. One that was only placed can be claimed by any node behind the address its client was told, so it outlives its
--- node as long as one of those lives. One that lapsed is for expire_lapsed.
+-- Whether a live session has nobody left to serve it. A session that was claimed follows the very
+-- process that claimed it. One that was only placed can be claimed by any node behind the address
+-- its client was told, so it outlives its node as long as one of those lives. One that lapsed is
+-- for expire_lapsed.
 create or replace function is_orphan(p_session sessions, p_node nodes, p_lapsed_before timestamptz) returns boolean
 language sql stable as $$
   select (p_session.claimed_at is not null or p_session.expires_at > clock_timestamp())

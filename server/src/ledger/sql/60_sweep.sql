@@ -1,4 +1,5 @@
--- What nobody else ends. Both work in batches and skip what is locked, so they never wait and never hold up a caller.
+-- What nobody else ends. Both work in batches and skip what is locked, so they never wait and never
+-- hold up a caller.
 
 create or replace function expire_lapsed(p_batch integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -24,11 +25,13 @@ begin
 end
 $$;
 
--- Fails sessions whose node is gone: superseded by its own restart, retired, or with a lease that ended.
+-- Fails sessions whose node is gone: superseded by its own restart, retired, or with a lease that
+-- ended.
 --
--- A lease also ends when the database could not be reached to renew it. So lapses count only while somebody has been
--- looking without a gap and the server has been up for two lease lengths. One reading of the clock judges both the gap
--- and the leases: had the server frozen before it, the gap shows; had it frozen after, the leases still held then.
+-- A lease also ends when the database could not be reached to renew it. So lapses count only while
+-- somebody has been looking without a gap and the server has been up for two lease lengths. One
+-- reading of the clock judges both the gap and the leases: had the server frozen before it, the gap
+-- shows; had it frozen after, the leases still held then.
 create or replace function fail_orphans(
   p_batch integer,
   out failed integer,
@@ -72,7 +75,8 @@ begin
     select * into v_session from sessions
       where account_id = v_found.account_id and id = v_found.id for update skip locked;
     continue when not found or v_session.slot is null;
-    -- Again, now that it cannot change: it may have moved to a live node, or its node may have come back.
+    -- Again, now that it cannot change: it may have moved to a live node, or its node may have come
+    -- back.
     continue when not (
       select is_orphan(v_session, n, v_lapsed_before)
       from (select) one left join nodes n on n.id = v_session.node_id);
@@ -82,7 +86,8 @@ begin
 end
 $$;
 
--- A replay is answered until its session expires; after that the key is free and its row only takes space.
+-- A replay is answered until its session expires; after that the key is free and its row only takes
+-- space.
 create or replace function forget_idempotency(p_batch integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

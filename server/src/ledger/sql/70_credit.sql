@@ -1,4 +1,5 @@
--- Credit enters and is corrected only by postings with a reason and a name. Sent twice with one id, done once.
+-- Credit enters and is corrected only by postings with a reason and a name. Sent twice with one id,
+-- done once.
 
 create or replace function post_credit(
   p_account uuid,

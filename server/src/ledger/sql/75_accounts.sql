@@ -64,7 +64,8 @@ begin
 end
 $$;
 
--- The new account of somebody who was waiting; the same account when asked again; null when there is nobody.
+-- The new account of somebody who was waiting; the same account when asked again; null when there
+-- is nobody.
 create or replace function approve_waitlist(p_id uuid, p_account uuid, p_actor text) returns uuid
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,4 +1,5 @@
--- Who may do what, on one page. Money and sessions are written by functions alone: no role may write their tables.
+-- Who may do what, on one page. Money and sessions are written by functions alone: no role may
+-- write their tables.
 
 revoke all on
   accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency, claim_log,
