@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
-import type { Overview } from '@svc-asr/protocol/console.ts';
+import type { NewKey, Overview } from '@svc-asr/protocol/console.ts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium, openPage, signInAs, startConsoleSite } from './console-chromium.ts';
@@ -128,6 +130,33 @@ test('a file is converted in the page and understood; a second run is a second s
   await page.getByText('rounded up once to 3 s').first().waitFor();
   expect(complaints).toEqual([]);
 }, 60_000);
+
+test('the code shown for a server is run as it stands and opens a session', async () => {
+  const { page, context } = await openPage(browser);
+  await service.admit('coder@example.com');
+  await signInAs(page, { service, email: 'coder@example.com' });
+  const { secret } = await createKeyIn(page);
+  await page.goto(`${service.url}/app/playground`);
+  const code = await page.getByRole('region', { name: 'The same in your code' }).innerText();
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '-e', `${code}\nconsole.log(session.model, session.status);`],
+    {
+      cwd: join(import.meta.dirname, '../../console'),
+      // This test signed its own certificate.
+      env: { ...process.env, SVC_API_KEY: secret, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    },
+  );
+  expect(stdout.trim()).toBe('svc-asr-kikuyu-v1 reserved');
+  await context.close();
+}, 60_000);
+
+async function createKeyIn(page: Page): Promise<NewKey> {
+  const body = { name: 'server', models: ['svc-asr-kikuyu-v1'], expires_in_days: null };
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const request = JSON.stringify({ ...init, body: JSON.stringify(body) });
+  return page.evaluate(`fetch('/console-api/keys', ${request}).then((answer) => answer.json())`);
+}
 
 test('the public page plays recordings whose transcripts are what the service answers', async () => {
   const { page, context, complaints } = await openPage(browser);

@@ -93,15 +93,15 @@ function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
   const texts = useTexts();
   const [theme, setTheme] = useState(currentTheme);
   return (
-    <details className="group relative md:border-t md:border-line md:pt-3">
+    <details className="relative min-w-0 md:border-t md:border-line md:pt-3">
       <summary className="flex min-h-10 list-none items-center gap-2.5 rounded-md px-2 text-sm hover:bg-sunken [&::-webkit-details-marker]:hidden">
         <span
           aria-hidden="true"
-          className="grid size-8 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent-strong uppercase"
+          className="grid size-8 shrink-0 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent-strong uppercase"
         >
           {me.email.slice(0, 1)}
         </span>
-        <span className="sr-only min-w-0 truncate md:not-sr-only">{me.email}</span>
+        <span className="min-w-0 truncate max-md:sr-only">{me.email}</span>
       </summary>
       <div className="card absolute top-12 right-0 z-20 grid w-64 gap-4 p-4 md:top-auto md:right-auto md:bottom-14 md:left-0">
         <p className="truncate text-sm text-ink-2">{me.email}</p>

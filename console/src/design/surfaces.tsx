@@ -107,18 +107,18 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
 /** Code to take away. It scrolls sideways inside itself, by keyboard too. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
-    <div className="relative">
+    <div className="code grid rounded-md">
+      <div className="justify-self-end p-2 pb-0 text-ink">
+        <CopyButton text={code} />
+      </div>
       <pre
         tabIndex={0}
         role="region"
         aria-label={label}
-        className="code overflow-x-auto rounded-md p-4 pr-28 text-xs leading-5"
+        className="overflow-x-auto p-4 pt-1 text-xs leading-5"
       >
         <code>{code}</code>
       </pre>
-      <div className="absolute top-2 right-2">
-        <CopyButton text={code} />
-      </div>
     </div>
   );
 }

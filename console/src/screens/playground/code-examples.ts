@@ -6,7 +6,7 @@ interface ExampleInput {
   readonly maxAudioSeconds: number;
 }
 
-/** What the reader pastes. A test runs them, so that they stay true. */
+/** What the reader pastes. Tests take these lines from the screen and run them. */
 export function curlExample({ baseUrl, model, maxAudioSeconds }: ExampleInput): string {
   return `curl ${baseUrl}/v1/asr/sessions \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
