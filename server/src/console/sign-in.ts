@@ -2,6 +2,7 @@ import { RequestCode, VerifyCode, type CodeRequested } from '@svc-asr/protocol/c
 import type { FastifyInstance } from 'fastify';
 import { findMemberByEmail } from '../accounts/members.ts';
 import { ApiError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import { closeSession, openSession } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
@@ -28,7 +29,7 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
         secret: deps.secret,
         userId,
         email,
-        source: request.ip,
+        source: networkOf(request.ip),
       });
       if (issued === null) {
         throw new ApiError('request_rate_exceeded', {
