@@ -13,9 +13,9 @@ export class Bare {
   }
 
   static async start(): Promise<Bare> {
-    const bare = fork(new URL('./bare-main.ts', import.meta.url));
-    await once(bare, 'message');
-    return new Bare(bare);
+    const bare = new Bare(fork(new URL('./bare-main.ts', import.meta.url)));
+    await once(bare.#process, 'message', { signal: bare.#ended.signal });
+    return bare;
   }
 
   async recognise(order: BareOrder): Promise<BareAnswer> {
