@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findViolations } from '../src/ledger/audit.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { startWalk } from './ledger-model.ts';
+import { startWalk } from './ledger-walk.ts';
 import { stepArbitrary } from './ledger-steps.ts';
 
 let database: TestDatabase;

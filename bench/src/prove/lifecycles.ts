@@ -1,6 +1,6 @@
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import * as fc from 'fast-check';
-import { Divergence, startWalk } from '@svc-asr/server/test/ledger-model.ts';
+import { Divergence, startWalk } from '@svc-asr/server/test/ledger-walk.ts';
 import { stepArbitrary } from '@svc-asr/server/test/ledger-steps.ts';
 import type { Campaign } from '../campaign.ts';
 import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
