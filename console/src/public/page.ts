@@ -32,7 +32,7 @@ function header({ nav, other }: PublicTexts): string {
   const quiet = 'rounded-sm py-2 text-ink-2 hover:text-ink';
   return `
     <header class="flex items-center justify-between gap-4 py-5">
-      <a href="#main" class="button button-primary sr-only focus:not-sr-only">${nav.how}</a>
+      <a href="#main" class="button button-primary sr-only focus:not-sr-only">${nav.skip}</a>
       <span class="inline-flex items-center gap-2.5 font-semibold tracking-tight">${LOGO} svc-asr</span>
       <nav class="flex items-center gap-4 text-sm sm:gap-6">
         <a class="${quiet} max-sm:hidden" href="#how">${nav.how}</a>

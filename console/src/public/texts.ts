@@ -3,10 +3,15 @@ import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 /** The words of the public page. */
 const en = {
   other: { label: 'Kiswahili', href: '/sw', code: 'sw' },
-  nav: { how: 'How it works', price: 'Price', signIn: 'Sign in', join: 'Join the waitlist' },
+  nav: {
+    skip: 'Skip to content',
+    how: 'How it works',
+    price: 'Price',
+    signIn: 'Sign in',
+    join: 'Join the waitlist',
+  },
   title: 'Kikuyu and Dholuo, written while they are spoken.',
-  lead: 'A speech recognition API for the languages of tens of millions of conversations. Stream audio in; live transcripts come back, word by word.',
-  hear: 'Hear an example',
+  lead: 'A speech recognition API for two languages that the large services leave out. Stream audio in; live transcripts come back, word by word.',
   example: {
     title: 'A recording and its live transcript',
     play: 'Play',
@@ -92,10 +97,15 @@ export type PublicTexts = typeof en;
 
 const sw: PublicTexts = {
   other: { label: 'English', href: '/', code: 'en' },
-  nav: { how: 'Jinsi inavyofanya kazi', price: 'Bei', signIn: 'Ingia', join: 'Jiunge na orodha' },
+  nav: {
+    skip: 'Ruka hadi yaliyomo',
+    how: 'Jinsi inavyofanya kazi',
+    price: 'Bei',
+    signIn: 'Ingia',
+    join: 'Jiunge na orodha',
+  },
   title: 'Gĩkũyũ na Dholuo, yakiandikwa yanaposemwa.',
-  lead: 'API ya kutambua usemi kwa lugha za mamilioni ya mazungumzo. Tuma sauti; maandishi hurudi papo hapo, neno kwa neno.',
-  hear: 'Sikiliza mfano',
+  lead: 'API ya kutambua usemi kwa lugha mbili ambazo huduma kubwa huziacha. Tuma sauti; maandishi hurudi papo hapo, neno kwa neno.',
   example: {
     title: 'Sauti iliyorekodiwa na maandishi yake ya papo hapo',
     play: 'Cheza',

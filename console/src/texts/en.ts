@@ -1,7 +1,6 @@
 /** Every word the console shows. `sw.ts` holds the same shape, so a missing translation does not compile. */
 export const en = {
   languageName: 'English',
-  brand: 'svc-asr',
   nav: {
     label: 'Main',
     skip: 'Skip to content',
@@ -18,7 +17,6 @@ export const en = {
   },
   common: {
     cancel: 'Cancel',
-    close: 'Close',
     copy: 'Copy',
     copied: 'Copied',
     retry: 'Try again',
@@ -27,13 +25,11 @@ export const en = {
     saved: 'Saved',
     email: 'E-mail address',
     never: 'Never',
-    today: 'today',
     you: 'you',
     models: { 'svc-asr-kikuyu-v1': 'Kikuyu', 'svc-asr-dholuo-v1': 'Dholuo' },
     ownerOnly: 'Only an owner of this account can change this.',
   },
   errors: {
-    title: 'That did not work',
     offline: 'The server could not be reached. Check your connection and try again.',
     requestId: (id: string) => `Request ${id}`,
     codes: {
@@ -97,7 +93,6 @@ export const en = {
     gauge: (a: string, r: string, c: string) => `${a} available, ${r} reserved, ${c} consumed`,
     usage: 'Use in the last 30 days',
     usageEmpty: 'Nothing was used in the last 30 days.',
-    usageTotal: 'Total',
     perDay: 'Audio charged per day and model',
     day: 'Day',
     asTable: 'Show as a table',
@@ -161,12 +156,9 @@ export const en = {
     stored: 'I have stored it',
     tryIt: 'Try it from your server',
     columns: {
-      name: 'Name',
-      key: 'Key',
       models: 'Models',
       lastUsed: 'Last used',
       expires: 'Expires',
-      actions: 'Actions',
     },
     status: { live: 'Live', expired: 'Expired', revoked: 'Revoked' },
     rotate: 'Rotate',
@@ -195,10 +187,8 @@ export const en = {
     stop: 'Stop',
     connecting: 'Connecting',
     finishing: 'Finishing',
-    or: 'or',
     drop: 'Drop an audio file here, or choose one',
     dropHint: 'Any format your browser can play. It is converted here to 16 kHz PCM.',
-    chooseFile: 'Choose a file',
     transcript: 'Transcript',
     placeholder: 'The words appear here while you speak.',
     listening: 'Listening. The first words come after about a second.',
@@ -222,10 +212,11 @@ export const en = {
       microphone_missing: 'No microphone was found. Connect one, or drop a file.',
       undecodable: 'This file could not be read as audio. Try WAV, MP3, M4A, OGG or WebM.',
       too_short: 'There is no audio in this file.',
+      connection_refused:
+        'The stream could not be opened. Nothing is charged; check your connection and start again.',
       connection_lost:
         'The connection was lost. Audio that had arrived is charged; start again when you are online.',
     } as Record<string, string>,
-    clear: 'Clear',
   },
   settings: {
     title: 'Settings',

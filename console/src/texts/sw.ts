@@ -2,7 +2,6 @@ import type { Texts } from './en.ts';
 
 export const sw: Texts = {
   languageName: 'Kiswahili',
-  brand: 'svc-asr',
   nav: {
     label: 'Kuu',
     skip: 'Ruka hadi yaliyomo',
@@ -19,7 +18,6 @@ export const sw: Texts = {
   },
   common: {
     cancel: 'Ghairi',
-    close: 'Funga',
     copy: 'Nakili',
     copied: 'Imenakiliwa',
     retry: 'Jaribu tena',
@@ -28,13 +26,11 @@ export const sw: Texts = {
     saved: 'Imehifadhiwa',
     email: 'Anwani ya barua pepe',
     never: 'Kamwe',
-    today: 'leo',
     you: 'wewe',
     models: { 'svc-asr-kikuyu-v1': 'Gĩkũyũ', 'svc-asr-dholuo-v1': 'Dholuo' },
     ownerOnly: 'Ni mmiliki wa akaunti hii tu anayeweza kubadilisha hili.',
   },
   errors: {
-    title: 'Haikufaulu',
     offline: 'Seva haikufikika. Angalia mtandao wako kisha ujaribu tena.',
     requestId: (id) => `Ombi ${id}`,
     codes: {
@@ -101,7 +97,6 @@ export const sw: Texts = {
     gauge: (a, r, c) => `${a} linapatikana, ${r} limetengwa, ${c} limetumika`,
     usage: 'Matumizi ya siku 30 zilizopita',
     usageEmpty: 'Hakuna kilichotumika katika siku 30 zilizopita.',
-    usageTotal: 'Jumla',
     perDay: 'Sauti iliyolipishwa kwa siku na modeli',
     day: 'Siku',
     asTable: 'Onyesha kama jedwali',
@@ -170,12 +165,9 @@ export const sw: Texts = {
     stored: 'Nimeuhifadhi',
     tryIt: 'Ujaribu kutoka kwenye seva yako',
     columns: {
-      name: 'Jina',
-      key: 'Ufunguo',
       models: 'Modeli',
       lastUsed: 'Ulitumika mwisho',
       expires: 'Huisha',
-      actions: 'Vitendo',
     },
     status: { live: 'Unatumika', expired: 'Muda umeisha', revoked: 'Umebatilishwa' },
     rotate: 'Badilisha',
@@ -204,11 +196,9 @@ export const sw: Texts = {
     stop: 'Simamisha',
     connecting: 'Inaunganisha',
     finishing: 'Inamaliza',
-    or: 'au',
     drop: 'Weka faili ya sauti hapa, au uchague moja',
     dropHint:
       'Muundo wowote ambao kivinjari chako kinaweza kucheza. Hubadilishwa hapa kuwa PCM ya 16 kHz.',
-    chooseFile: 'Chagua faili',
     transcript: 'Maandishi',
     placeholder: 'Maneno huonekana hapa unapoongea.',
     listening: 'Inasikiliza. Maneno ya kwanza huja baada ya takriban sekunde moja.',
@@ -232,10 +222,11 @@ export const sw: Texts = {
       microphone_missing: 'Hakuna maikrofoni iliyopatikana. Unganisha moja, au weka faili.',
       undecodable: 'Faili hii haikusomeka kama sauti. Jaribu WAV, MP3, M4A, OGG au WebM.',
       too_short: 'Hakuna sauti katika faili hii.',
+      connection_refused:
+        'Mkondo haukufunguka. Hakuna kinacholipishwa; angalia mtandao wako kisha uanze tena.',
       connection_lost:
         'Muunganisho ulikatika. Sauti iliyokuwa imefika inalipishwa; anza tena ukiwa mtandaoni.',
     },
-    clear: 'Futa',
   },
   settings: {
     title: 'Mipangilio',

@@ -33,11 +33,14 @@ const FRAME_SAMPLES = 3_200;
 export function recognise(input: RecogniseInput): Recognition {
   const stopped = new AbortController();
   const aborted = new AbortController();
-  void run(input, { stopped: stopped.signal, aborted: aborted.signal }).catch((error: unknown) => {
-    if (!aborted.signal.aborted) input.on({ type: 'failed', ...explain(error) });
-  });
+  const stop = () => stopped.abort();
+  void run(input, { stopped: stopped.signal, stop, aborted: aborted.signal }).catch(
+    (error: unknown) => {
+      if (!aborted.signal.aborted) input.on({ type: 'failed', ...explain(error) });
+    },
+  );
   return {
-    stop: () => stopped.abort(),
+    stop,
     abort: () => {
       aborted.abort();
       stopped.abort();
@@ -47,6 +50,8 @@ export function recognise(input: RecogniseInput): Recognition {
 
 interface Signals {
   readonly stopped: AbortSignal;
+  /** An unplugged microphone ends the speaking as a click does: what was said is still finished. */
+  readonly stop: () => void;
   readonly aborted: AbortSignal;
 }
 
@@ -56,7 +61,10 @@ async function run(input: RecogniseInput, signals: Signals): Promise<void> {
   const samples = input.source.kind === 'file' ? await decodeFile(input.source.file) : null;
   const meter = new LatencyMeter();
   const feed = new Feed(meter);
-  const microphone = samples === null ? await startMicrophone(feed, input.onLevel) : null;
+  const microphone =
+    samples === null
+      ? await startMicrophone(feed, { onLevel: input.onLevel, onLost: signals.stop })
+      : null;
   try {
     const stream = await open(input, { meter, signal: signals.aborted });
     feed.attach(stream);
@@ -122,10 +130,14 @@ class Feed {
   }
 }
 
-function startMicrophone(feed: Feed, onLevel: (level: number) => void): Promise<Microphone> {
+function startMicrophone(
+  feed: Feed,
+  { onLevel, onLost }: { onLevel: (level: number) => void; onLost: () => void },
+): Promise<Microphone> {
   return openMicrophone({
     sink: feed,
     workletUrl: WORKLET_URL,
+    onLost,
     // Speech lies between about -60 and -10 dB.
     onLevel: (db) => onLevel(Math.min(1, Math.max(0, (db + 60) / 50))),
   });
