@@ -5,25 +5,33 @@ import { pcmOf, secondsOf, type UtterancePlan } from './utterances.ts';
 const FRAME_MS = 100;
 const FRAME_BYTES = FRAME_MS * 32;
 
+interface SpeakerOptions {
+  /** How many times faster than real time. */
+  readonly speed?: number;
+  readonly clock?: () => number;
+}
+
 /** One stream that speaks in real time, or so many times faster, and notes when each chunk's words came. */
 export class LiveSpeaker {
-  /** From the last sample of a chunk to its delta. */
+  /** From the last sample of a chunk to its delta, by the clock given. */
   readonly lagsMs: number[] = [];
   /** How much has been sent. */
   spokenS = 0;
   readonly #stream: EngineStream;
   readonly #pcm: Uint8Array;
   readonly #frameEveryMs: number;
+  readonly #clock: () => number;
   #nextAtMs: number;
   #position = 0;
   #utterance = 0;
   #chunkDoneAtMs: number[] = [];
   #blocked = false;
 
-  private constructor(stream: EngineStream, pcm: Uint8Array, speed: number) {
+  private constructor(stream: EngineStream, pcm: Uint8Array, options: SpeakerOptions) {
     this.#stream = stream;
     this.#pcm = pcm;
-    this.#frameEveryMs = FRAME_MS / speed;
+    this.#frameEveryMs = FRAME_MS / (options.speed ?? 1);
+    this.#clock = options.clock ?? (() => performance.now());
     // Nobody begins to speak at the same moment.
     this.#nextAtMs = performance.now() + Math.random() * (CHUNK_SAMPLES / 16);
     void this.#listen();
@@ -32,11 +40,11 @@ export class LiveSpeaker {
   static async open(
     engine: Engine,
     plan: UtterancePlan,
-    options: { speed: number } = { speed: 1 },
+    options: SpeakerOptions = {},
   ): Promise<LiveSpeaker> {
     const { signal } = new AbortController();
     const stream = await engine.open({ model: plan.model, signal });
-    return new LiveSpeaker(stream, pcmOf(plan), options.speed);
+    return new LiveSpeaker(stream, pcmOf(plan), options);
   }
 
   /** Sends what is due by now. */
@@ -56,7 +64,7 @@ export class LiveSpeaker {
     this.#position += frame.length;
     this.spokenS += secondsOf(frame);
     const chunks = Math.floor(this.#position / 2 / CHUNK_SAMPLES);
-    if (chunks > chunksBefore) this.#chunkDoneAtMs[chunks] = performance.now();
+    if (chunks > chunksBefore) this.#chunkDoneAtMs[chunks] = this.#clock();
     const taken = this.#stream.write(frame);
     if (this.#position >= this.#pcm.length) {
       this.#stream.flush();
@@ -78,7 +86,7 @@ export class LiveSpeaker {
       if (event.type === 'error') throw new Error(event.reason);
       if (event.type !== 'delta' || event.utterance !== this.#utterance) continue;
       const doneAtMs = this.#chunkDoneAtMs[event.samples / CHUNK_SAMPLES];
-      if (doneAtMs !== undefined) this.lagsMs.push(performance.now() - doneAtMs);
+      if (doneAtMs !== undefined) this.lagsMs.push(this.#clock() - doneAtMs);
     }
   }
 }
