@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FinalEvent } from '@svc-asr/protocol';
 import { SessionClock } from '../src/stream/session-clock.ts';
-import { Tape } from '../src/stream/tape.ts';
+import { Tape, type Settled } from '../src/stream/tape.ts';
 import { Stitcher } from '../src/stream/transcript.ts';
 import { ModelSession, SAMPLES_PER_MS } from './model-session.ts';
 
@@ -136,8 +136,8 @@ class History {
   }
 
   /** What a final has said, also one that came because a session was full, no later reset takes back. */
-  #hear(event: FinalEvent): void {
-    this.stitcher.onFinal(event, this.#clock);
+  #hear(event: FinalEvent, settled: Settled): void {
+    this.stitcher.onFinal(event, settled, this.#clock);
     const heard = new Set(event.words.map((word) => word.text));
     this.#sinceFlush = this.#sinceFlush.filter((word) => !heard.has(word));
   }
@@ -145,10 +145,10 @@ class History {
   #onFinal(event: FinalEvent): void {
     const limit = event.reason === 'max_audio_reached';
     const { isForgotten } = this.tape;
-    const ids = limit ? this.tape.settleSent() : this.tape.settleFlush();
-    if (ids !== null) {
-      if (!isForgotten) this.#hear(event);
-      this.answered.push(...ids);
+    const settled = limit ? this.tape.settleSent() : this.tape.settleFlush();
+    if (settled !== null) {
+      if (!isForgotten) this.#hear(event, settled);
+      this.answered.push(...settled.answered);
     }
     if (limit) this.#session = this.#begin();
   }
@@ -195,7 +195,7 @@ test('a receipt of a failed session is nothing, of a lost one unknown', () => {
   if (event?.type !== 'final') throw new Error('no final');
   for (const billed of ['as_told', 'nothing', 'unknown'] as const) {
     stitcher.beginSession(billed);
-    stitcher.onFinal(event, clock);
+    stitcher.onFinal(event, { answered: [1], startSample: 0, endSample: 16 }, clock);
     stitcher.endSession(billed);
   }
   expect(stitcher.transcript.sessions.map((session) => session.billableMs)).toEqual([
@@ -203,4 +203,54 @@ test('a receipt of a failed session is nothing, of a lost one unknown', () => {
     0,
     null,
   ]);
+});
+
+test('times are to the millisecond those of one session, though utterances begin inside a millisecond', () => {
+  const samples = [1_003, 2_010, 777];
+  function finals(failBefore: number | null) {
+    const tape = new Tape();
+    const stitcher = new Stitcher();
+    let clock = new SessionClock();
+    let heard = 0;
+    stitcher.beginSession('a');
+    for (const [at, count] of samples.entries()) {
+      if (at === failBefore) {
+        tape.rewind();
+        clock = new SessionClock();
+        heard = 0;
+      }
+      tape.write(new Uint8Array(count * 2));
+      tape.flush(at);
+      for (let entry = tape.next(); entry !== undefined; entry = tape.next()) {
+        if (entry.kind === 'audio') clock.hear(entry.at, entry.pcm.byteLength / 2);
+      }
+      const start = Math.floor(heard / SAMPLES_PER_MS);
+      heard += count;
+      const end = Math.ceil(heard / SAMPLES_PER_MS);
+      const word = { text: 'x', start_ms: start + 20, end_ms: start + 40 };
+      const settled = tape.settleFlush();
+      if (settled === null) throw new Error('The flush was sent.');
+      const event: FinalEvent = {
+        type: 'final',
+        text: 'x',
+        utterance: at,
+        reason: 'flush',
+        start_ms: start,
+        end_ms: end,
+        words: [word],
+        audio_ms: end - start,
+        total_audio_ms: end,
+        billable_ms: 1_000,
+      };
+      stitcher.onFinal(event, settled, clock);
+    }
+    return stitcher.transcript.finals.map(({ start_ms, end_ms, words }) => [
+      start_ms,
+      end_ms,
+      words,
+    ]);
+  }
+  const undisturbed = finals(null);
+  expect(finals(1)).toEqual(undisturbed);
+  expect(finals(2)).toEqual(undisturbed);
 });

@@ -22,18 +22,33 @@ export class SessionClock {
     this.#heard += samples;
   }
 
-  /** A start lies in the piece that begins there, an end in the piece that ends there. */
-  startMs(sessionMs: number): number {
-    return this.#toCaller(sessionMs, (piece) => piece.session <= sessionMs * SAMPLES_PER_MS);
+  /**
+   * A moment of an utterance that begins at `origin`. Counted from there, so that it is to the millisecond what one
+   * session alone would have said; only after a leap is it counted from the leap.
+   */
+  toCaller(sessionMs: number, origin: Origin, edge: 'start' | 'end'): number {
+    const samples = sessionMs * SAMPLES_PER_MS;
+    // A start lies in the piece that begins there, an end in the piece that ends there.
+    const piece = this.#pieces.findLast(({ session }) =>
+      edge === 'start' ? session <= samples : session < samples,
+    );
+    if (piece === undefined || piece.session <= origin.sessionMs * SAMPLES_PER_MS) {
+      return origin.callerMs + sessionMs - origin.sessionMs;
+    }
+    return floorMs(piece.caller) + sessionMs - floorMs(piece.session);
   }
+}
 
-  endMs(sessionMs: number): number {
-    return this.#toCaller(sessionMs, (piece) => piece.session < sessionMs * SAMPLES_PER_MS);
-  }
+/** The same moment in both times. */
+export interface Origin {
+  readonly sessionMs: number;
+  readonly callerMs: number;
+}
 
-  #toCaller(sessionMs: number, reached: (piece: { session: number }) => boolean): number {
-    const piece = this.#pieces.findLast(reached) ?? this.#pieces[0];
-    if (piece === undefined) return sessionMs;
-    return Math.round(sessionMs + (piece.caller - piece.session) / SAMPLES_PER_MS);
-  }
+export function floorMs(samples: number): number {
+  return Math.floor(samples / SAMPLES_PER_MS);
+}
+
+export function ceilMs(samples: number): number {
+  return Math.ceil(samples / SAMPLES_PER_MS);
 }

@@ -296,14 +296,14 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     if (event.reason === 'draining' && this.#options.getSession !== undefined) return;
     this.#failover.onProgress();
     const { isForgotten } = this.#tape;
-    const answered = event.reason === 'flush' ? this.#tape.settleFlush() : this.#tape.settleSent();
-    if (answered === null) return;
+    const settled = event.reason === 'flush' ? this.#tape.settleFlush() : this.#tape.settleSent();
+    if (settled === null) return;
     const final = isForgotten
       ? this.#emptyFinal()
-      : this.#stitcher.onFinal(event, connection.clock);
+      : this.#stitcher.onFinal(event, settled, connection.clock);
     if (!isForgotten) this.#events.emit(final);
-    for (const id of answered) this.#answers.resolve(id, final);
-    this.#sender.onAnswered(answered);
+    for (const id of settled.answered) this.#answers.resolve(id, final);
+    this.#sender.onAnswered(settled.answered);
   }
 
   /** For a flush when there is nothing to finish and no session to ask. */

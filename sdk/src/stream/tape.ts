@@ -8,6 +8,13 @@ export type TapeEntry =
   | { readonly kind: 'flush'; readonly id: number }
   | { readonly kind: 'reset'; readonly id: number };
 
+/** What a final covered: the flushes and resets it answers, and the audio, in the caller's time. */
+export interface Settled {
+  readonly answered: readonly number[];
+  readonly startSample: number | null;
+  readonly endSample: number | null;
+}
+
 /**
  * Everything since the last final, in order: what a new session must hear after the old one failed. `at` is the
  * sample's place in the caller's time, which goes on through skipped silence and through every session.
@@ -102,24 +109,22 @@ export class Tape {
   }
 
   /** The oldest flush got its final: all before it is safe. Null: nobody asked for that final. */
-  settleFlush(): number[] | null {
-    const id = this.#settle('flush');
-    return id === null ? null : [id];
+  settleFlush(): Settled | null {
+    const at = this.#entries.findIndex((entry) => entry.kind === 'flush');
+    return at < 0 || at >= this.#cursor ? null : this.#settle(at + 1);
   }
 
   settleReset(): number | null {
-    return this.#settle('reset');
+    const at = this.#entries.findIndex((entry) => entry.kind === 'reset');
+    if (at < 0 || at >= this.#cursor) return null;
+    return this.#settle(at + 1).answered.at(-1) ?? null;
   }
 
-  /** A final that nobody asked for covered all audio sent. Flushes and resets right behind it are answered: their ids. */
-  settleSent(): number[] {
+  /** A final that nobody asked for covered all audio sent. Flushes and resets right behind it are answered too. */
+  settleSent(): Settled {
     let to = this.#cursor;
     while (to < this.#entries.length && this.#entries[to]?.kind !== 'audio') to += 1;
-    const answered = this.#entries
-      .slice(0, to)
-      .flatMap((entry) => (entry.kind === 'audio' ? [] : [entry.id]));
-    this.#cut(0, to);
-    return answered;
+    return this.#settle(to);
   }
 
   /** For a new session: nothing is sent yet, and what was to be forgotten needs no telling. Gives the resets' ids. */
@@ -134,12 +139,16 @@ export class Tape {
     return resets;
   }
 
-  #settle(kind: 'flush' | 'reset'): number | null {
-    const at = this.#entries.findIndex((entry) => entry.kind === kind);
-    const entry = this.#entries[at];
-    if (entry === undefined || entry.kind === 'audio' || at >= this.#cursor) return null;
-    this.#cut(0, at + 1);
-    return entry.id;
+  #settle(to: number): Settled {
+    const done = this.#entries.slice(0, to);
+    const audio = done.filter((entry) => entry.kind === 'audio');
+    const last = audio.at(-1);
+    this.#cut(0, to);
+    return {
+      answered: done.flatMap((entry) => (entry.kind === 'audio' ? [] : [entry.id])),
+      startSample: audio[0]?.at ?? null,
+      endSample: last === undefined ? null : last.at + sampleCount(last.pcm),
+    };
   }
 
   #cut(from: number, to: number): void {

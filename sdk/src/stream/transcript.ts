@@ -1,5 +1,6 @@
 import type { DeltaEvent, FinalEvent } from '@svc-asr/protocol';
-import type { SessionClock } from './session-clock.ts';
+import { ceilMs, floorMs, type Origin, type SessionClock } from './session-clock.ts';
+import type { Settled } from './tape.ts';
 
 /** What one session cost: null while unknown (a connection that was lost; `GET /v1/usage` will tell). */
 export interface SessionReceipt {
@@ -20,6 +21,7 @@ export class Stitcher {
   readonly #finals: FinalEvent[] = [];
   readonly #receipts: { sessionId: string; billableMs: number | null }[] = [];
   #shownMs = 0;
+  #endMs = 0;
 
   beginSession(sessionId: string): void {
     this.#receipts.push({ sessionId, billableMs: 0 });
@@ -38,24 +40,25 @@ export class Stitcher {
     return { ...event, text: event.text.normalize('NFC'), utterance: this.#finals.length };
   }
 
-  onFinal(event: FinalEvent, clock: SessionClock): FinalEvent {
+  onFinal(event: FinalEvent, settled: Settled, clock: SessionClock): FinalEvent {
     this.#shownMs = 0;
     const receipt = this.#receipts.at(-1);
     if (receipt !== undefined) receipt.billableMs = event.billable_ms;
-    const start = clock.startMs(event.start_ms);
+    const { start_ms, end_ms, origin } = placed(event, settled, this.#endMs);
+    this.#endMs = end_ms;
     const final: FinalEvent = {
       ...event,
       text: event.text.normalize('NFC'),
       utterance: this.#finals.length,
-      start_ms: start,
-      end_ms: Math.max(start, clock.endMs(event.end_ms)),
+      start_ms,
+      end_ms,
       words: event.words.map((word) => ({
         ...word,
         text: word.text.normalize('NFC'),
-        start_ms: clock.startMs(word.start_ms),
-        end_ms: clock.endMs(word.end_ms),
+        start_ms: Math.min(end_ms, clock.toCaller(word.start_ms, origin, 'start')),
+        end_ms: Math.min(end_ms, clock.toCaller(word.end_ms, origin, 'end')),
       })),
-      total_audio_ms: clock.endMs(event.total_audio_ms),
+      total_audio_ms: end_ms,
       billable_ms: this.#billableMs(),
     };
     this.#finals.push(final);
@@ -97,4 +100,13 @@ export class Stitcher {
   #billableMs(): number {
     return this.#receipts.reduce((sum, receipt) => sum + (receipt.billableMs ?? 0), 0);
   }
+}
+
+/** Where an utterance lies: we know to the sample what was sent. One without audio lies where the last one ended. */
+function placed(event: FinalEvent, settled: Settled, lastEndMs: number) {
+  const { startSample, endSample } = settled;
+  const start_ms = startSample === null ? lastEndMs : floorMs(startSample);
+  const end_ms = endSample === null ? lastEndMs : ceilMs(endSample);
+  const origin: Origin = { sessionMs: event.start_ms, callerMs: start_ms };
+  return { start_ms, end_ms, origin };
 }
