@@ -1,4 +1,5 @@
 import { generateSecrets } from '@svc-asr/server/config.ts';
+import { inTransaction } from '@svc-asr/server/db.ts';
 import type { Campaign } from '../campaign.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
 import { percentile } from '../engine/percentile.ts';
@@ -45,10 +46,10 @@ export const campaign: Campaign = {
       // The first round warms both sides up and is thrown away.
       for (let round = 0; round <= size.rounds; round += 1) {
         const pepper = Buffer.from(secrets.API_KEY_PEPPER, 'base64');
-        const making = { round, count: size.accounts, pepper };
-        await tenantsOf(ledger, { ...making, side: 'bare' });
-        const tenants = await tenantsOf(ledger, { ...making, side: 'http' });
-        const bareSeconds = await measureBare(ledger, { round, postgres, ...size });
+        const making = { count: size.accounts, pepper };
+        await startAfresh(ledger, making);
+        const bareSeconds = await measureBare(ledger, { postgres, ...size });
+        const tenants = await startAfresh(ledger, making);
         const before = { postgres: cpuSecondsOf(postgres), api: cpuSecondsOf(api.pid) };
         const roundLatencies = await reserveByHttp({
           url: api.url,
@@ -102,31 +103,33 @@ function startApi(
   });
 }
 
-type Side = 'bare' | 'http';
+const ACCOUNT_PREFIX = '00000000-0000-4000-8000-';
 
-/** New accounts for each side of every round: sessions left over must not become work for the next. */
-function tenantsOf(
-  ledger: ThrowAwayLedger,
-  input: { round: number; side: Side; count: number; pepper: Buffer },
+/**
+ * An empty database with new accounts: what one side left behind would lapse after a minute, and giving it back would
+ * be counted as work of the other.
+ */
+async function startAfresh(
+  { owner }: ThrowAwayLedger,
+  input: { count: number; pepper: Buffer },
 ): Promise<CampaignTenant[]> {
-  const prefix = accountPrefix(input.side, input.round);
-  const accountId = (at: number) => prefix + String(at).padStart(12, '0');
-  return addTenants(ledger.owner, { ...input, concurrency: CONCURRENCY, accountId });
-}
-
-function accountPrefix(side: Side, round: number): string {
-  return `00000000-0000-${side === 'bare' ? 4000 : 4001}-${8_000 + round}-`;
+  await inTransaction(owner, async (db) => {
+    await db.query('set local session_replication_role = replica');
+    await db.query('truncate accounts cascade');
+  });
+  const accountId = (at: number) => ACCOUNT_PREFIX + String(at).padStart(12, '0');
+  return addTenants(owner, { ...input, concurrency: CONCURRENCY, accountId });
 }
 
 async function measureBare(
   ledger: ThrowAwayLedger,
-  input: { round: number; postgres: number; accounts: number; reservations: number },
+  input: { postgres: number; accounts: number; reservations: number },
 ): Promise<number> {
   const before = cpuSecondsOf(input.postgres);
   const pgbenchSeconds = await reserveByPgbench({
     databaseUrl: ledger.server.url,
     accounts: input.accounts,
-    accountIdSql: `('${accountPrefix('bare', input.round)}' || lpad(:n::text, 12, '0'))::uuid`,
+    accountIdSql: `('${ACCOUNT_PREFIX}' || lpad(:n::text, 12, '0'))::uuid`,
     clients: CLIENTS,
     reservations: input.reservations,
   });
