@@ -8,4 +8,5 @@ left join (
   from txn group by account_id
 ) t on t.account_id = a.id
 where (a.granted_ms, a.available_ms, a.reserved_ms, a.consumed_ms) is distinct from
-  (-coalesce(t.granted, 0), coalesce(t.available, 0), coalesce(t.reserved, 0), coalesce(t.consumed, 0));
+  (-coalesce(t.granted, 0), coalesce(t.available, 0), coalesce(t.reserved, 0),
+    coalesce(t.consumed, 0));

@@ -1,6 +1,7 @@
 -- Every claimed session has its claim, and every claim its session, made by the same upgrade before
 -- the expiry.
-select coalesce(s.account_id, c.account_id) as account_id, coalesce(s.id, c.session_id) as session_id, s.status
+select coalesce(s.account_id, c.account_id) as account_id,
+  coalesce(s.id, c.session_id) as session_id, s.status
 from (select * from sessions where claimed_at is not null) s
 full join claim_log c on c.account_id = s.account_id and c.session_id = s.id
 where (s.attempt_id, s.node_id, s.node_epoch, s.claimed_at) is distinct from

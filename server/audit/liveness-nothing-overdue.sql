@@ -7,7 +7,8 @@ from sessions s
 left join nodes n on n.id = s.node_id
 cross join sweeper_watch w
 where s.slot is not null
-  and greatest(w.quiet_until, pg_postmaster_start_time() + 2 * lease_length()) < now() - interval '10 seconds'
+  and greatest(w.quiet_until, pg_postmaster_start_time() + 2 * lease_length())
+    < now() - interval '10 seconds'
   and (
     (s.status = 'reserved' and s.expires_at < now() - interval '10 seconds')
     or n.id is null

@@ -53,8 +53,10 @@ begin
         when 'reserve' then new.reserved_ms = s.reserved_ms and new.consumed_ms = 0
         when 'complete' then s.status = 'completed' and new.reserved_ms = -s.reserved_ms
           and new.consumed_ms = s.billable_ms
-        when 'fail' then s.status = 'failed' and new.reserved_ms = -s.reserved_ms and new.consumed_ms = 0
-        when 'expire' then s.status = 'expired' and new.reserved_ms = -s.reserved_ms and new.consumed_ms = 0
+        when 'fail' then s.status = 'failed' and new.reserved_ms = -s.reserved_ms
+          and new.consumed_ms = 0
+        when 'expire' then s.status = 'expired' and new.reserved_ms = -s.reserved_ms
+          and new.consumed_ms = 0
         else new.reserved_ms = 0 and new.consumed_ms = 0
       end
     into v_right
@@ -63,7 +65,8 @@ begin
     left join public.sessions s on s.account_id = new.account_id and s.id = new.session_id
     where a.id = new.account_id;
   if v_right is not true then
-    raise exception 'transaction % of account % does not continue its ledger or does not match its session',
+    raise exception
+      'transaction % of account % does not continue its ledger or does not match its session',
       new.seq, new.account_id using errcode = 'integrity_constraint_violation';
   end if;
   return null;

@@ -110,8 +110,8 @@ begin
   remaining_ms := v_account.available_ms - reserved_ms;
   created_at := v_now;
   expires_at := v_now + interval '60 seconds';
-  insert into sessions (account_id, id, key_id, model, slot, reserved_ms, remaining_ms, websocket_url, node_id,
-    created_at, expires_at)
+  insert into sessions (account_id, id, key_id, model, slot, reserved_ms, remaining_ms,
+    websocket_url, node_id, created_at, expires_at)
     values (p_account, p_session, p_key, p_model, v_slot, reserved_ms, remaining_ms, p_url, p_node,
       created_at, expires_at);
   perform post(p_account, 'reserve', p_session, v_now,

@@ -25,21 +25,26 @@ begin
     return 'already';
   end if;
   if p_status not in ('completed', 'failed') then
-    raise exception 'a session is closed as completed or failed' using errcode = 'invalid_parameter_value';
+    raise exception 'a session is closed as completed or failed'
+      using errcode = 'invalid_parameter_value';
   end if;
-  if v_session.status = 'active' and (v_session.node_id, v_session.node_epoch) is distinct from (p_node, p_epoch) then
-    raise exception 'session % belongs to another node', p_session using errcode = 'insufficient_privilege';
+  if v_session.status = 'active'
+    and (v_session.node_id, v_session.node_epoch) is distinct from (p_node, p_epoch) then
+    raise exception 'session % belongs to another node', p_session
+      using errcode = 'insufficient_privilege';
   end if;
   -- A node that cannot learn whether its claim went through gives the session up; nothing can claim
   -- it later.
   if v_session.status = 'reserved' and p_status <> 'failed' then
-    raise exception 'session % was never claimed', p_session using errcode = 'object_not_in_prerequisite_state';
+    raise exception 'session % was never claimed', p_session
+      using errcode = 'object_not_in_prerequisite_state';
   end if;
   perform end_session(
     v_session,
     p_status::session_status,
     -- Nobody pays for more than was reserved, whatever a node reports.
-    case when v_session.status = 'active' then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end,
+    case when v_session.status = 'active'
+      then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end,
     clock_timestamp());
   return 'closed';
 end

@@ -12,7 +12,8 @@ declare
   v_now timestamptz := clock_timestamp();
   v_epoch bigint;
 begin
-  insert into nodes as n (id, epoch, public_url, models, capacity, started_at, renewed_at, lease_until)
+  insert into nodes as n
+    (id, epoch, public_url, models, capacity, started_at, renewed_at, lease_until)
     values (p_id, 1, p_url, p_models, p_capacity, v_now, v_now, v_now + lease_length())
     on conflict (id) do update set
       epoch = n.epoch + 1,
@@ -64,7 +65,11 @@ $$;
 -- process that claimed it. One that was only placed can be claimed by any node behind the address
 -- its client was told, so it outlives its node as long as one of those lives. One that lapsed is
 -- for expire_lapsed.
-create or replace function is_orphan(p_session sessions, p_node nodes, p_lapsed_before timestamptz) returns boolean
+create or replace function is_orphan(
+  p_session sessions,
+  p_node nodes,
+  p_lapsed_before timestamptz
+) returns boolean
 language sql stable as $$
   select (p_session.claimed_at is not null or p_session.expires_at > clock_timestamp())
     and (

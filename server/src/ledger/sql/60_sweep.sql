@@ -17,7 +17,8 @@ begin
     continue when not found;
     select * into v_session from sessions
       where account_id = v_found.account_id and id = v_found.id for update skip locked;
-    continue when not found or v_session.status <> 'reserved' or v_session.expires_at > clock_timestamp();
+    continue when not found or v_session.status <> 'reserved'
+      or v_session.expires_at > clock_timestamp();
     perform end_session(v_session, 'expired', 0, v_session.expires_at);
     v_ended := v_ended + 1;
   end loop;
@@ -55,7 +56,8 @@ begin
   v_watch.quiet_until := greatest(
     v_watch.quiet_until,
     pg_postmaster_start_time() + 2 * lease_length(),
-    case when v_watch.last_tick_at < v_now - lease_length() / 2 then v_now + 2 * lease_length() end);
+    case when v_watch.last_tick_at < v_now - lease_length() / 2
+      then v_now + 2 * lease_length() end);
   update sweeper_watch set last_tick_at = v_now, quiet_until = v_watch.quiet_until;
   quiet_ms := greatest(0, ceil(extract(epoch from v_watch.quiet_until - v_now) * 1000));
   v_lapsed_before := case when quiet_ms = 0 then v_now else '-infinity'::timestamptz end;

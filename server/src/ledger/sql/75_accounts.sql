@@ -4,7 +4,8 @@ create or replace function set_concurrency(p_account uuid, p_limit integer) retu
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   perform from accounts where id = p_account for no key update;
-  update accounts set concurrency_limit = p_limit, limit_changed_at = clock_timestamp() where id = p_account;
+  update accounts set concurrency_limit = p_limit, limit_changed_at = clock_timestamp()
+    where id = p_account;
   return found;
 end
 $$;
