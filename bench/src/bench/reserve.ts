@@ -117,8 +117,11 @@ async function startAfresh(
     await db.query('set local session_replication_role = replica');
     await db.query('truncate accounts cascade');
   });
-  const accountId = (at: number) => ACCOUNT_PREFIX + String(at).padStart(12, '0');
   return addTenants(owner, { ...input, concurrency: CONCURRENCY, accountId });
+}
+
+function accountId(at: number): string {
+  return ACCOUNT_PREFIX + String(at).padStart(12, '0');
 }
 
 async function measureBare(
