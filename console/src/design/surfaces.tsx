@@ -108,7 +108,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <div className="code grid rounded-md">
-      <div className="justify-self-end p-2 pb-0 text-ink">
+      <div className="justify-self-end p-2 pb-0 font-sans text-ink">
         <CopyButton text={code} />
       </div>
       <pre
