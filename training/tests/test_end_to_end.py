@@ -53,7 +53,7 @@ def trained(tmp_path_factory):
 def test_training_brings_the_loss_down(trained):
     lines = (trained / "run/log.jsonl").read_text().splitlines()
     losses = [entry["ctc"] for entry in map(json.loads, lines) if "ctc" in entry]
-    assert len(losses) >= 3
+    assert len(losses) >= 2
     assert losses[-1] < 0.7 * losses[0]
 
 
