@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStream } from '../src/stream.ts';
+import { openStream, type AsrSession } from '../src/stream.ts';
 
 /** A service that says ready and then nothing more: the one thing that the real one does not do. */
 const READY = {
@@ -12,6 +12,24 @@ const READY = {
   session_id: '6f0c2c0a-0000-4000-8000-000000000000',
   max_audio_ms: 60_000,
   idle_timeout_ms: 60_000,
+};
+
+const SESSION: AsrSession = {
+  id: READY.session_id,
+  object: 'asr.session',
+  status: 'reserved',
+  model: 'svc-asr-kikuyu-v1',
+  websocket_url: 'ws://127.0.0.1',
+  websocket_protocols: ['svc.realtime.v1', 'svc.auth.x'],
+  expires_at: '2030-01-01T00:00:00Z',
+  audio: {
+    encoding: 'pcm_s16le',
+    sample_rate_hz: 16_000,
+    channels: 1,
+    max_audio_seconds: 60,
+    context_size: [56, 13],
+  },
+  credits: { unit: 'audio_second', reserved: 60, remaining: 0 },
 };
 
 let server: Server;
@@ -46,25 +64,7 @@ afterAll(() => {
 });
 
 test('finish() waits ten seconds for a sign of life and then says that it did not come', async () => {
-  const stream = openStream({
-    session: {
-      id: READY.session_id,
-      object: 'asr.session',
-      status: 'reserved',
-      model: 'svc-asr-kikuyu-v1',
-      websocket_url: url,
-      websocket_protocols: ['svc.realtime.v1', 'svc.auth.x'],
-      expires_at: '2030-01-01T00:00:00Z',
-      audio: {
-        encoding: 'pcm_s16le',
-        sample_rate_hz: 16_000,
-        channels: 1,
-        max_audio_seconds: 60,
-        context_size: [56, 13],
-      },
-      credits: { unit: 'audio_second', reserved: 60, remaining: 0 },
-    },
-  });
+  const stream = openStream({ session: { ...SESSION, websocket_url: url } });
   await stream.write(new Int16Array(16_000));
   const began = performance.now();
   await expect(stream.finish()).rejects.toMatchObject({ code: 'finish_timeout', retryable: true });
@@ -73,3 +73,15 @@ test('finish() waits ten seconds for a sign of life and then says that it did no
   expect(waitedMs).toBeLessThan(13_000);
   expect(await stream.closed).toMatchObject({ reason: 'finish_timeout' });
 }, 40_000);
+
+test('where nobody answers, the close says so in the network’s own word', async () => {
+  const stream = openStream({
+    session: { ...SESSION, websocket_url: 'ws://127.0.0.1:9/v1/asr/stream' },
+  });
+  expect(await stream.closed).toMatchObject({
+    code: 1006,
+    reason: 'connection_failed',
+    retryable: true,
+    message: expect.stringContaining('ECONNREFUSED'),
+  });
+});
