@@ -151,6 +151,7 @@ test('the pages forbid inline script, frames and foreign hosts, and are kept by 
     expect(policy).toContain("script-src 'self';");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain('unsafe');
+    expect(body).toMatch(/^strict-transport-security: max-age=31536000/im);
     expect(body).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|<style|\sstyle=/i);
   }
   const page = await curl([service.url]);

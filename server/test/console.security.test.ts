@@ -198,6 +198,14 @@ test('K03 the playground gets a session and never a key: no secret of a key is i
   expect(service.logged()).not.toContain(session.body.websocket_protocols[1]);
 });
 
+test('whoever is signed in is limited too, and told when to come back', async () => {
+  const browser = await service.signedIn('eager@example.com');
+  const answers = await Promise.all(Array.from({ length: 150 }, () => browser.get('/me')));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
 test('the console role of the database can neither write balances nor read hashes of keys', async () => {
   const db = service.database.as('svc_console');
   const forbidden = [

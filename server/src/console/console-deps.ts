@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts';
 import type { Pool } from '../db.ts';
+import type { RateLimiter } from '../rate-limit.ts';
 import type { Mailer } from './mailer.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -12,4 +13,6 @@ export interface ConsoleDeps {
   /** Keys the hashes of codes and addresses. */
   readonly secret: Buffer;
   readonly publicUrl: string;
+  /** Everything that a signed-in person asks for, by person. */
+  readonly requests: RateLimiter;
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Queryable } from '../db.ts';
+import { ApiError } from '../errors.ts';
 import { findSession, type SignedIn } from './browser-sessions.ts';
+import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { readSessionToken } from './cookies.ts';
 
@@ -23,13 +24,15 @@ export async function refuseOtherSites(request: FastifyRequest): Promise<void> {
   }
 }
 
-export function requireSignedIn(db: Queryable) {
+export function requireSignedIn({ db, requests }: ConsoleDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     const token = readSessionToken(request.headers.cookie);
     // Nothing after this needs it, so nothing after this can let it out.
     delete request.headers.cookie;
     const signedIn = token === null ? null : await findSession(db, token);
     if (signedIn === null) throw new ConsoleError('not_signed_in');
+    const { allowed, resetSeconds } = requests.take(signedIn.userId);
+    if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
     request.signedIn = signedIn;
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { createPool } from '../db.ts';
 import type { Deps } from '../deps.ts';
+import { createRateLimiter } from '../rate-limit.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError, presentConsoleError } from './console-error.ts';
 import { dataRoutes } from './data.ts';
@@ -23,6 +24,8 @@ import { startWelcoming } from './welcome.ts';
 
 const SITE = join(import.meta.dirname, '../../../console/dist/site');
 const CONNECTIONS_MAX = 5;
+/** A dashboard with a live session asks thirty times a minute; a few tabs of it are fine. */
+const REQUESTS = { perMinute: 240, burst: 120 };
 
 /** The developer console: pages under /, their own API under /console-api. */
 export async function consolePlugin(app: FastifyInstance, service: Deps): Promise<void> {
@@ -36,7 +39,11 @@ export async function consolePlugin(app: FastifyInstance, service: Deps): Promis
   });
   const site = await loadSite(SITE);
   if (site.size === 0) service.log.warn('The console is not built. Run npm run build.');
-  siteRoutes(app, { site, streamOrigins: service.config.consoleStreamOrigins });
+  siteRoutes(app, {
+    site,
+    streamOrigins: service.config.consoleStreamOrigins,
+    https: service.config.publicUrl.startsWith('https:'),
+  });
   await app.register((api) => consoleApi(api, deps), { prefix: '/console-api' });
 }
 
@@ -52,7 +59,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
   signInRoutes(app, deps);
   devMailboxRoutes(app, deps);
   await app.register(async (signedIn) => {
-    signedIn.addHook('onRequest', requireSignedIn(deps.db));
+    signedIn.addHook('onRequest', requireSignedIn(deps));
     overviewRoutes(signedIn, deps);
     keyRoutes(signedIn, deps);
     playgroundRoutes(signedIn, deps);
@@ -63,7 +70,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
 }
 
 function openConsole(service: Deps): ConsoleDeps {
-  const { config, log } = service;
+  const { config, log, clock } = service;
   const mailer = openMailer(service);
   const lost = (error: unknown) => log.error({ err: error }, 'A sign-in letter was not sent.');
   return {
@@ -80,6 +87,7 @@ function openConsole(service: Deps): ConsoleDeps {
     // A key of its own, so that no hash of the console says anything about an API key.
     secret: Buffer.from(hkdfSync('sha256', config.apiKeyPepper, '', 'svc-asr console', 32)),
     publicUrl: config.publicUrl,
+    requests: createRateLimiter(REQUESTS, clock),
   };
 }
 

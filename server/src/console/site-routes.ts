@@ -12,11 +12,17 @@ const PAGES = {
 /** The pages and what they need. Nothing is added to the API's own addresses. */
 export function siteRoutes(
   app: FastifyInstance,
-  options: { site: Site; streamOrigins: string },
+  options: { site: Site; streamOrigins: string; https: boolean },
 ): void {
-  const policy = contentSecurityPolicy(options.streamOrigins);
+  const headers = {
+    'content-security-policy': contentSecurityPolicy(options.streamOrigins),
+    'referrer-policy': 'no-referrer',
+    'permissions-policy': 'microphone=(self), camera=(), geolocation=()',
+    'cross-origin-opener-policy': 'same-origin',
+    ...(options.https ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+  };
   function serve(address: string, file: SiteFile): void {
-    app.get(address, (request, reply) => send(request, reply, { file, policy }));
+    app.get(address, (request, reply) => send(request, reply, { file, pageHeaders: headers }));
   }
   for (const [address, file] of options.site) {
     if (!address.endsWith('.html')) serve(address, file);
@@ -47,17 +53,11 @@ function contentSecurityPolicy(streamOrigins: string): string {
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
-  { file, policy }: { file: SiteFile; policy: string },
+  { file, pageHeaders }: { file: SiteFile; pageHeaders: Record<string, string> },
 ): FastifyReply {
   const accepted = request.headers['accept-encoding'] ?? '';
   const coded = encodings(file).find(([name]) => accepted.includes(name));
-  if (file.type.startsWith('text/html')) {
-    void reply
-      .header('content-security-policy', policy)
-      .header('referrer-policy', 'no-referrer')
-      .header('permissions-policy', 'microphone=(self), camera=(), geolocation=()')
-      .header('cross-origin-opener-policy', 'same-origin');
-  }
+  if (file.type.startsWith('text/html')) void reply.headers(pageHeaders);
   void reply
     .type(file.type)
     .header('vary', 'accept-encoding')
