@@ -33,20 +33,18 @@ const ours: Dialect = {
 
 /** The first decode of a bare stream needs this much; then it decodes after every chunk and sends a message each time. */
 const FIRST_DECODE_SAMPLES = 20_800;
-let lastText = '';
 
 /** sherpa-onnx's own server: float samples in, JSON with the text so far out, "Done" and "Done!" at the end. */
 const sherpa: Dialect = {
   connect: (url) => new WebSocket(url, OPTIONS),
   encode(pcm) {
-    const samples = new Int16Array(pcm.slice().buffer);
+    const samples = new Int16Array(Uint8Array.from(pcm).buffer);
     return new Uint8Array(Float32Array.from(samples, (sample) => sample / 32_768).buffer);
   },
   endOfSpeech: 'Done',
   hear(message, count) {
-    if (message === 'Done!') return { kind: 'final', text: lastText };
-    const { text }: { text: string } = JSON.parse(message);
-    lastText = text;
+    // What it understood is not compared here, only what it costs.
+    if (message === 'Done!') return { kind: 'final', text: '' };
     return { kind: 'delta', samples: FIRST_DECODE_SAMPLES + count * CHUNK_SAMPLES };
   },
 };
