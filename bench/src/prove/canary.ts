@@ -2,10 +2,11 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { speech } from '@svc-asr/engine/test/speech.ts';
-import { refused, StreamClient } from '@svc-asr/server/test/stream-client.ts';
+import { refused } from '@svc-asr/server/test/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { numbers } from '../service/crew.ts';
 import { reserveSession, Fleet, type Tenant } from '../service/fleet.ts';
+import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** Secrets, audio and words are searched for wherever the service could have left them. */
@@ -64,7 +65,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
 async function useEverything(service: ServiceProcess, tenant: Tenant): Promise<Secret[]> {
   const { model, pcm } = speech('kikuyu-2');
   const session = await reserveSession(service.url, tenant, { model, max_audio_seconds: 30 });
-  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  const client = await openStream(service.streamUrl, session);
   client.say({ type: 'config', language: 'ki' });
   for (let at = 0; at < pcm.length; at += 3_200) client.send(pcm.subarray(at, at + 3_200));
   const { text } = await client.flush();

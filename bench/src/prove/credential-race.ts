@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as pass } from 'node:timers/promises';
 import type { AsrSession } from '@svc-asr/protocol';
 import { WebSocket } from 'ws';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
@@ -8,6 +9,8 @@ import type { ServiceProcess } from '../service/service-process.ts';
 
 /** Every credential is raced for by four upgrades on two nodes: exactly one of them may win. */
 const RACERS = 4;
+const BUSY = new Set(['service_unavailable', 'internal_error', 'capacity_exceeded']);
+const TRIES_MAX = 200;
 
 export const campaign: Campaign = {
   about: 'four upgrades race for each credential over two nodes; one wins',
@@ -67,7 +70,19 @@ async function race({ nodes, tenant, tally }: Race): Promise<void> {
   await Promise.all(winners.map((socket) => closed(socket)));
 }
 
-function attempt(
+/** A 503 decides nothing: the racer runs again. */
+async function attempt(
+  node: ServiceProcess | undefined,
+  session: AsrSession,
+): Promise<WebSocket | string> {
+  for (let tries = 0; ; tries += 1) {
+    const outcome = await attemptOnce(node, session);
+    if (outcome instanceof WebSocket || !BUSY.has(outcome) || tries === TRIES_MAX) return outcome;
+    await pass(100);
+  }
+}
+
+function attemptOnce(
   node: ServiceProcess | undefined,
   session: AsrSession,
 ): Promise<WebSocket | string> {

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
 import { speech } from '@svc-asr/engine/test/speech.ts';
-import { StreamClient } from '@svc-asr/server/test/stream-client.ts';
+import type { StreamClient } from '@svc-asr/server/test/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** The database goes away under running streams: none is cut, every close settles, nobody is failed on its return. */
@@ -85,7 +86,7 @@ async function talk(service: ServiceProcess, tenant: Tenant): Promise<Talker> {
     model: MODEL,
     max_audio_seconds: 300,
   });
-  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  const client = await openStream(service.streamUrl, session);
   const { pcm } = speech('kikuyu-2');
   const talker: Talker = {
     tenant,

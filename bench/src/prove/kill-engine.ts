@@ -1,10 +1,11 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { speech } from '@svc-asr/engine/test/speech.ts';
-import { StreamClient } from '@svc-asr/server/test/stream-client.ts';
+import type { StreamClient } from '@svc-asr/server/test/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { inParallel, numbers } from '../service/crew.ts';
 import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** A recogniser's process dies or freezes: its clients are told within 3 s and pay nothing, the others notice nothing. */
@@ -104,7 +105,7 @@ async function talk(service: ServiceProcess, tenant: Tenant) {
     model: MODEL,
     max_audio_seconds: 60,
   });
-  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  const client = await openStream(service.streamUrl, session);
   const pcm = speech('kikuyu-1').pcm.subarray(0, 16_000);
   const timer = setInterval(() => {
     if (client.socket.readyState === client.socket.OPEN) client.send(pcm).say({ type: 'flush' });

@@ -1,11 +1,11 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { StreamClient } from '@svc-asr/server/test/stream-client.ts';
 import { speech } from '@svc-asr/engine/test/speech.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { numbers } from '../service/crew.ts';
 import { createSession, Fleet, reserveSession, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';
+import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** A streaming node dies without a word: nothing is charged, and its accounts can go on within eight seconds. */
@@ -95,7 +95,7 @@ async function streamOn(input: {
   const { api, tenant, node } = input;
   const session = await reserveSession(api.url, tenant, { model: MODEL, max_audio_seconds: 60 });
   if (node === undefined) throw new Error('There is no node.');
-  const client = await StreamClient.ready(session, { url: node.streamUrl });
+  const client = await openStream(node.streamUrl, session);
   client.send(speech('kikuyu-1').pcm.subarray(0, 64_000));
   await client.next('delta');
   return { tenant, node, client };

@@ -1,8 +1,9 @@
-import { StreamClient } from '@svc-asr/server/test/stream-client.ts';
+import { LIMITS } from '@svc-asr/protocol';
 import * as fc from 'fast-check';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { inParallel, numbers } from '../service/crew.ts';
 import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** Random plans of frames through the whole service; what is billed must be what one long byte string says. */
@@ -44,14 +45,16 @@ function planOf(): fc.Arbitrary<Plan> {
     { weight: 3, arbitrary: fc.integer({ min: 0, max: 8_000 }) },
   );
   const frame = fc.record({ bytes });
-  return fc.array(
-    fc.oneof(
-      { weight: 8, arbitrary: frame },
-      { weight: 1, arbitrary: fc.constant('flush' as const) },
-      { weight: 1, arbitrary: fc.constant('reset' as const) },
-    ),
-    { maxLength: 10 },
-  );
+  return fc
+    .array(
+      fc.oneof(
+        { weight: 8, arbitrary: frame },
+        { weight: 1, arbitrary: fc.constant('flush' as const) },
+        { weight: 1, arbitrary: fc.constant('reset' as const) },
+      ),
+      { maxLength: 10 },
+    )
+    .filter((plan) => plan.filter((step) => step === 'flush').length < LIMITS.flushesPerSecond);
 }
 
 /** Whole samples between resets, and never more than was reserved. */
@@ -80,7 +83,7 @@ async function check(input: {
     model: MODEL,
     max_audio_seconds: seconds,
   });
-  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  const client = await openStream(service.streamUrl, session);
   for (const step of plan) {
     if (client.socket.readyState !== client.socket.OPEN) break;
     if (typeof step === 'object') client.send(noise(step.bytes));

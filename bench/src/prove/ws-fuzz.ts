@@ -2,11 +2,11 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
-import { StreamClient } from '@svc-asr/server/test/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { residentKib } from '../engine/processor.ts';
 import { inParallel, numbers } from '../service/crew.ts';
 import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '../service/service-process.ts';
 
 /** Frames that nobody should send, by the million: the process lives, stays small and charges nobody wrongly. */
@@ -72,7 +72,7 @@ async function abuse(input: {
     model: MODEL,
     max_audio_seconds: 300,
   });
-  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  const client = await openStream(service.streamUrl, session);
   const { wire } = client;
   if (wire === null) throw new Error('There is no connection.');
   // From here on we are the client's side of the wire ourselves; what the server says is still read.
@@ -173,7 +173,7 @@ async function stillServes(service: ServiceProcess, tenants: readonly Tenant[]):
   for (const tenant of tenants) {
     const body = { model: MODEL, max_audio_seconds: 1 } as const;
     const session = await reserveSession(service.url, tenant, body);
-    const client = await StreamClient.ready(session, { url: service.streamUrl });
+    const client = await openStream(service.streamUrl, session);
     await client.close();
     const { reserved_ms } = await usageOf(service.url, tenant);
     if (reserved_ms === 0) serving += 1;
