@@ -52,3 +52,6 @@ async function printList(folder: URL, names: readonly string[]): Promise<void> {
 // contexts made after it, so the function is fetched from a new one.
 setFlagsFromString('--expose-gc');
 globalThis.gc = runInNewContext('gc');
+
+// So that what a campaign started can end with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(2));

@@ -29,6 +29,8 @@ export class ServiceProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
     });
+    // A campaign that is stopped leaves no service behind.
+    process.once('exit', () => child.kill('SIGKILL'));
     const lines: string[] = [];
     const listening = Promise.withResolvers<string>();
     createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
