@@ -103,25 +103,32 @@ export async function createSession(
   url: string,
   tenant: Tenant,
   body: { model: ModelId; max_audio_seconds?: number },
+  idempotencyKey: string = randomUUID(),
 ): Promise<AsrSession | null> {
   const response = await fetch(`${url}/v1/asr/sessions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${tenant.apiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey,
+    },
     body: JSON.stringify(body),
   });
   const answer: AsrSession = JSON.parse(await response.text());
   return response.status === 201 ? answer : null;
 }
 
-/** As callers are told to: 429 and 503 are tried again. On a busy machine a settlement may take its time. */
+/** As callers are told to: 429 and 503 are tried again with the same key. */
 export async function reserveSession(
   url: string,
   tenant: Tenant,
   body: { model: ModelId; max_audio_seconds?: number },
 ): Promise<AsrSession> {
   const deadlineMs = performance.now() + RESERVE_WITHIN_MS;
+  // One key for all tries: a 503 may come from a reservation that was made all the same.
+  const key = randomUUID();
   while (performance.now() < deadlineMs) {
-    const session = await createSession(url, tenant, body).catch(() => null);
+    const session = await createSession(url, tenant, body, key).catch(() => null);
     if (session !== null) return session;
     await pass(100);
   }
