@@ -7,6 +7,7 @@ import { createPool, type DatabaseRole, type Pool } from './db.ts';
 import type { Deps } from './deps.ts';
 import { buildApp } from './http/app.ts';
 import { createAuthenticator } from './http/authenticator.ts';
+import { KeyNews } from './http/key-news.ts';
 import { createLedger } from './ledger/ledger.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -37,7 +38,8 @@ export type Parts = Partial<Deps> & StreamingParts;
 export async function startServer(config: Config, parts: Parts = {}): Promise<RunningServer> {
   const log = parts.log ?? createLog({ level: config.logLevel });
   const roster = new NodeRoster(log);
-  const deps = assemble(config, { placement: roster, ...parts, log });
+  const news = new KeyNews(parts.clock ?? systemClock, log);
+  const deps = assemble(config, news, { placement: roster, ...parts, log });
   const app = buildApp(deps, await readCertificate(config.tls));
   // Streaming nodes face clients alone: people's pages are not theirs to serve.
   if (config.role !== 'node') await app.register(consolePlugin, deps);
@@ -45,7 +47,9 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const endings: (() => Promise<void>)[] = [watchCertificate(app.server, deps)];
   const streaming =
     config.role === 'api' ? null : await startStreaming(deps, { server: app.server, parts });
-  if (config.role !== 'node') endings.push(await roster.watch(deps.db), sweep(deps));
+  if (config.role !== 'node') {
+    endings.push(await roster.watch(deps.db), sweep(deps), hearOfKeys(news, config));
+  }
   return {
     url: urlOf(app, config),
     deps,
@@ -76,7 +80,22 @@ function sweep({ config, log }: Deps): () => Promise<void> {
   };
 }
 
-function assemble(config: Config, parts: Partial<Deps> & Pick<Deps, 'log' | 'placement'>): Deps {
+/** On a connection of its own: one of the pool would have to stay out of it for good. */
+function hearOfKeys(news: KeyNews, config: Config): () => Promise<void> {
+  return news.listen({
+    url: config.databaseUrl,
+    role: DATABASE_ROLES[config.role],
+    applicationName: `svc-asr keys ${config.nodeId}`,
+    connectTimeoutMs: 1_000,
+    statementTimeoutMs: 1_000,
+  });
+}
+
+function assemble(
+  config: Config,
+  news: KeyNews,
+  parts: Partial<Deps> & Pick<Deps, 'log' | 'placement'>,
+): Deps {
   const clock = parts.clock ?? systemClock;
   const { log } = parts;
   const db = parts.db ?? openDatabase(config, log);
@@ -85,7 +104,7 @@ function assemble(config: Config, parts: Partial<Deps> & Pick<Deps, 'log' | 'pla
     clock,
     db,
     ledger: createLedger(db),
-    authenticator: createAuthenticator({ db, pepper: config.apiKeyPepper, clock, log }),
+    authenticator: createAuthenticator({ db, pepper: config.apiKeyPepper, clock, log, news }),
     credentials: createCredentials(config.signingKeys),
     metrics: createMetrics(),
     lifecycle: { draining: false, checks: [] },

@@ -22,7 +22,8 @@ export interface ApiKeyLookup {
   readonly scopes: readonly ModelId[] | null;
   /** By the database's clock. */
   readonly expired: boolean;
-  readonly expiresAt: Date | null;
+  /** By the database's clock too. Null: never. */
+  readonly expiresInMs: number | null;
   readonly revoked: boolean;
   readonly accountActive: boolean;
 }
@@ -52,7 +53,7 @@ interface LookupRow {
   readonly hmac: Buffer;
   readonly scopes: ModelId[] | null;
   readonly expired: boolean;
-  readonly expires_at: Date | null;
+  readonly expires_in_ms: number | null;
   readonly revoked: boolean;
   readonly account_active: boolean;
 }
@@ -61,8 +62,10 @@ interface LookupRow {
 export async function findApiKey(db: Queryable, id: string): Promise<ApiKeyLookup | null> {
   const { rows } = await db.query<LookupRow>({
     name: 'find_api_key',
-    text: `select k.id, k.account_id, k.hmac, k.scopes, k.expires_at,
+    text: `select k.id, k.account_id, k.hmac, k.scopes,
         coalesce(k.expires_at <= clock_timestamp(), false) as expired,
+        case when isfinite(k.expires_at) then
+          (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint end as expires_in_ms,
         k.revoked_at is not null as revoked, a.status = 'active' as account_active
       from api_keys k join accounts a on a.id = k.account_id where k.id = $1`,
     values: [id],
@@ -75,7 +78,7 @@ export async function findApiKey(db: Queryable, id: string): Promise<ApiKeyLooku
     hmac: row.hmac,
     scopes: row.scopes,
     expired: row.expired,
-    expiresAt: row.expires_at,
+    expiresInMs: row.expires_in_ms,
     revoked: row.revoked,
     accountActive: row.account_active,
   };

@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Queryable } from '../db.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { KeyNews } from './key-news.ts';
 
 /** Whose request this is and what its key may do. */
 export interface Caller {
@@ -24,13 +25,17 @@ export interface Authenticator {
 const EVERY_MODEL: ReadonlySet<ModelId> = new Set(MODEL_IDS);
 
 /** A revocation must reach every process within 5 s; the rest is for a slow answer of the database. */
-const CACHE_MS = 3_000;
+const UNWATCHED_MS = 3_000;
+/** While every change of a key is heard of, only the length of a memory needs a limit. */
+const WATCHED_MS = 60_000;
 const CACHE_KEYS_MAX = 10_000;
 const KEYS_USED_EVERY_MS = 15_000;
 const BEARER = /^Bearer +(\S+) *$/i;
 
 interface CachedKey {
-  readonly freshUntilMs: number;
+  readonly askedAtMs: number;
+  /** By then a live key may have expired: the database is asked again. */
+  expiresAtMs: number;
   readonly record: Promise<ApiKeyLookup | null>;
 }
 
@@ -39,8 +44,9 @@ export function createAuthenticator(input: {
   pepper: Buffer;
   clock: Clock;
   log: Log;
+  news: KeyNews;
 }): Authenticator {
-  const { db, clock, log } = input;
+  const { db, clock, log, news } = input;
   // Prepared once: an HMAC with a plain buffer costs five times as much.
   const pepper = createSecretKey(input.pepper);
   const cache = new Map<string, CachedKey>();
@@ -51,21 +57,31 @@ export function createAuthenticator(input: {
   function find(publicId: string): Promise<ApiKeyLookup | null> {
     const now = clock.monotonicMs();
     const cached = cache.get(publicId);
-    if (cached !== undefined && cached.freshUntilMs > now) return cached.record;
+    if (cached !== undefined && isFresh(cached, now)) return cached.record;
     const record = findApiKey(db, publicId);
+    const entry: CachedKey = { askedAtMs: now, expiresAtMs: Infinity, record };
     cache.delete(publicId);
-    cache.set(publicId, { freshUntilMs: now + CACHE_MS, record });
+    // Remembered from the moment of asking: news that comes before the answer then finds what it is about.
+    cache.set(publicId, entry);
     record.then(
-      (found) => found === null && forget(publicId, record),
+      (found) => {
+        if (found === null) forget(publicId, record);
+        else if (!found.expired) entry.expiresAtMs = now + (found.expiresInMs ?? Infinity);
+      },
       () => forget(publicId, record),
     );
     if (cache.size > CACHE_KEYS_MAX) cache.delete(cache.keys().next().value ?? '');
     return record;
   }
+  function isFresh({ askedAtMs, expiresAtMs }: CachedKey, now: number): boolean {
+    const lastsMs = news.hasHeardAllSince(askedAtMs) ? WATCHED_MS : UNWATCHED_MS;
+    return now < Math.min(askedAtMs + lastsMs, expiresAtMs);
+  }
   /** Failures and unknown ids are not remembered: the next request asks again. */
   function forget(publicId: string, record: Promise<ApiKeyLookup | null>): void {
     if (cache.get(publicId)?.record === record) cache.delete(publicId);
   }
+  news.onChange = (publicId) => cache.delete(publicId);
   async function writeKeysUsed(): Promise<void> {
     if (used.size === 0) return;
     const keyIds = [...used];

@@ -1,0 +1,25 @@
+-- Tells every process that remembers keys which of them changed, at the moment of the commit. Being used is no
+-- change: it is written every minute and says nothing about what a key may do.
+
+create or replace function tell_key_changed() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform pg_notify('svc_key_changed', old.id);
+  return null;
+end
+$$;
+create or replace trigger api_keys_changed
+  after delete or update of account_id, hmac, scopes, expires_at, revoked_at on api_keys
+  for each row execute function tell_key_changed();
+
+-- A suspended account takes its keys along, a resumed one brings them back.
+create or replace function tell_account_keys_changed() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform pg_notify('svc_key_changed', id) from api_keys where account_id = new.id;
+  return null;
+end
+$$;
+create or replace trigger accounts_status_changed after update of status on accounts
+  for each row when (old.status is distinct from new.status)
+  execute function tell_account_keys_changed();

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setAccountStatus } from '../src/accounts/accounts.ts';
+import { revokeApiKey } from '../src/accounts/api-keys.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { startDatabaseProxy, type DatabaseProxy } from './database-proxy.ts';
+import { eventually } from './eventually.ts';
+import { startService, type Service, type Tenant } from './service.ts';
+
+/** The connection on which a process hears of changed keys. */
+const LISTENER = 'svc-asr keys';
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let svc: Service;
+let nowMs = 1_000_000;
+/** Its time passes only when a test says so. */
+let timeless: Service;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startDatabaseProxy(database.url);
+  svc = await startService({ database, databaseUrl: proxy.url, env: { NODE_ID: 'timed' } });
+  const clock = { monotonicMs: () => nowMs };
+  timeless = await startService({ database, parts: { clock }, env: { NODE_ID: 'timeless' } });
+});
+afterAll(async () => {
+  await svc.stop();
+  await timeless.stop();
+  await proxy.close();
+  await database.drop();
+});
+
+const newTenant = () => svc.addTenant({ creditMs: 60_000 });
+const statusOf = async (process: Service, { apiKey }: Tenant) =>
+  (await process.usage({ apiKey })).status;
+/** Whether the process answers so, sooner or later. */
+async function comesTo(process: Service, tenant: Tenant, status: number): Promise<true> {
+  await eventually(async () => (await statusOf(process, tenant)) === status);
+  return true;
+}
+const revoke = (tenant: Tenant) =>
+  revokeApiKey(database.pool, { accountId: tenant.accountId, id: tenant.keyId });
+
+/** One connection is taken for the balance; another when the key has to be looked up. */
+async function isRemembered(process: Service, tenant: Tenant): Promise<boolean> {
+  let taken = 0;
+  const count = () => {
+    taken += 1;
+  };
+  process.deps.db.on('acquire', count);
+  expect(await statusOf(process, tenant)).toBe(200);
+  process.deps.db.off('acquire', count);
+  return taken === 1;
+}
+
+/** Until it has sent itself a word and got it back: it sends the next only then. */
+async function hears(process: Service): Promise<void> {
+  const lastSent = async (): Promise<number> => {
+    const { rows } = await database.pool.query<{ sent: number | null }>(
+      `select (extract(epoch from max(query_start)) * 1000000)::bigint as sent from pg_stat_activity
+        where application_name = $1 and query like '%pg_notify%'`,
+      [`${LISTENER} ${process.config.nodeId}`],
+    );
+    return rows[0]?.sent ?? 0;
+  };
+  for (let word = 1; word <= 2; word += 1) {
+    const before = await lastSent();
+    await eventually(async () => (await lastSent()) > before);
+  }
+}
+
+/** Used, and remembered for longer than by a process that hears nothing. */
+async function rememberedForLong(tenant: Tenant): Promise<void> {
+  await hears(timeless);
+  expect(await isRemembered(timeless, tenant)).toBe(false);
+  nowMs += 2_500;
+  await hears(timeless);
+  nowMs += 2_500;
+  expect(await isRemembered(timeless, tenant)).toBe(true);
+}
+
+test('S01 while changes are heard a key is looked up once a minute, and no longer than that remembered', async () => {
+  const tenant = await newTenant();
+  await rememberedForLong(tenant);
+  nowMs += 60_000;
+  expect(await isRemembered(timeless, tenant)).toBe(false);
+});
+
+test('S01 a revocation is heard by a process that would have remembered the key', async () => {
+  const tenant = await newTenant();
+  await rememberedForLong(tenant);
+  await revoke(tenant);
+  expect(await comesTo(timeless, tenant, 401)).toBe(true);
+});
+
+test('S01 a suspension and its end are heard', async () => {
+  const tenant = await newTenant();
+  await rememberedForLong(tenant);
+  await setAccountStatus(database.pool, { id: tenant.accountId, status: 'suspended' });
+  expect(await comesTo(timeless, tenant, 403)).toBe(true);
+  await setAccountStatus(database.pool, { id: tenant.accountId, status: 'active' });
+  expect(await comesTo(timeless, tenant, 200)).toBe(true);
+});
+
+test('S01 a key that expires is refused though nothing about it changes', async () => {
+  const { accountId } = await newTenant();
+  const expiresAt = new Date(Date.now() + 1_500);
+  const tenant = await svc.addKey(accountId, { expiresAt });
+  expect(await statusOf(svc, tenant)).toBe(200);
+  expect(await comesTo(svc, tenant, 401)).toBe(true);
+});
+
+test.each(['cut', 'silent'] as const)(
+  'S01 a revocation arrives within 5 s though the connection that would tell of it is %s',
+  async (state) => {
+    const tenant = await newTenant();
+    await hears(svc);
+    await isRemembered(svc, tenant);
+    proxy.set(state, LISTENER);
+    expect(await isRemembered(svc, tenant)).toBe(true);
+    await revoke(tenant);
+    const began = performance.now();
+    expect(await comesTo(svc, tenant, 401)).toBe(true);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    proxy.set('open');
+  },
+);
