@@ -86,6 +86,8 @@ class LoadStream {
 
   /** Sends what is due; false when everything was sent. */
   speak(nowMs: number): boolean {
+    // A stream that was ended has nothing more to say; it counts as broken.
+    if (this.#socket.readyState !== this.#socket.OPEN) return false;
     while (this.#next < this.#frames.length && this.#nextAtMs <= nowMs) {
       if (this.#frameEveryMs === 0 && this.#socket.bufferedAmount > 64_000) return true;
       const frame = this.#frames[this.#next];
