@@ -64,10 +64,7 @@ export function createAuthenticator(input: {
     // Remembered from the moment of asking: news that comes before the answer then finds what it is about.
     cache.set(publicId, entry);
     record.then(
-      (found) => {
-        if (found === null) forget(publicId, record);
-        else if (!found.expired) entry.expiresAtMs = now + (found.expiresInMs ?? Infinity);
-      },
+      (found) => (found === null ? forget(publicId, record) : limitByExpiry(entry, found)),
       () => forget(publicId, record),
     );
     if (cache.size > CACHE_KEYS_MAX) cache.delete(cache.keys().next().value ?? '');
@@ -112,6 +109,12 @@ export function createAuthenticator(input: {
       await writeKeysUsed();
     },
   };
+}
+
+/** Until a live key expires; one that has expired stays so. */
+function limitByExpiry(entry: CachedKey, found: ApiKeyLookup): void {
+  if (found.expired || found.expiresInMs === null) return;
+  entry.expiresAtMs = entry.askedAtMs + found.expiresInMs;
 }
 
 function modelsOf(record: ApiKeyLookup): ReadonlySet<ModelId> {
