@@ -28,7 +28,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       const mine = fc.sample(planOf(), { numRuns: Math.ceil(plans / accounts), seed: 1_000 + at });
       let billedMs = 0;
       for (const plan of mine) {
-        billedMs = await check({ service, tenant, plan, billedMs, tally });
+        billedMs = await check({ service, tenant, plan, billedMs, tally, log });
         tally.plans += 1;
         if (tally.plans % 1_000 === 0) log(`${tally.plans} plans, ${tally.violations} violations`);
       }
@@ -76,6 +76,7 @@ async function check(input: {
   plan: Plan;
   billedMs: number;
   tally: { samples: number; cut_at_limit: number; violations: number };
+  log: (line: string) => void;
 }): Promise<number> {
   const { service, tenant, plan, tally } = input;
   const seconds = 1 + (plan.length % 5);
@@ -108,7 +109,10 @@ async function check(input: {
     shown.billable_ms === bill &&
     receipt?.billable_ms === bill &&
     receipt.total_audio_ms === Math.ceil(samples / 16);
-  if (!right) tally.violations += 1;
+  if (!right) {
+    tally.violations += 1;
+    input.log(`violation: ${JSON.stringify({ plan, seconds, bill, samples, shown, receipt })}`);
+  }
   tally.samples += samples;
   if (samples === seconds * 16_000) tally.cut_at_limit += 1;
   return usage.consumed_ms;
