@@ -29,6 +29,7 @@ const PATIENCE = {
 
 /** The HTTP side of the service, not yet listening. With a certificate it speaks TLS itself. */
 export function buildApp(deps: Deps, certificate: Certificate | null = null): FastifyInstance {
+  const { trustedProxies } = deps.config;
   const app = Fastify({
     serverFactory: (handler) =>
       certificate === null
@@ -38,7 +39,8 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     // Its own 503 on the way out would have neither our body nor our id: what arrives is answered as ever.
     return503OnClosing: false,
     bodyLimit: LIMITS.requestBodyBytes,
-    trustProxy: (_address, hop) => hop < deps.config.trustedProxies,
+    // Without proxies the header is not even looked at.
+    trustProxy: trustedProxies > 0 && ((_address, hop) => hop < trustedProxies),
     // Our own line a request stands in observe.ts; a child logger per request would cost more than the request.
     logger: false,
     requestIdHeader: false,

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { networkOf } from '../network.ts';
@@ -44,11 +44,12 @@ export function limitRate(
   keyOf: (request: FastifyRequest) => string,
 ) {
   const policy = `"${name}";q=${limiter.policy.perMinute};w=60`;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const { allowed, remaining, resetSeconds } = limiter.take(keyOf(request));
     void reply
       .header('ratelimit-policy', policy)
       .header('ratelimit', `"${name}";r=${remaining};t=${resetSeconds}`);
     if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
+    done();
   };
 }

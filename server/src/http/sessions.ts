@@ -4,7 +4,12 @@ import {
   isModelId,
   LIMITS,
 } from '@svc-asr/protocol';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { openReservation, presentSession } from '../new-session.ts';
@@ -48,15 +53,25 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
   );
 }
 
-async function requireJson(request: FastifyRequest): Promise<void> {
+function requireJson(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
   if (!isJsonMediaType(request.headers['content-type'])) {
     throw new ApiError('unsupported_media_type');
   }
+  done();
 }
 
-async function requireUsableIdempotencyKey(request: FastifyRequest): Promise<void> {
+function requireUsableIdempotencyKey(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
   const key = idempotencyKeyOf(request);
   if (key !== null && !IDEMPOTENCY_KEY.test(key)) throw new ApiError('invalid_idempotency_key');
+  done();
 }
 
 /** A header sent twice arrives joined by a comma, which no valid key holds. */
