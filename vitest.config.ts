@@ -6,7 +6,9 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
     globalSetup: ['server/test/global-setup.ts'],
-    testTimeout: 30_000,
+    // Tests mostly wait for processes and sockets: two at a time even on two cores.
+    maxWorkers: 2,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // A guarantee that holds only sometimes does not hold: nothing is retried.
     retry: 0,
