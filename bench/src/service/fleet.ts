@@ -27,6 +27,7 @@ export class Fleet {
   postgres: LocalPostgres;
   readonly processes: ServiceProcess[] = [];
   readonly #secrets = generateSecrets();
+  #launches = 0;
 
   private constructor(postgres: LocalPostgres) {
     this.postgres = postgres;
@@ -49,13 +50,14 @@ export class Fleet {
   }
 
   async launch(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+    this.#launches += 1;
     const launched = await ServiceProcess.start({
       ...this.#secrets,
       PORT: '0',
       DATABASE_URL: this.postgres.url,
       PUBLIC_STREAM_URL: 'ws://placed.invalid',
       ALLOW_INSECURE_WS: '1',
-      NODE_ID: `node-${this.processes.length + 1}`,
+      NODE_ID: `node-${this.#launches}`,
       MODELS_DIR,
       ENGINE_CHILDREN: '1',
       LOG_LEVEL: 'info',
