@@ -43,10 +43,12 @@ export class Scheduler {
   readonly #slots = new Map<number, Slot>();
   readonly #line = new Set<Slot>();
   readonly #send: Send;
+  readonly #nowMs: () => number;
   #samples = new Float32Array(CHUNK_SAMPLES);
 
-  constructor(send: Send) {
+  constructor(send: Send, nowMs: () => number = () => performance.now()) {
     this.#send = send;
+    this.#nowMs = nowMs;
   }
 
   get idle(): boolean {
@@ -67,7 +69,7 @@ export class Scheduler {
     part.utterance.accept(this.#toFloat(pcm));
     if (pcm.length === CHUNK_BYTES) part.chunksOwed += 1;
     const spokenMs = (pcm.length * CHUNK_MS) / CHUNK_BYTES;
-    slot.liveClockMs = Math.max(slot.liveClockMs, performance.now() - CATCH_UP_MS) + spokenMs;
+    slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + spokenMs;
     this.#line.add(slot);
   }
 
@@ -115,7 +117,7 @@ export class Scheduler {
 
   #nextInLine(): Slot[] {
     const line = [...this.#line].map((slot) => ({ slot, dueMs: dueMs(slot) }));
-    const nowMs = performance.now();
+    const nowMs = this.#nowMs();
     const due = line.filter((entry) => entry.dueMs <= nowMs);
     const first = due.length > 0 ? due : line;
     return first.toSorted((a, b) => a.dueMs - b.dueMs).map(({ slot }) => slot);
