@@ -1,14 +1,19 @@
-import type { Engine } from '@svc-asr/engine';
+import type { Engine, EngineEvent } from '@svc-asr/engine';
 import { AUDIO, type ModelId } from '@svc-asr/protocol';
 import { toPcm } from './audio.ts';
 
 const FRAME_BYTES = (AUDIO.sampleRateHz / 10) * AUDIO.bytesPerSample;
 
+interface Utterance {
+  readonly model: ModelId;
+  readonly wave: Float32Array;
+}
+
 /** One utterance through the engine as a client streams it: frames of 100 ms, a flush, the final. */
-export async function recognise(
+export async function hear(
   engine: Engine,
-  input: { model: ModelId; wave: Float32Array },
-): Promise<string> {
+  input: Utterance,
+): Promise<Extract<EngineEvent, { type: 'final' }>> {
   const stream = await engine.open({ model: input.model, signal: AbortSignal.timeout(60_000) });
   try {
     const pcm = toPcm(input.wave);
@@ -18,13 +23,17 @@ export async function recognise(
     }
     stream.flush();
     for await (const event of stream.events) {
-      if (event.type === 'final') return event.text;
+      if (event.type === 'final') return event;
       if (event.type === 'error') throw new Error(`The engine gave up: ${event.reason}`);
     }
     throw new Error('The engine ended without a final.');
   } finally {
     await stream.close();
   }
+}
+
+export async function recognise(engine: Engine, input: Utterance): Promise<string> {
+  return (await hear(engine, input)).text;
 }
 
 /** Runs the work over all items, so many at a time, and keeps their order. */

@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { addTo, characterErrorRate, emptyScore } from '../src/scoring.ts';
 import { readFixtures, readFolder } from '../src/sets.ts';
 
 let folder = '';
@@ -61,4 +62,13 @@ test("the project's fixtures are four sentences of each language", async () => {
     ...Array<string>(4).fill('ki'),
   ]);
   expect(fixtures.every((one) => one.wave.length > 16_000 && one.spoken !== '')).toBe(true);
+});
+
+test('what the weights are on record to write is what was read, but for a letter in twenty', async () => {
+  const score = emptyScore();
+  for (const { name, spoken } of await readFixtures()) {
+    const record = join(import.meta.dirname, `../../models/fixtures/${name}.expected.txt`);
+    addTo(score, { spoken, heard: await readFile(record, 'utf8') });
+  }
+  expect(characterErrorRate(score)).toBeLessThanOrEqual(5);
 });

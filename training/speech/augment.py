@@ -10,6 +10,8 @@ import numpy as np
 
 RATE = 16_000
 LEVEL_DB = (-45.0, -8.0)
+# the two tones of a telephone's key
+KEY_ROWS, KEY_COLUMNS = (697, 770, 852, 941), (1209, 1336, 1477, 1633)
 
 
 def _numbers(rng: random.Random) -> np.random.Generator:
@@ -87,23 +89,27 @@ def set_level(x: np.ndarray, rng: random.Random) -> np.ndarray:
     return x * (10 ** (rng.uniform(*LEVEL_DB) / 20) / _rms(x))
 
 
-def disturb(x: np.ndarray, rng: random.Random, others: list[np.ndarray]) -> np.ndarray:
-    """`others` are voices for babble."""
+def disturb(
+    x: np.ndarray, rng: random.Random, others: list[np.ndarray], strength: float = 1.0
+) -> np.ndarray:
+    """`others` are voices for babble; `strength` scales how often and how much, not the telephone
+    and the level."""
     lead = rng.uniform(0.3, 1.5) if rng.random() < 0.1 else rng.uniform(0, 0.4)
     tail = rng.uniform(0.3, 1.5) if rng.random() < 0.1 else rng.uniform(0.05, 0.4)
     pause = [np.zeros(int(s * RATE), np.float32) for s in (lead, tail)]
-    x = np.concatenate([pause[0], resample(x, rng.uniform(0.85, 1.17)), pause[1]])
-    if rng.random() < 0.45:
+    ratio = rng.uniform(1 - 0.15 * strength, 1 + 0.17 * strength)
+    x = np.concatenate([pause[0], resample(x, ratio), pause[1]])
+    if rng.random() < 0.45 * strength:
         x = room_and_band(x, rng)
     kind = rng.random()
-    if kind < 0.45:
+    if kind < 0.45 * strength:
         x = x + coloured_noise(len(x), rng) * (_rms(x) * 10 ** (-rng.uniform(6, 40) / 20))
-    elif kind < 0.57 and others:
+    elif kind < 0.57 * strength and others:
         babble = np.zeros_like(x)
         for _ in range(rng.randint(3, 7)):
             babble += np.resize(rng.choice(others), len(x)) * rng.uniform(0.5, 1)
         x = x + babble * (_rms(x) / _rms(babble) * 10 ** (-rng.uniform(10, 30) / 20))
-    if rng.random() < 0.2:
+    if rng.random() < 0.25:
         peak = 10 ** (-rng.uniform(2, 30) / 20)
         x = telephone(x, rng.uniform(100, 330), rng.uniform(3200, 3800), peak)
     return np.clip(set_level(x, rng), -1, 1)
@@ -115,10 +121,22 @@ def _tone(seconds: float, rng: random.Random) -> np.ndarray:
     for _ in range(rng.randint(1, 4)):
         start, slide = rng.uniform(60, 3500), rng.choice([0, 0, 0, rng.uniform(-300, 300)])
         wave += np.sin(2 * np.pi * (start * t + slide * t**2 / 2)).astype(np.float32)
-    if rng.random() < 0.4:  # ringing, engaged, dialling
-        period = rng.uniform(0.15, 3)
+    if rng.random() < 0.5:  # ringing, engaged
+        period = rng.choice([rng.uniform(0.1, 0.6), rng.uniform(0.6, 3)])
         wave *= (t % period) < period * rng.uniform(0.3, 0.7)
     return wave
+
+
+def _dialling(seconds: float, rng: random.Random) -> np.ndarray:
+    """Keys of a telephone at an even pace: a number, or one key again and again."""
+    t = np.arange(int(seconds * RATE)) / RATE
+    period, keys = rng.uniform(0.1, 0.6), rng.choice([1, 10])
+    rows, columns = (
+        np.array([rng.choice(tones) for _ in range(keys)]) for tones in (KEY_ROWS, KEY_COLUMNS)
+    )
+    key = (t // period).astype(int) % keys
+    wave = np.sin(2 * np.pi * rows[key] * t) + np.sin(2 * np.pi * columns[key] * t)
+    return (wave * ((t % period) < period * rng.uniform(0.3, 0.7))).astype(np.float32)
 
 
 def nobody_speaks(rng: random.Random) -> np.ndarray:
@@ -126,14 +144,14 @@ def nobody_speaks(rng: random.Random) -> np.ndarray:
     seconds = rng.uniform(0.8, 7)
     length = int(seconds * RATE)
     kind = rng.random()
-    if kind < 0.15:
+    if kind < 0.1:
         return np.zeros(length, np.float32)
-    if kind < 0.55:
+    if kind < 0.4:
         x = coloured_noise(length, rng)
         if rng.random() < 0.3:  # gusts
             x = x * np.interp(np.arange(length), np.linspace(0, length, 9), _numbers(rng).random(9))
-    elif kind < 0.85:
-        x = _tone(seconds, rng)
+    elif kind < 0.88:
+        x = _tone(seconds, rng) if kind < 0.65 else _dialling(seconds, rng)
         if rng.random() < 0.4:
             x = x + coloured_noise(len(x), rng) * 10 ** rng.uniform(-2, 0)
     else:
@@ -145,15 +163,15 @@ def nobody_speaks(rng: random.Random) -> np.ndarray:
     return np.clip(x * (10 ** (rng.uniform(-75, -8) / 20) / _rms(x)), -1, 1).astype(np.float32)
 
 
-def warp_and_mask(mel, rng: random.Random):
+def warp_and_mask(mel, rng: random.Random, strength: float = 1.0):
     """(T, 80) torch: stretches the frequency axis (vocal tracts differ), hides a band and a gap."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 * strength:
         mel = _warp(mel, rng.uniform(0.9, 1.1))
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 * strength:
         width = rng.randint(1, 10)
         at = rng.randint(0, 80 - width)
         mel[:, at : at + width] = mel.mean()
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 * strength:
         width = rng.randint(1, 12)
         at = rng.randint(0, len(mel) - width)
         mel[at : at + width] = mel.mean()

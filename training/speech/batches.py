@@ -20,7 +20,7 @@ from .shards import RATE, Audio, Row, read_rows
 from .tokens import PROMPT_OF, PROMPTS, encode
 
 RESCAN_UTTERANCES = 4000
-EMPTY, JOINED, AUTO = 0.05, 0.12, 0.3  # shares of utterances
+EMPTY, JOINED, AUTO = 0.07, 0.12, 0.3  # shares of utterances
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ def pad_to_chunks(x: np.ndarray, chunks: int) -> np.ndarray:
 
 
 class Draw:
-    """Draws rows so that a small synthesiser is heard more often than its hours, a big one less:
-    in proportion to the 0.75th power of what each (synthesiser, language) holds."""
+    """Draws rows in proportion to a power of what each (synthesiser, language) holds: below 1, a
+    small one is heard more often than its hours, a big one less."""
 
-    def __init__(self, folder: Path, rng: random.Random):
-        self._folder, self._rng, self._left = folder, rng, 0
+    def __init__(self, folder: Path, rng: random.Random, power: float):
+        self._folder, self._rng, self._power, self._left = folder, rng, power, 0
         self._groups: dict[tuple[str, str], list[Row]] = {}
         self._queues: dict[tuple[str, str], deque[Row]] = defaultdict(deque)
         self._weights: list[float] = []
@@ -63,7 +63,7 @@ class Draw:
         if not groups:
             raise FileNotFoundError(f"no shards in {self._folder}; run speech.render first")
         self._groups = dict(groups)
-        self._weights = [len(rows) ** 0.75 for rows in self._groups.values()]
+        self._weights = [len(rows) ** self._power for rows in self._groups.values()]
         self._left = RESCAN_UTTERANCES
 
     def next(self) -> Row:
@@ -79,9 +79,12 @@ class Draw:
 
 
 class Batches:
-    def __init__(self, folder: Path, chunks: int, seed: int):
-        self._rng = random.Random(seed)
-        self._draw, self._audio, self._chunks = Draw(folder, self._rng), Audio(folder), chunks
+    """`strength` of the disturbances may be changed while batches are drawn."""
+
+    def __init__(self, folder: Path, chunks: int, seed: int, power: float = 0.75):
+        self._rng, self.strength = random.Random(seed), 1.0
+        self._draw, self._audio = Draw(folder, self._rng, power), Audio(folder)
+        self._chunks = chunks
         self._recent: deque[np.ndarray] = deque(maxlen=12)
 
     def _speech(self) -> tuple[np.ndarray, str, int]:
@@ -101,11 +104,12 @@ class Batches:
         if self._rng.random() < EMPTY:
             return nobody_speaks(self._rng), [], self._rng.choice(list(PROMPTS.values()))
         x, text, prompt = self._speech()
-        return disturb(x, self._rng, list(self._recent)), encode(text), prompt
+        disturbed = disturb(x, self._rng, list(self._recent), self.strength)
+        return disturbed, encode(text), prompt
 
     def _collate(self, items: list[tuple[np.ndarray, list[int], int]]) -> Batch:
         mel = log_mel(torch.from_numpy(np.stack([x for x, _, _ in items])))
-        mel = torch.stack([warp_and_mask(m, self._rng) for m in mel])
+        mel = torch.stack([warp_and_mask(m, self._rng, self.strength) for m in mel])
         labels = torch.tensor([len(y) for _, y, _ in items])
         targets = torch.zeros(len(items), max(1, int(labels.max())), dtype=torch.long)
         for i, (_, y, _) in enumerate(items):

@@ -93,19 +93,17 @@ class Phrase:
 
 def phrase(
     text: str, language: str, voice: DiphoneVoice, accent: Accent, rng: random.Random
-) -> tuple[str, str, int] | None:
-    """(what is said, Festival's input, words left out), or None when too little can be said"""
-    made, said, dropped = Phrase(voice, language, rng), [], 0
+) -> tuple[str, str] | None:
+    """(what is said, Festival's input), or None when too little can be said"""
+    made, said = Phrase(voice, language, rng), []
     for words, _ in clauses(text):
         for word in words:
             if made.word(word_sounds(word, language, accent)):
                 said.append(word)
-            else:
-                dropped += 1
         made.pause(0.1, 0.35)
     if len(said) < 2 or len(" ".join(said)) < 10:
         return None
-    return " ".join(said), made.scheme(), dropped
+    return " ".join(said), made.scheme()
 
 
 def synthesise(voice_name: str, inputs: Iterable[str]) -> list[tuple[np.ndarray, int]]:

@@ -116,7 +116,7 @@ def _festival_shard(work: tuple[Path, str, str, DiphoneVoice, list[str]]) -> flo
         name,
         (
             Utterance(language, label, said, to_16k(samples, rate))
-            for (said, _, _), (samples, rate) in zip(sayable, waves, strict=True)
+            for (said, _), (samples, rate) in zip(sayable, waves, strict=True)
         ),
     )
 

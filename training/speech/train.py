@@ -27,6 +27,7 @@ from .tokens import BLANK
 
 LOG_STEPS, CONTROL_STEPS, CHECKPOINT_STEPS = 20, 50, 400
 CTC_WEIGHT, CLIP, FLOOR = 0.3, 1.0, 0.01
+CALM_FROM, CALM = 0.6, 0.4  # disturbances weaken from this part of the run to this strength
 SHORTEST = 16  # labels; the loss is per label, and an empty utterance must not divide by zero
 
 
@@ -78,6 +79,11 @@ def learning_rate(peak: float, step: int, warmup: int, progress: float) -> float
     return peak * min(1.0, (step + 1) / warmup) * (FLOOR + (1 - FLOOR) * cosine)
 
 
+def disturbance(progress: float) -> float:
+    """Full while much is learnt, weaker at the end, when clear speech gets its finish."""
+    return 1 - (1 - CALM) * min(1.0, max(0.0, progress - CALM_FROM) / (1 - CALM_FROM))
+
+
 class Trainer:
     def __init__(self, rank: int, options, shared, control, barrier):
         self.rank, self.options, self.control = rank, options, control
@@ -98,8 +104,10 @@ class Trainer:
             self.optimizer.load_state_dict(saved["optimizer"])
             self.average = saved["average"]
             self.step, self.audio_s = saved["step"], saved["audio_s"]
-        seed = 1000 * (self.step + 1) + rank
-        self.batches = iter(Batches(options.data / "train", options.chunks // options.jobs, seed))
+        seed = 10**9 * options.seed + 1000 * self.step + rank
+        chunks = options.chunks // options.jobs
+        self.source = Batches(options.data / "train", chunks, seed, options.power)
+        self.batches = iter(self.source)
         if not saved:
             self._measure_features()
         self.combine = Averager(self.parameters, rank, shared, barrier)
@@ -118,6 +126,8 @@ class Trainer:
         self.model.encoder.std.copy_(mel.std(0))
 
     def update(self) -> tuple[float, float, float]:
+        progress = self.audio_s / float(self.control[0])
+        self.source.strength = disturbance(progress)
         batch = next(self.batches)
         self.model.train()
         new_head = self.options.warm is not None and self.step < self.options.head_steps
@@ -131,9 +141,7 @@ class Trainer:
             schedule = json.loads((self.options.run / "schedule.json").read_text())
             self.control[0] = schedule["hours"] * 3600
         seconds = self.combine(batch.seconds)
-        rate = learning_rate(
-            self.options.rate, self.step, self.options.warmup, self.audio_s / float(self.control[0])
-        )
+        rate = learning_rate(self.options.rate, self.step, self.options.warmup, progress)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, CLIP, foreach=True)
@@ -237,6 +245,8 @@ def parse_options():
     parser.add_argument("--ctc-steps", type=int, default=400, help="first steps without RNN-T")
     parser.add_argument("--head-steps", type=int, default=200, help="warm: CTC head settles")
     parser.add_argument("--ema", type=float, default=0.999)
+    parser.add_argument("--power", type=float, default=0.75, help="1: synthesisers by their hours")
+    parser.add_argument("--seed", type=int, default=1, help="order and disturbances")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 

@@ -3,7 +3,17 @@ import random
 import numpy as np
 import torch
 
-from speech.augment import LEVEL_DB, disturb, g711, nobody_speaks, telephone, warp_and_mask
+from speech.augment import (
+    KEY_COLUMNS,
+    KEY_ROWS,
+    LEVEL_DB,
+    _dialling,
+    disturb,
+    g711,
+    nobody_speaks,
+    telephone,
+    warp_and_mask,
+)
 
 
 def tone(hz, seconds=1.0):
@@ -50,3 +60,18 @@ def test_warping_and_masking_keep_the_shape():
         mel = torch.randn(121, 80)
         out = warp_and_mask(mel.clone(), random.Random(seed))
         assert out.shape == mel.shape and torch.isfinite(out).all()
+
+
+def test_speech_at_strength_nothing_is_at_most_on_the_telephone():
+    x = tone(300, 2.0)
+    kept = [disturb(x, random.Random(seed), [tone(200)], 0.0) for seed in range(20)]
+    clean = [y for y in kept if strength(y, 300) > 1e3 * strength(y, 1000)]
+    assert len(clean) > 10
+
+
+def test_keys_of_a_telephone_come_and_go_in_pairs_of_tones():
+    wave = _dialling(3.0, random.Random(5))
+    quiet = np.abs(wave) < 1e-6
+    assert 0.3 < quiet.mean() < 0.8
+    for tones in (KEY_ROWS, KEY_COLUMNS):
+        assert max(strength(wave, hz) for hz in tones) > 10 * strength(wave, 3000)

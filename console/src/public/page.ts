@@ -1,5 +1,6 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
-import { EXAMPLES, type Example } from './examples.ts';
+import type { Example } from './example.ts';
+import { EXAMPLES } from './examples.ts';
 import { PUBLIC_TEXTS, type PublicTexts } from './texts.ts';
 
 /** The public page as finished HTML, made at build time from constants: nothing in it comes from a user. */
@@ -115,14 +116,15 @@ function how({ how: texts }: PublicTexts): string {
     </section>`;
 }
 
+const SAID = EXAMPLES[0]?.words.map(({ text }) => text) ?? [];
 const EXCHANGE = `<span class="code-dim">$</span> curl https://…/v1/asr/sessions -H "Authorization: Bearer $SVC_API_KEY" \\
     -H "Content-Type: application/json" -d '{"model":"svc-asr-kikuyu-v1"}'
 
 <span class="code-dim">→</span> { "websocket_url": "wss://…", "websocket_protocols": ["svc.realtime.v1", "svc.auth.…"],
     "expires_at": "…", "credits": { "reserved": 60, "remaining": 3540 } }
 
-<span class="code-dim">←</span> {"type":"delta","text":"<span class="code-bright">wĩ mwega</span>"}
-<span class="code-dim">←</span> {"type":"final","text":"<span class="code-bright">wĩ mwega nĩndakena nĩ gũkuona</span>","billable_ms":3000}`;
+<span class="code-dim">←</span> {"type":"delta","text":"<span class="code-bright">${SAID.slice(0, 2).join(' ')}</span>"}
+<span class="code-dim">←</span> {"type":"final","text":"<span class="code-bright">${SAID.join(' ')}</span>","billable_ms":3000}`;
 
 function promises({ promises: texts }: PublicTexts): string {
   const list = texts.list

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startSherpaEngine, type Engine } from '@svc-asr/engine';
+import { AUDIO, type ModelId } from '@svc-asr/protocol';
+import { readWave } from './audio.ts';
+import { hear } from './recognise.ts';
+
+/** `npm run examples`, after the weights changed: what they answer to the recordings of the public page. */
+
+const ROOT = join(import.meta.dirname, '../..');
+const TARGET = join(ROOT, 'console/src/public/examples.ts');
+const BARS = 56;
+/** A bar that can still be seen. */
+const LOUDNESS_MIN = 4;
+/** To an ear the quiet parts are louder than their figures. */
+const AS_HEARD = 0.7;
+const RECORDINGS = [
+  { name: 'kikuyu-1', model: 'svc-asr-kikuyu-v1' },
+  { name: 'dholuo-1', model: 'svc-asr-dholuo-v1' },
+] as const;
+
+const HEAD = `import type { Example } from './example.ts';
+
+/** Two of the fixtures in models/fixtures. Written by \`npm run examples\`. */`;
+
+const engine = await startSherpaEngine({ modelsDir: join(ROOT, 'models'), children: 1 });
+try {
+  const examples = [];
+  for (const recording of RECORDINGS) examples.push(await describe(engine, recording));
+  const source = `${HEAD}\nexport const EXAMPLES: readonly Example[] = ${JSON.stringify(examples)};\n`;
+  await writeFile(TARGET, source);
+  await promisify(execFile)('oxfmt', [TARGET]);
+  for (const { words } of examples) console.log(words.map(({ text }) => text).join(' '));
+} finally {
+  await engine.close();
+}
+
+async function describe(listener: Engine, recording: { name: string; model: ModelId }) {
+  const wave = await readWave(join(ROOT, `models/fixtures/${recording.name}.wav`));
+  const { words } = await hear(listener, { model: recording.model, wave });
+  return {
+    model: recording.model,
+    audio: `/examples/${recording.name}.mp3`,
+    durationMs: Math.floor((wave.length / AUDIO.sampleRateHz) * 1_000),
+    envelope: envelopeOf(wave),
+    words: words.map(({ text, startMs, endMs }) => ({ text, startMs, endMs })),
+  };
+}
+
+function envelopeOf(wave: Float32Array): number[] {
+  const loudness = Array.from({ length: BARS }, (_, bar) => {
+    const from = Math.floor((bar / BARS) * wave.length);
+    const part = wave.subarray(from, Math.floor(((bar + 1) / BARS) * wave.length));
+    return Math.sqrt(part.reduce((sum, sample) => sum + sample * sample, 0) / part.length);
+  });
+  const top = Math.max(...loudness);
+  return loudness.map((value) =>
+    Math.max(LOUDNESS_MIN, Math.round((value / top) ** AS_HEARD * 100)),
+  );
+}
