@@ -50,6 +50,17 @@ test('chunks that are due together are decoded together', () => {
   expect(scheduler.idle).toBe(true);
 });
 
+test('eight that wait are a full batch, and are decoded together', () => {
+  const eight = Array.from({ length: 8 }, (_, at) => 10 + at);
+  for (const id of eight) {
+    expect(scheduler.full).toBe(false);
+    scheduler.open(id, recogniser, language);
+    scheduler.audio(id, chunk);
+  }
+  expect(scheduler.full).toBe(true);
+  expect(round()).toEqual(eight);
+});
+
 test('every chunk and every flush gives its credit back once, reset or not', () => {
   for (let times = 0; times < 3; times += 1) scheduler.audio(FAST, chunk);
   scheduler.round();

@@ -4,7 +4,7 @@ import { promisesOfAnEngine } from './conformance.ts';
 import { MODELS_DIR, speech } from './speech.ts';
 
 const { model, pcm } = speech('kikuyu-2');
-const [text = ''] = (await BareRecogniser.load()).recognise([{ model, pcm }]);
+const text = (await BareRecogniser.load()).recognise({ model, pcm });
 
 promisesOfAnEngine('sherpa', async () => {
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1, slotsPerChild: 3 });

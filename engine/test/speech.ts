@@ -12,13 +12,20 @@ export interface Speech {
   readonly name: string;
   readonly model: ModelId;
   readonly pcm: Uint8Array;
+  /** The transcript on record, letter for letter what these weights write. */
+  readonly expected: string;
 }
 
 /** Every fixture sentence: 16 kHz mono s16le. */
 export const SPEECH: readonly Speech[] = (['kikuyu', 'dholuo'] as const).flatMap((language) =>
   [1, 2, 3, 4].map((number) => {
     const name = `${language}-${number}`;
-    return { name, model: MODEL_OF[language], pcm: readPcm(join(FIXTURES, `${name}.wav`)) };
+    return {
+      name,
+      model: MODEL_OF[language],
+      pcm: readPcm(join(FIXTURES, `${name}.wav`)),
+      expected: readFileSync(join(FIXTURES, `${name}.expected.txt`), 'utf8').trim(),
+    };
   }),
 );
 

@@ -1,7 +1,7 @@
-import { BareRecogniser } from '@svc-asr/engine/test/bare.ts';
+import { BareRecogniser, toUtterance } from '@svc-asr/engine/test/bare.ts';
 import { pcmOf, type UtterancePlan } from './utterances.ts';
 
-/** Utterances that are recognised together, and then the next ones. */
+/** For each speaker what is said, one utterance after the other; all speak at once. */
 export type BareOrder = readonly (readonly UtterancePlan[])[];
 
 export interface BareAnswer {
@@ -14,10 +14,12 @@ export interface BareAnswer {
 const bare = await BareRecogniser.load();
 
 function carryOut(order: BareOrder): BareAnswer {
-  const turns = order.map((plans) => plans.map((plan) => ({ ...plan, pcm: pcmOf(plan) })));
+  const speakers = order.map((plans) =>
+    plans.map((plan) => toUtterance({ model: plan.model, pcm: pcmOf(plan) })),
+  );
   bare.decodesMs.length = 0;
   const before = process.cpuUsage();
-  const texts = turns.map((utterances) => bare.recognise(utterances));
+  const texts = bare.recogniseSpeakers(speakers);
   const { user, system } = process.cpuUsage(before);
   return { texts, cpuMs: (user + system) / 1000, decodesMs: bare.decodesMs };
 }

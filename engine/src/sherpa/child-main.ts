@@ -24,6 +24,7 @@ const parent = new Socket({
 const scheduler = new Scheduler(send);
 let outgoing: Buffer[] = [];
 let working = false;
+let heardAudio = false;
 
 parent.on('error', leave);
 parent.on('close', leave);
@@ -52,6 +53,7 @@ function handle(frame: Frame): void {
       break;
     }
     case FRAME.audio:
+      heardAudio = true;
       scheduler.audio(frame.stream, frame.payload);
       break;
     case FRAME.flush:
@@ -74,8 +76,16 @@ function handle(frame: Frame): void {
   setImmediate(work);
 }
 
-/** All input that is there is read between two rounds, so every round batches as much as it can. */
+/**
+ * All input that is there is read between two rounds, so every round batches as much as it can. A socket holds four
+ * chunks or so; while their features are computed the parent fills it again, so one look is not enough.
+ */
 function work(): void {
+  if (heardAudio && !scheduler.full) {
+    heardAudio = false;
+    setImmediate(work);
+    return;
+  }
   if (!scheduler.idle) scheduler.round();
   deliver();
   working = !scheduler.idle;

@@ -55,6 +55,11 @@ export class Scheduler {
     return this.#line.size === 0;
   }
 
+  /** More input would not make the next batch larger. */
+  get full(): boolean {
+    return this.#line.size >= BATCH_MAX;
+  }
+
   open(id: number, recogniser: Recogniser, language: string): void {
     const slot: Slot = { id, recogniser, language, parts: [], liveClockMs: 0 };
     slot.parts.push(beginPart(slot, 0));
