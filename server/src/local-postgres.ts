@@ -1,13 +1,22 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import {
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rmdir,
+  symlink,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connect } from './db.ts';
 import { fetchPostgres } from './fetched-postgres.ts';
+import { freePort } from './free-port.ts';
 
 /**
  * A real PostgreSQL of our own, for tests, campaigns and a laptop. Its life ends with the process
@@ -54,9 +63,7 @@ export async function startLocalPostgres(
 ): Promise<LocalPostgres> {
   const binDir = await findPostgres();
   const account = await unprivilegedAccount();
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-postgres-')));
-  await mkdir(dataDir, { recursive: true });
-  if (account !== undefined) await chown(dataDir, account.uid, account.gid);
+  const dataDir = await openDataDir(options.dataDir, account);
   if (!existsSync(join(dataDir, 'PG_VERSION'))) await initialize({ binDir, account, dataDir });
 
   const port = options.port ?? (await freePort());
@@ -96,6 +103,28 @@ export function withDatabase(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
   return changed.href;
+}
+
+/**
+ * Root's own folders are closed to the account that PostgreSQL is lent: then the data lies outside, and a link to it
+ * where it was asked for.
+ */
+async function openDataDir(
+  asked: string | undefined,
+  account: Account | undefined,
+): Promise<string> {
+  if (asked !== undefined) await mkdir(asked, { recursive: true });
+  const dataDir =
+    asked === undefined ? await mkdtemp(join(tmpdir(), 'svc-postgres-')) : await realpath(asked);
+  if (account === undefined) return dataDir;
+  await chown(dataDir, account.uid, account.gid);
+  const isOpen = await run('/bin/ls', [dataDir], { ...account, cwd: '/' }).catch(() => null);
+  if (isOpen !== null || asked === undefined) return dataDir;
+  const outside = await mkdtemp('/var/tmp/svc-postgres-');
+  await chown(outside, account.uid, account.gid);
+  await rmdir(dataDir);
+  await symlink(outside, asked);
+  return outside;
 }
 
 async function initialize(input: {
@@ -199,16 +228,4 @@ async function unprivilegedAccount(): Promise<Account | undefined> {
     if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
   }
   throw new Error('PostgreSQL cannot run as root and there is no other user here to run it as.');
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = address !== null && typeof address === 'object' ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
 }

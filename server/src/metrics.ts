@@ -7,6 +7,8 @@ export interface Metrics {
   readonly httpSeconds: Histogram<'route' | 'method' | 'status'>;
   readonly refusals: Counter<'code'>;
   readonly databaseUp: Gauge;
+  /** For a process that listens: one that does not has nothing to say about it. */
+  observeKeyNews(isHearing: () => boolean): void;
 }
 
 const NANOSECONDS = 1e9;
@@ -35,6 +37,18 @@ export function createMetrics(): Metrics {
       help: 'Whether the database answered this scrape: 1 or 0.',
       registers,
     }),
+    observeKeyNews(isHearing) {
+      registry.registerMetric(
+        new Gauge({
+          name: 'svc_key_changes_heard',
+          help: 'Whether changes of keys are heard of as they happen: 1 or 0.',
+          registers: [],
+          collect() {
+            this.set(isHearing() ? 1 : 0);
+          },
+        }),
+      );
+    },
   };
 }
 

@@ -48,7 +48,7 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const streaming =
     config.role === 'api' ? null : await startStreaming(deps, { server: app.server, parts });
   if (config.role !== 'node') {
-    endings.push(await roster.watch(deps.db), sweep(deps), hearOfKeys(news, config));
+    endings.push(await roster.watch(deps.db), sweep(deps), hearOfKeys(news, deps));
   }
   return {
     url: urlOf(app, config),
@@ -81,7 +81,8 @@ function sweep({ config, log }: Deps): () => Promise<void> {
 }
 
 /** On a connection of its own: one of the pool would have to stay out of it for good. */
-function hearOfKeys(news: KeyNews, config: Config): () => Promise<void> {
+function hearOfKeys(news: KeyNews, { config, metrics }: Deps): () => Promise<void> {
+  metrics.observeKeyNews(() => news.isHearing);
   return news.listen({
     url: config.databaseUrl,
     role: DATABASE_ROLES[config.role],

@@ -1,32 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { setAccountStatus } from '../src/accounts/accounts.ts';
 import { revokeApiKey } from '../src/accounts/api-keys.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
-import { startDatabaseProxy, type DatabaseProxy } from './database-proxy.ts';
 import { eventually } from './eventually.ts';
+import { startServiceBehindProxy } from './service-behind-proxy.ts';
 import { startService, type Service, type Tenant } from './service.ts';
 
 /** The connection on which a process hears of changed keys. */
 const LISTENER = 'svc-asr keys';
 
-let database: TestDatabase;
-let proxy: DatabaseProxy;
-let svc: Service;
+const { svc, proxy, database, stop } = await startServiceBehindProxy({
+  env: { NODE_ID: 'timed', METRICS_TOKEN: 'token-of-the-operator' },
+});
 let nowMs = 1_000_000;
 /** Its time passes only when a test says so. */
-let timeless: Service;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await startDatabaseProxy(database.url);
-  svc = await startService({ database, databaseUrl: proxy.url, env: { NODE_ID: 'timed' } });
-  const clock = { monotonicMs: () => nowMs };
-  timeless = await startService({ database, parts: { clock }, env: { NODE_ID: 'timeless' } });
+const timeless = await startService({
+  database,
+  parts: { clock: { monotonicMs: () => nowMs } },
+  env: { NODE_ID: 'timeless' },
 });
 afterAll(async () => {
-  await svc.stop();
   await timeless.stop();
-  await proxy.close();
-  await database.drop();
+  await stop();
 });
 
 const newTenant = () => svc.addTenant({ creditMs: 60_000 });
@@ -122,5 +116,23 @@ test.each(['cut', 'silent'] as const)(
     expect(await comesTo(svc, tenant, 401)).toBe(true);
     expect(performance.now() - began).toBeLessThan(5_000);
     proxy.set('open');
+  },
+);
+
+async function heardByMetrics(): Promise<string | undefined> {
+  const headers = { authorization: 'Bearer token-of-the-operator' };
+  const metrics = await (await fetch(`${svc.url}/metrics`, { headers })).text();
+  return /^svc_key_changes_heard (\d)$/m.exec(metrics)?.[1];
+}
+
+test.each(['cut', 'silent'] as const)(
+  'the metrics say that changes are heard, and that they are not while the connection is %s',
+  async (state) => {
+    const become = { timeout: 10_000 };
+    await expect.poll(heardByMetrics, become).toBe('1');
+    proxy.set(state, LISTENER);
+    await expect.poll(heardByMetrics, become).toBe('0');
+    proxy.set('open');
+    await expect.poll(heardByMetrics, become).toBe('1');
   },
 );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeApiKey } from '../src/accounts/api-keys.ts';
 import { eventually } from './eventually.ts';
 import { startService, type Service } from './service.ts';
+import { StreamClient } from './stream-client.ts';
 
 let svc: Service;
 beforeAll(async () => {
@@ -37,6 +38,25 @@ test('/metrics is closed to whoever does not have the token, and absent where no
     expect((await without.request('/metrics')).status).toBe(404);
   } finally {
     await without.stop();
+  }
+});
+
+test('a streaming node serves streams that an API process reserved, and nothing of the API', async () => {
+  const env = { ROLE: 'node', NODE_ID: 'node-2', METRICS_TOKEN: 'token-of-the-operator' };
+  const node = await startService({ database: svc.database, env });
+  try {
+    const { body } = await svc.createSession();
+    const stream = await StreamClient.ready(body, { url: node.streamUrl });
+    await stream.close();
+    const headers = { authorization: 'Bearer token-of-the-operator' };
+    expect((await fetch(`${node.url}/metrics`, { headers })).status).toBe(200);
+    expect((await node.request('/healthz')).status).toBe(200);
+    expect((await node.request('/readyz')).status).toBe(200);
+    for (const path of ['/v1/models', '/v1/usage', '/v1/asr/sessions', '/openapi.json', '/']) {
+      expect((await fetch(node.url + path)).status, path).toBe(404);
+    }
+  } finally {
+    await node.stop();
   }
 });
 

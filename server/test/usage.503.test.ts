@@ -1,22 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from './database.ts';
-import { startDatabaseProxy, type DatabaseProxy } from './database-proxy.ts';
+import { afterAll, expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
-import { startService, type Service } from './service.ts';
+import { startServiceBehindProxy } from './service-behind-proxy.ts';
 
-let database: TestDatabase;
-let proxy: DatabaseProxy;
-let svc: Service;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  proxy = await startDatabaseProxy(database.url);
-  svc = await startService({ database, databaseUrl: proxy.url });
-});
-afterAll(async () => {
-  await svc.stop();
-  await proxy.close();
-  await database.drop();
-});
+const { svc, proxy, stop } = await startServiceBehindProxy();
+afterAll(stop);
 
 test.each(['cut', 'silent'] as const)(
   'U01 S19 H03 database %s: 503 within 2.5 s, then it works again by itself',

@@ -75,10 +75,13 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   });
   observeRequests(app, deps);
   answerErrors(app, deps);
-  modelRoutes(app, deps);
-  sessionRoutes(app, deps);
-  usageRoutes(app, deps);
-  documentRoutes(app);
+  // A streaming node faces clients that hold no key, with a database role that could not reserve anyway.
+  if (deps.config.role !== 'node') {
+    modelRoutes(app, deps);
+    sessionRoutes(app, deps);
+    usageRoutes(app, deps);
+    documentRoutes(app);
+  }
   operationRoutes(app, deps);
   app.get(STREAM_PATH, () => {
     throw new ApiError('upgrade_required');

@@ -36,6 +36,11 @@ export class KeyNews {
     return momentMs >= this.#listeningSinceMs && silentMs <= SILENCE_MAX_MS;
   }
 
+  /** Whether it hears now; while it does not, keys are remembered for seconds only. */
+  get isHearing(): boolean {
+    return this.hasHeardAllSince(this.#clock.monotonicMs());
+  }
+
   /** Listens on a connection of its own, anew whenever that breaks, until what it gives is called. */
   listen(options: ConnectOptions): () => Promise<void> {
     const stopping = new AbortController();
