@@ -6,9 +6,12 @@ export const CONSOLE_LIMITS = {
   codeTries: 5,
   sessionLifetimeMs: 14 * 24 * 3_600_000,
   liveKeys: 2,
-  keyNameLength: 60,
+  /** Of a key or a passkey. */
+  nameLength: 60,
   keyExpiryDaysMax: 365,
   members: 20,
+  passkeys: 10,
+  passkeyChallengeLifetimeMs: 5 * 60_000,
   allowedOrigins: 20,
   usageDays: 30,
 } as const;
@@ -19,6 +22,14 @@ export const CONSOLE_ERRORS = {
   wrong_code: {
     status: 400,
     message: 'This code is wrong, used or too old. Check it, or ask for a new one.',
+  },
+  passkey_refused: {
+    status: 400,
+    message: 'This passkey was not accepted. Try again, or sign in with a code by e-mail.',
+  },
+  passkey_limit_reached: {
+    status: 409,
+    message: 'You have ten passkeys already. Remove one before you add another.',
   },
   cross_site_request: { status: 403, message: 'This request did not come from the console.' },
   owner_only: { status: 403, message: 'Only an owner of this account may do this.' },

@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TProperties } from 'typebox';
 import { MODEL_IDS } from './constants.ts';
 import { CONSOLE_LANGUAGES, CONSOLE_LIMITS, ROLES } from './console-constants.ts';
 import { Closed, Count, DateTime, Uuid } from './schema.ts';
-import { SESSION_STATUSES } from './usage.ts';
+import { UsageSession } from './usage.ts';
 
 /** What the console's pages and its server say to each other under /console-api. Not a public interface. */
 export * from './console-constants.ts';
@@ -14,6 +14,7 @@ const Email = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
 });
+const Name = Type.String({ minLength: 1, maxLength: CONSOLE_LIMITS.nameLength, pattern: '\\S' });
 const ModelChoice = Type.Enum([...MODEL_IDS]);
 const RoleSchema = Type.Enum([...ROLES]);
 
@@ -34,6 +35,57 @@ export const VerifyCode = Closed(
 );
 export type VerifyCode = Static<typeof VerifyCode>;
 
+const Base64Url = Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 8_000 });
+/** Browsers add fields of their own to what a device answers; those that count are named here. */
+function deviceAnswer<T extends TProperties>(response: T) {
+  return Type.Object({
+    id: Base64Url,
+    rawId: Base64Url,
+    type: Type.Literal('public-key'),
+    response: Type.Object({ clientDataJSON: Base64Url, ...response }),
+    clientExtensionResults: Type.Object({}),
+  });
+}
+
+export const UsePasskey = Closed(
+  {
+    credential: deviceAnswer({
+      authenticatorData: Base64Url,
+      signature: Base64Url,
+      userHandle: Base64Url,
+    }),
+  },
+  'UsePasskey',
+);
+export type UsePasskey = Static<typeof UsePasskey>;
+
+export const AddPasskey = Closed(
+  {
+    name: Name,
+    credential: deviceAnswer({
+      attestationObject: Base64Url,
+      transports: Type.Optional(
+        Type.Array(Type.String({ pattern: '^[a-z-]+$', maxLength: 20 }), { maxItems: 10 }),
+      ),
+    }),
+  },
+  'AddPasskey',
+);
+export type AddPasskey = Static<typeof AddPasskey>;
+
+export const Passkey = Closed(
+  {
+    id: Uuid,
+    name: Type.String(),
+    created_at: DateTime,
+    last_used_at: Type.Union([DateTime, Type.Null()]),
+  },
+  'Passkey',
+);
+export type Passkey = Static<typeof Passkey>;
+export const PasskeyList = Closed({ data: Type.Array(Passkey) }, 'PasskeyList');
+export type PasskeyList = Static<typeof PasskeyList>;
+
 export const Me = Closed(
   {
     email: Type.String(),
@@ -46,18 +98,9 @@ export const Me = Closed(
 );
 export type Me = Static<typeof Me>;
 
+/** A session as the public interface shows it, and what was held for it until when. */
 export const ConsoleSession = Closed(
-  {
-    id: Uuid,
-    model: ModelChoice,
-    status: Type.Enum([...SESSION_STATUSES]),
-    reserved_ms: Count,
-    audio_ms: Count,
-    billable_ms: Count,
-    created_at: DateTime,
-    expires_at: DateTime,
-    completed_at: Type.Union([DateTime, Type.Null()]),
-  },
+  { ...UsageSession.properties, reserved_ms: Count, expires_at: DateTime },
   'ConsoleSession',
 );
 export type ConsoleSession = Static<typeof ConsoleSession>;
@@ -107,7 +150,7 @@ export type KeyList = Static<typeof KeyList>;
 
 export const CreateKey = Closed(
   {
-    name: Type.String({ minLength: 1, maxLength: CONSOLE_LIMITS.keyNameLength, pattern: '\\S' }),
+    name: Name,
     models: Type.Array(ModelChoice, { minItems: 1, uniqueItems: true }),
     expires_in_days: Type.Union([
       Type.Integer({ minimum: 1, maximum: CONSOLE_LIMITS.keyExpiryDaysMax }),

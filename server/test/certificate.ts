@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,7 @@ export interface TestCertificate {
 /** A certificate for this machine, signed by itself. */
 export async function makeCertificate(commonName = 'localhost'): Promise<TestCertificate> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-cert-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const certFile = join(folder, 'cert.pem');
   const keyFile = join(folder, 'key.pem');
   const pemFile = join(folder, 'both.pem');

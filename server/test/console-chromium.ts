@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '@svc-asr/engine';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { makeCertificate } from './certificate.ts';
 import { startConsoleService, type ConsoleService } from './console-service.ts';
-import { freePort } from './haproxy.ts';
+import { freePort } from '../src/free-port.ts';
+
+export { launchChromium } from './chromium.ts';
 
 const SITE = join(import.meta.dirname, '../../console/dist/site/index.html');
 
@@ -23,26 +25,6 @@ export async function startConsoleSite(options: { engine?: Engine } = {}): Promi
       TLS_KEY_FILE: keyFile,
     },
     ...(options.engine === undefined ? {} : { parts: { engine: options.engine } }),
-  });
-}
-
-/** Debian's Chromium. With a recording, that is what its microphone hears. */
-export function launchChromium(options: { microphone?: string } = {}): Promise<Browser> {
-  const fake = '--use-fake-device-for-media-stream --use-fake-ui-for-media-stream';
-  return chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-      ...fake.split(' '),
-      ...(options.microphone === undefined
-        ? []
-        : [`--use-file-for-fake-audio-capture=${options.microphone}%noloop`]),
-    ],
   });
 }
 

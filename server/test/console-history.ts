@@ -1,5 +1,5 @@
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
-import { insertApiKey } from '../src/accounts/api-keys.ts';
+import { insertApiKey, revokeApiKey } from '../src/accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '../src/api-key-format.ts';
 import { inTransaction } from '../src/db.ts';
 import { createLedger } from '../src/ledger/ledger.ts';
@@ -15,7 +15,7 @@ interface Spoken {
   readonly status: 'completed' | 'failed';
 }
 
-/** Gives an account a month of sessions of every kind, two keys and a colleague, by the ledger's own steps. */
+/** Gives an account a month of sessions of every kind, three keys and two colleagues, by the ledger's own steps. */
 export async function fillAccount(service: ConsoleService, accountId: string): Promise<void> {
   const db = service.database.pool;
   const credit = { ms: 3 * 3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
@@ -27,16 +27,19 @@ export async function fillAccount(service: ConsoleService, accountId: string): P
     capacity: 10,
   });
   for (const spoken of aMonthOfSessions()) await speak(service, { accountId, nodeEpoch, spoken });
-  for (const name of ['phone line', 'production server']) {
+  for (const name of ['old server', 'phone line', 'production server']) {
     const { key, publicId } = generateApiKey();
     const hmac = hashApiKey(key, service.config.apiKeyPepper);
     await insertApiKey(db, { id: publicId, accountId, hmac, name });
+    if (name === 'old server') await revokeApiKey(db, { accountId, id: publicId });
   }
-  await db.query(
-    `insert into console_users (id, account_id, email, role, welcomed_at)
-      values (gen_random_uuid(), $1, 'njoroge@example.com', 'member', clock_timestamp())`,
-    [accountId],
-  );
+  for (const email of ['njoroge@example.com', 'achieng@example.com']) {
+    await db.query(
+      `insert into console_users (id, account_id, email, role, welcomed_at)
+        values (gen_random_uuid(), $1, $2, 'member', clock_timestamp())`,
+      [accountId, email],
+    );
+  }
 }
 
 function aMonthOfSessions(): Spoken[] {

@@ -61,10 +61,25 @@ export interface ConsoleAnswer<T> {
 /** Keeps cookies and says where it comes from, as browsers do; any header can be bent by a test. */
 export class TestBrowser {
   readonly url: string;
-  cookie = '';
+  readonly #cookies = new Map<string, string>();
 
   constructor(url: string) {
     this.url = url;
+  }
+
+  get cookie(): string {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  set cookie(text: string) {
+    this.#cookies.clear();
+    for (const cookie of text.split('; ')) this.#keep(cookie);
+  }
+
+  #keep(cookie: string): void {
+    const [name = '', value = ''] = cookie.split(';')[0]?.split('=') ?? [];
+    if (value === '') this.#cookies.delete(name);
+    else this.#cookies.set(name, value);
   }
 
   get<T>(path: string, headers: Record<string, string> = {}): Promise<ConsoleAnswer<T>> {
@@ -111,8 +126,7 @@ export class TestBrowser {
       ...init,
       headers: { ...cookie, ...init.headers },
     });
-    const set = response.headers.getSetCookie()[0];
-    if (set !== undefined) this.cookie = set.split(';')[0] ?? '';
+    for (const cookie of response.headers.getSetCookie()) this.#keep(cookie);
     const body: T = JSON.parse(await response.text());
     return { status: response.status, headers: response.headers, body };
   }

@@ -135,8 +135,9 @@ test('the console speaks Swahili to whoever chose it, in letters too', async () 
   await page.getByLabel('Anwani ya barua pepe').fill('baraka@example.com');
   await page.getByRole('button', { name: 'Nitumie msimbo' }).click();
   const code = await service.mail.takeCode('baraka@example.com');
+  // The letter of welcome may come after the one with the code: letters are no queue.
   const letters = service.mail.letters.filter(({ to }) => to === 'baraka@example.com');
-  expect(letters.at(-1)?.text).toContain('Msimbo wako wa kuingia');
+  expect(letters.map(({ text }) => text).join('\n')).toContain('Msimbo wako wa kuingia');
   await page.getByLabel('Msimbo').fill(code);
   await page.getByRole('button', { name: 'Ingia' }).click();
   await page.getByRole('heading', { level: 1 }).waitFor();

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'node:https';
 import type { TestCertificate } from './certificate.ts';
@@ -45,16 +44,6 @@ export async function startHaproxy(input: {
       await exited;
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function untilReady(url: string, certificate: TestCertificate): Promise<void> {

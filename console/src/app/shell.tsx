@@ -38,7 +38,7 @@ export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactN
         {texts.nav.skip}
       </a>
       <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:border-b-0 md:px-4 md:py-6">
-        <div className="md:px-2">
+        <div className="flex md:px-2">
           <Logo />
         </div>
         <nav
@@ -81,7 +81,7 @@ function NavLink(props: { href: string; icon: IconName; label: string; current: 
     <Link
       href={props.href}
       {...(props.current ? { 'aria-current': 'page' as const } : {})}
-      className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:font-semibold aria-[current]:text-accent md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-sunken md:aria-[current]:bg-accent-soft md:aria-[current]:text-accent-strong"
+      className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:text-accent max-md:aria-[current]:shadow-[inset_0_2px_0_var(--accent)] md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-muted md:aria-[current]:bg-accent-soft md:aria-[current]:font-semibold md:aria-[current]:text-accent-strong"
     >
       <Icon name={props.icon} />
       <span className="max-w-full truncate">{props.label}</span>
@@ -93,8 +93,18 @@ function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
   const texts = useTexts();
   const [theme, setTheme] = useState(currentTheme);
   return (
-    <details className="relative min-w-0 md:border-t md:border-line md:pt-3">
-      <summary className="flex min-h-10 list-none items-center gap-2.5 rounded-md px-2 text-sm hover:bg-sunken [&::-webkit-details-marker]:hidden">
+    <details
+      className="relative min-w-0 md:border-t md:border-line md:pt-3"
+      onBlur={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.open = false;
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.currentTarget.open = false;
+        event.currentTarget.querySelector('summary')?.focus();
+      }}
+    >
+      <summary className="flex min-h-10 list-none items-center gap-2.5 rounded-md text-sm md:px-2 hover:bg-muted [&::-webkit-details-marker]:hidden">
         <span
           aria-hidden="true"
           className="grid size-8 shrink-0 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent-strong uppercase"
@@ -103,12 +113,15 @@ function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
         </span>
         <span className="min-w-0 truncate max-md:sr-only">{me.email}</span>
       </summary>
-      <div className="card absolute top-12 right-0 z-20 grid w-64 gap-4 p-4 md:top-auto md:right-auto md:bottom-14 md:left-0">
+      <div
+        tabIndex={-1}
+        className="overlay absolute top-12 right-0 z-20 grid w-64 gap-4 p-4 md:top-auto md:right-auto md:bottom-14 md:left-0 outline-none"
+      >
         <p className="truncate text-sm text-ink-2">{me.email}</p>
         <label className="grid gap-1.5 text-sm font-medium">
           {texts.nav.theme}
           <select
-            className="input"
+            className="input select"
             value={theme}
             onChange={(event) => {
               const next = THEMES.find((known) => known === event.target.value) ?? 'system';

@@ -9,7 +9,7 @@ export function ConfirmDialog(props: {
   title: string;
   lead: string;
   action: string;
-  kind: 'primary' | 'danger';
+  kind: 'primary' | 'destroy';
   onConfirm: () => Promise<void>;
   onClose: () => void;
 }) {

@@ -1,12 +1,14 @@
-import { useId, type ButtonHTMLAttributes, type ReactNode } from 'react';
+import { useId, type ButtonHTMLAttributes, type InputHTMLAttributes, type ReactNode } from 'react';
 import { Icon, type IconName } from './icons.tsx';
 
-type Kind = 'primary' | 'secondary' | 'quiet' | 'danger';
+type Kind = 'primary' | 'secondary' | 'quiet' | 'danger' | 'destroy' | 'code';
 const KINDS: Record<Kind, string> = {
   primary: 'button button-primary',
   secondary: 'button button-secondary',
   quiet: 'button button-quiet',
   danger: 'button button-danger',
+  destroy: 'button button-destroy',
+  code: 'button button-code',
 };
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
@@ -77,6 +79,30 @@ export function Field(props: {
   );
 }
 
+type TextFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> & {
+  label: string;
+  hint?: string;
+  error?: string | null;
+  onChange: (text: string) => void;
+};
+
+/** One line of text with its label. */
+export function TextField({ label, hint, error, onChange, className, ...rest }: TextFieldProps) {
+  return (
+    <Field label={label} {...(hint === undefined ? {} : { hint })} error={error ?? null}>
+      {(control) => (
+        <input
+          autoComplete="off"
+          {...rest}
+          {...control}
+          className={`input ${className ?? ''}`}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 /** A few choices side by side, one of them chosen: radio buttons that look like one control. */
 export function Choice<T extends string>(props: {
   label: string;
@@ -89,11 +115,11 @@ export function Choice<T extends string>(props: {
   return (
     <fieldset disabled={props.disabled} className="grid gap-1.5 disabled:opacity-60">
       <legend className="mb-1.5 text-sm font-medium">{props.label}</legend>
-      <div className="grid auto-cols-fr grid-flow-col gap-1 rounded-md bg-sunken p-1 ring-1 ring-edge">
+      <div className="grid auto-cols-fr grid-flow-col gap-1 rounded-md bg-muted p-1 ring-1 ring-edge">
         {props.options.map((option) => (
           <label
             key={option.value}
-            className="relative grid min-h-9 place-items-center rounded-sm px-3 text-center text-sm text-ink-2 has-checked:bg-surface has-checked:font-semibold has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:outline-accent"
+            className="relative grid min-h-9 place-items-center rounded-sm px-3 text-center text-sm text-ink-2 has-checked:bg-picked has-checked:font-semibold has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:outline-accent"
           >
             <input
               type="radio"

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { CONSOLE_ERRORS } from '@svc-asr/protocol/console-constants.ts';
 import { ConsoleApiError } from '../app/api.ts';
 import { useTexts } from '../app/language.tsx';
 import type { Load } from '../app/use-load.ts';
@@ -7,7 +8,7 @@ import { Icon, type IconName } from './icons.tsx';
 
 type Tone = 'info' | 'good' | 'warn' | 'bad';
 const TONES: Record<Tone, { look: string; icon: IconName }> = {
-  info: { look: 'bg-sunken text-ink-2', icon: 'info' },
+  info: { look: 'bg-muted text-ink-2', icon: 'info' },
   good: { look: 'bg-accent-soft text-accent-strong', icon: 'check' },
   warn: { look: 'bg-warn-soft text-warn', icon: 'warning' },
   bad: { look: 'bg-danger-soft text-danger-strong', icon: 'warning' },
@@ -27,7 +28,7 @@ export function Notice({ tone, children }: { tone: Tone; children: ReactNode }) 
   );
 }
 
-/** What went wrong, in the reader's language, with the number support will ask for. */
+/** What went wrong, in the reader's language; unless they can mend it themselves, with the number support will ask for. */
 export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const texts = useTexts();
   if (error === null) return null;
@@ -39,7 +40,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
   return (
     <Notice tone="bad">
       <p>{sentence}</p>
-      {known?.requestId && (
+      {known?.requestId && !(known.code in CONSOLE_ERRORS) && (
         <p className="mt-1 font-mono text-xs break-all">
           {texts.errors.requestId(known.requestId)}
         </p>
@@ -58,7 +59,7 @@ const BADGES: Record<BadgeTone, string> = {
   good: 'bg-accent-soft text-accent-strong',
   warn: 'bg-warn-soft text-warn',
   bad: 'bg-danger-soft text-danger-strong',
-  plain: 'bg-sunken text-ink-2',
+  plain: 'bg-muted text-ink-2',
 };
 
 export function Badge({ tone, children }: { tone: BadgeTone; children: ReactNode }) {
@@ -73,7 +74,7 @@ export function Badge({ tone, children }: { tone: BadgeTone; children: ReactNode
 
 export function Empty(props: {
   icon: IconName;
-  title: string;
+  title?: string;
   text: string;
   children?: ReactNode;
 }) {
@@ -82,17 +83,31 @@ export function Empty(props: {
       <span className="grid size-12 place-items-center rounded-full bg-accent-soft text-accent">
         <Icon name={props.icon} size={24} />
       </span>
-      <p className="mt-1 font-semibold">{props.title}</p>
+      {props.title !== undefined && <p className="mt-1 font-semibold">{props.title}</p>}
       <p className="max-w-[44ch] text-sm text-ink-2">{props.text}</p>
       {props.children !== undefined && <div className="mt-3">{props.children}</div>}
     </div>
   );
 }
 
-/** The three states of anything that loads. The skeleton has the height of what replaces it. */
+/** A card that is still to come. */
+export function CardSkeleton({ rows }: { rows: number }) {
+  return (
+    <div className="card grid content-start gap-4 p-5 sm:p-6">
+      <div className="skeleton mb-1 h-5 w-36" />
+      <RowSkeletons rows={rows} />
+    </div>
+  );
+}
+
+function RowSkeletons({ rows }: { rows: number }) {
+  return Array.from({ length: rows }, (_, row) => <div key={row} className="skeleton h-9" />);
+}
+
+/** The three states of anything that loads. The skeleton has the shape of what replaces it. */
 export function Loaded<T>(props: {
   load: Load<T>;
-  rows?: number;
+  skeleton?: ReactNode;
   onRetry: () => void;
   children: (data: T) => ReactNode;
 }) {
@@ -100,11 +115,9 @@ export function Loaded<T>(props: {
   switch (props.load.state) {
     case 'loading':
       return (
-        <div role="status" className="grid gap-3 py-2">
+        <div role="status" className="grid gap-4">
           <span className="sr-only">{texts.common.loading}</span>
-          {Array.from({ length: props.rows ?? 3 }, (_, row) => (
-            <div key={row} className="skeleton h-10" />
-          ))}
+          {props.skeleton ?? <RowSkeletons rows={3} />}
         </div>
       );
     case 'error':

@@ -38,9 +38,9 @@ export function PageHead(props: { title: string; lead?: string; children?: React
     document.title = `${props.title} · svc-asr`;
   }, [props.title]);
   return (
-    <header className="mb-6 flex flex-wrap items-end justify-between gap-4">
+    <header className="mb-6 flex flex-wrap items-center justify-between gap-x-3 gap-y-4 sm:items-end">
       <div>
-        <h1 ref={heading} className="text-2xl">
+        <h1 ref={heading} className="text-xl sm:text-2xl">
           {props.title}
         </h1>
         {props.lead !== undefined && <p className="mt-1.5 max-w-[68ch] text-ink-2">{props.lead}</p>}
@@ -75,7 +75,7 @@ export function Dialog(props: {
         event.preventDefault();
         if (dismissible) props.onClose();
       }}
-      className="card w-[min(34rem,calc(100vw-2rem))] p-5 sm:p-6"
+      className="overlay w-[min(34rem,calc(100vw-2rem))] p-5 sm:p-6"
     >
       <h2 id={id} className="text-lg" tabIndex={-1}>
         {props.title}
@@ -85,7 +85,7 @@ export function Dialog(props: {
   );
 }
 
-export function CopyButton({ text, label }: { text: string; label?: string }) {
+export function CopyButton({ text, onCode }: { text: string; onCode?: boolean }) {
   const texts = useTexts();
   const [copied, setCopied] = useState(false);
   async function copy(): Promise<void> {
@@ -95,9 +95,9 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
   }
   return (
     <Button
+      kind={onCode === true ? 'code' : 'secondary'}
       icon={copied ? 'check' : 'copy'}
       onClick={() => void copy()}
-      {...(label === undefined ? {} : { 'aria-label': label })}
     >
       <span aria-live="polite">{copied ? texts.common.copied : texts.common.copy}</span>
     </Button>
@@ -105,17 +105,19 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
 }
 
 /** Code to take away. It scrolls sideways inside itself, by keyboard too. */
-export function CodeBlock({ code, label }: { code: string; label: string }) {
+export function CodeBlock(props: { code: string; label: string; syntax: 'TypeScript' | 'Shell' }) {
+  const { code, label } = props;
   return (
     <div className="code grid rounded-md">
-      <div className="justify-self-end p-2 pb-0 font-sans text-ink">
-        <CopyButton text={code} />
+      <div className="flex items-center justify-between border-b border-[#24312c] py-1.5 pr-1.5 pl-4 font-sans text-xs">
+        <span className="code-dim">{props.syntax}</span>
+        <CopyButton text={code} onCode />
       </div>
       <pre
         tabIndex={0}
         role="region"
         aria-label={label}
-        className="overflow-x-auto p-4 pt-1 text-xs leading-5"
+        className="overflow-x-auto p-4 text-xs leading-5"
       >
         <code>{code}</code>
       </pre>

@@ -96,7 +96,7 @@ function Waiting(props: { entry: WaitlistEntry; onDecided: (done: string) => Pro
         </p>
         <ErrorNotice error={approve.error ?? decline.error} />
       </div>
-      <div className="flex flex-wrap items-end gap-2">
+      <div className="grid grid-cols-2 items-end gap-2 max-md:[&>:first-child]:col-span-2 md:grid-cols-[12rem_auto_auto]">
         <Field label={texts.operator.credit}>
           {(control) => (
             <input
@@ -104,7 +104,7 @@ function Waiting(props: { entry: WaitlistEntry; onDecided: (done: string) => Pro
               type="number"
               min={1}
               max={100_000}
-              className="input w-40"
+              className="input"
               value={minutes}
               onChange={(event) => setMinutes(event.target.valueAsNumber)}
             />

@@ -3,18 +3,19 @@ import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { CodeRequested } from '@svc-asr/protocol/console.ts';
 import { post } from '../app/api.ts';
 import { useLanguage, useTexts } from '../app/language.tsx';
+import { canUsePasskeys, signInWithPasskey } from '../app/passkeys.ts';
 import { useAction } from '../app/use-action.ts';
-import { Button, Field } from '../design/controls.tsx';
+import { Button, TextField } from '../design/controls.tsx';
 import { ErrorNotice } from '../design/feedback.tsx';
 import { Logo } from '../design/icons.tsx';
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** Two steps, no password: an address, then the code that went there. */
+/** No password: an address and the code that went there, or a passkey. */
 export function SignInScreen({ onSignedIn }: { onSignedIn: () => void }) {
   const [sent, setSent] = useState<{ email: string; challenge: string } | null>(null);
   return sent === null ? (
-    <EmailStep onSent={setSent} />
+    <EmailStep onSent={setSent} onSignedIn={onSignedIn} />
   ) : (
     <CodeStep {...sent} onBack={() => setSent(null)} onSent={setSent} onSignedIn={onSignedIn} />
   );
@@ -54,11 +55,11 @@ function useRequestCode(onSent: (sent: Sent) => void) {
   });
 }
 
-function EmailStep({ onSent }: { onSent: (sent: Sent) => void }) {
+function EmailStep(props: { onSent: (sent: Sent) => void; onSignedIn: () => void }) {
   const texts = useTexts();
   const [email, setEmail] = useState('');
   const [invalid, setInvalid] = useState(false);
-  const request = useRequestCode(onSent);
+  const request = useRequestCode(props.onSent);
   function submit(event: FormEvent): void {
     event.preventDefault();
     const valid = EMAIL.test(email.trim());
@@ -68,27 +69,43 @@ function EmailStep({ onSent }: { onSent: (sent: Sent) => void }) {
   return (
     <Frame title={texts.signIn.title} lead={texts.signIn.lead}>
       <form noValidate onSubmit={submit} className="grid gap-5">
-        <Field label={texts.common.email} error={invalid ? texts.signIn.invalidEmail : null}>
-          {(control) => (
-            <input
-              {...control}
-              type="email"
-              autoComplete="email"
-              autoCapitalize="none"
-              spellCheck={false}
-              autoFocus
-              className="input"
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={texts.common.email}
+          error={invalid ? texts.signIn.invalidEmail : null}
+          type="email"
+          autoComplete="email"
+          autoCapitalize="none"
+          spellCheck={false}
+          autoFocus
+          value={email}
+          onChange={setEmail}
+        />
         <ErrorNotice error={request.error} />
         <Button kind="primary" type="submit" busy={request.busy}>
           {request.busy ? texts.signIn.sending : texts.signIn.send}
         </Button>
       </form>
+      {canUsePasskeys() && <PasskeyButton onSignedIn={props.onSignedIn} />}
     </Frame>
+  );
+}
+
+function PasskeyButton({ onSignedIn }: { onSignedIn: () => void }) {
+  const texts = useTexts();
+  const use = useAction(async () => {
+    await signInWithPasskey();
+    onSignedIn();
+  });
+  return (
+    <div className="grid gap-5">
+      <p className="flex items-center gap-3 text-xs text-ink-3 before:h-px before:grow before:bg-line after:h-px after:grow after:bg-line">
+        {texts.signIn.or}
+      </p>
+      <ErrorNotice error={use.error} />
+      <Button icon="keys" busy={use.busy} onClick={() => use.run()}>
+        {texts.signIn.passkey}
+      </Button>
+    </div>
   );
 }
 
@@ -121,33 +138,32 @@ function CodeStep(
   return (
     <Frame title={texts.signIn.codeTitle} lead={texts.signIn.codeLead(props.email)}>
       <form noValidate onSubmit={submit} className="grid gap-5">
-        <Field
+        <TextField
           label={texts.signIn.code}
           hint={texts.signIn.codeHint}
           error={invalid ? texts.signIn.invalidCode : null}
-        >
-          {(control) => (
-            <input
-              {...control}
-              inputMode="numeric"
-              autoComplete="one-time-code"
-              autoFocus
-              maxLength={12}
-              className="input text-center font-mono text-xl tracking-[0.22em]"
-              value={code}
-              onChange={(event) => setCode(event.target.value)}
-            />
-          )}
-        </Field>
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          autoFocus
+          maxLength={12}
+          className="text-center font-mono text-xl tracking-[0.22em]"
+          value={code}
+          onChange={setCode}
+        />
         <ErrorNotice error={verify.error ?? request.error} />
         <Button kind="primary" type="submit" busy={verify.busy}>
           {texts.signIn.verify}
         </Button>
-        <div className="flex flex-wrap justify-between gap-2">
-          <Button kind="quiet" onClick={props.onBack}>
+        <div className="-mx-3 flex flex-wrap justify-center gap-x-2 sm:justify-between">
+          <Button kind="quiet" className="px-3" onClick={props.onBack}>
             {texts.signIn.other}
           </Button>
-          <Button kind="quiet" busy={request.busy} onClick={() => request.run(props.email)}>
+          <Button
+            kind="quiet"
+            className="px-3"
+            busy={request.busy}
+            onClick={() => request.run(props.email)}
+          >
             {texts.signIn.again}
           </Button>
         </div>

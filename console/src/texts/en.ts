@@ -35,6 +35,11 @@ export const en = {
     codes: {
       not_signed_in: 'You are not signed in, or your session has ended.',
       wrong_code: 'This code is wrong, used or too old. Check it, or ask for a new one.',
+      passkey_refused:
+        'This passkey was not accepted. Try again, or sign in with a code by e-mail.',
+      passkey_unused: 'No passkey was used. Try again, or sign in with a code by e-mail.',
+      passkey_known: 'This device already has a passkey for this account.',
+      passkey_limit_reached: 'You have ten passkeys already. Remove one before you add another.',
       owner_only: 'Only an owner of this account may do this.',
       not_found: 'This does not exist any more. Load the page again.',
       key_limit_reached: 'Two keys are live already. Revoke one before you create another.',
@@ -73,6 +78,8 @@ export const en = {
     again: 'Send a new code',
     none: 'No access yet?',
     join: 'Join the waitlist',
+    or: 'or',
+    passkey: 'Use a passkey',
     invalidEmail: 'Enter an e-mail address, such as name@example.com.',
     invalidCode: 'The code has 8 digits.',
   },
@@ -96,6 +103,7 @@ export const en = {
     perDay: 'Audio charged per day and model',
     day: 'Day',
     asTable: 'Show as a table',
+    asChart: 'Show as a chart',
     sessions: 'Recent sessions',
     sessionsEmptyTitle: 'No sessions yet',
     sessionsEmpty: 'Speak into the playground, or create a session with your API key.',
@@ -111,7 +119,7 @@ export const en = {
     live: 'A session is live',
     waiting: 'A session is waiting for its client',
     liveFor: (model: string, since: string, limit: string) =>
-      `${model}, begun ${since}. At most ${limit} of audio; the receipt comes at its end.`,
+      `${model}, begun ${since}. At most ${limit} of audio; how much was heard is counted when it ends.`,
     waitingFor: (model: string, limit: string) =>
       `${model}: ${limit} reserved. Unless a client connects within a minute, all of it comes back.`,
   },
@@ -163,14 +171,18 @@ export const en = {
     status: { live: 'Live', expired: 'Expired', revoked: 'Revoked' },
     rotate: 'Rotate',
     revoke: 'Revoke',
-    rotateTitle: (name: string) => `Rotate "${name}"?`,
-    rotateLead:
-      'You get a new key with the same models and life. The old one goes on working until you revoke it, so nothing breaks meanwhile.',
-    rotateDo: 'Make the new key',
-    revokeTitle: (name: string) => `Revoke "${name}"?`,
-    revokeLead:
-      'Within 5 seconds every request with this key is refused. Streams already running finish. This cannot be undone.',
-    revokeDo: 'Revoke the key',
+    confirm: {
+      rotate: {
+        title: (name: string) => `Rotate "${name}"?`,
+        lead: 'You get a new key with the same models and life. The old one goes on working until you revoke it, so nothing breaks meanwhile.',
+        action: 'Make the new key',
+      },
+      revoke: {
+        title: (name: string) => `Revoke "${name}"?`,
+        lead: 'Within 5 seconds every request with this key is refused. Streams already running finish. This cannot be undone.',
+        action: 'Revoke the key',
+      },
+    },
     revoked: (name: string) => `"${name}" is revoked.`,
     limit: 'Two keys are live. Revoke one to create or rotate another.',
     past: (n: number) => `Past keys (${n})`,
@@ -251,6 +263,24 @@ export const en = {
     eraseConfirm: 'Type your e-mail address to confirm',
     eraseDo: 'Erase the account',
   },
+  passkeys: {
+    title: 'Passkeys',
+    lead: 'Sign in with your finger, your face or the number of your screen lock. Nobody can phish a passkey. Codes by e-mail go on working.',
+    empty: 'You have no passkey yet.',
+    unsupported: 'This browser has no passkeys.',
+    add: 'Add a passkey',
+    addLead: 'Your device asks you to confirm. The secret stays on it; we keep the public half.',
+    addDo: 'Continue',
+    name: 'Name',
+    nameHint: 'Which device it is, such as "my phone".',
+    nameMissing: 'Give the passkey a name.',
+    added: (when: string) => `Added ${when}`,
+    used: (when: string) => `last used ${when}`,
+    unused: 'not used yet',
+    removeTitle: (name: string) => `Remove "${name}"?`,
+    removeLead:
+      'It no longer signs you in here. Delete it on the device too, or the device goes on offering it.',
+  },
   operator: {
     title: 'Waitlist',
     lead: 'Approving creates an account with audio credit and sends an e-mail with the way in.',
@@ -266,6 +296,10 @@ export const en = {
     past: (n: number) => `Decided (${n})`,
     status: { waiting: 'Waiting', approved: 'Approved', declined: 'Declined' },
   },
-  notFound: { title: 'There is nothing here', back: 'Back to the overview' },
+  notFound: {
+    title: 'There is nothing here',
+    lead: 'The address may be mistyped, or the page is for somebody else.',
+    back: 'Back to the overview',
+  },
 };
 export type Texts = typeof en;

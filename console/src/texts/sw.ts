@@ -36,6 +36,13 @@ export const sw: Texts = {
     codes: {
       not_signed_in: 'Hujaingia, au kipindi chako kimekwisha.',
       wrong_code: 'Msimbo huu si sahihi, umetumika au umepitwa na wakati. Uangalie, au omba mpya.',
+      passkey_refused:
+        'Ufunguo huu wa siri haukukubaliwa. Jaribu tena, au ingia kwa msimbo wa barua pepe.',
+      passkey_unused:
+        'Hakuna ufunguo wa siri uliotumika. Jaribu tena, au ingia kwa msimbo wa barua pepe.',
+      passkey_known: 'Kifaa hiki tayari kina ufunguo wa siri wa akaunti hii.',
+      passkey_limit_reached:
+        'Una funguo kumi za siri tayari. Ondoa mmoja kabla ya kuongeza mwingine.',
       owner_only: 'Ni mmiliki wa akaunti hii tu anayeweza kufanya hili.',
       not_found: 'Hiki hakipo tena. Pakia ukurasa upya.',
       key_limit_reached:
@@ -77,6 +84,8 @@ export const sw: Texts = {
     again: 'Tuma msimbo mpya',
     none: 'Huna ruhusa bado?',
     join: 'Jiunge na orodha ya kusubiri',
+    or: 'au',
+    passkey: 'Tumia ufunguo wa siri',
     invalidEmail: 'Andika anwani ya barua pepe, kama jina@example.com.',
     invalidCode: 'Msimbo una tarakimu 8.',
   },
@@ -100,6 +109,7 @@ export const sw: Texts = {
     perDay: 'Sauti iliyolipishwa kwa siku na modeli',
     day: 'Siku',
     asTable: 'Onyesha kama jedwali',
+    asChart: 'Onyesha kama chati',
     sessions: 'Vipindi vya karibuni',
     sessionsEmptyTitle: 'Hakuna vipindi bado',
     sessionsEmpty: 'Ongea kwenye jaribio, au unda kipindi kwa ufunguo wako wa API.',
@@ -115,7 +125,7 @@ export const sw: Texts = {
     live: 'Kipindi kinaendelea',
     waiting: 'Kipindi kinamsubiri mteja wake',
     liveFor: (model, since, limit) =>
-      `${model}, kilianza ${since}. Sauti isiyozidi ${limit}; risiti huja kikiisha.`,
+      `${model}, kilianza ${since}. Sauti isiyozidi ${limit}; sauti iliyosikika huhesabiwa kikiisha.`,
     waitingFor: (model, limit) =>
       `${model}: ${limit} imetengwa. Mteja asipounganisha ndani ya dakika moja, yote hurudi.`,
   },
@@ -172,14 +182,18 @@ export const sw: Texts = {
     status: { live: 'Unatumika', expired: 'Muda umeisha', revoked: 'Umebatilishwa' },
     rotate: 'Badilisha',
     revoke: 'Batilisha',
-    rotateTitle: (name) => `Ubadilishe "${name}"?`,
-    rotateLead:
-      'Utapata ufunguo mpya wenye modeli na muda sawa. Wa zamani unaendelea kufanya kazi hadi uubatilishe, kwa hivyo hakuna kinachokatika.',
-    rotateDo: 'Tengeneza ufunguo mpya',
-    revokeTitle: (name) => `Ubatilishe "${name}"?`,
-    revokeLead:
-      'Ndani ya sekunde 5 kila ombi lenye ufunguo huu litakataliwa. Mikondo inayoendelea humalizika. Hili haliwezi kutenduliwa.',
-    revokeDo: 'Batilisha ufunguo',
+    confirm: {
+      rotate: {
+        title: (name) => `Ubadilishe "${name}"?`,
+        lead: 'Utapata ufunguo mpya wenye modeli na muda sawa. Wa zamani unaendelea kufanya kazi hadi uubatilishe, kwa hivyo hakuna kinachokatika.',
+        action: 'Tengeneza ufunguo mpya',
+      },
+      revoke: {
+        title: (name) => `Ubatilishe "${name}"?`,
+        lead: 'Ndani ya sekunde 5 kila ombi lenye ufunguo huu litakataliwa. Mikondo inayoendelea humalizika. Hili haliwezi kutenduliwa.',
+        action: 'Batilisha ufunguo',
+      },
+    },
     revoked: (name) => `"${name}" umebatilishwa.`,
     limit: 'Funguo mbili zinatumika. Batilisha mmoja ili kuunda au kubadilisha mwingine.',
     past: (n) => `Funguo za zamani (${n})`,
@@ -262,6 +276,25 @@ export const sw: Texts = {
     eraseConfirm: 'Andika anwani yako ya barua pepe kuthibitisha',
     eraseDo: 'Futa akaunti',
   },
+  passkeys: {
+    title: 'Funguo za siri',
+    lead: 'Ingia kwa kidole chako, uso wako au namba ya kufungua skrini. Hakuna anayeweza kukuibia ufunguo wa siri kwa ulaghai. Misimbo ya barua pepe huendelea kufanya kazi.',
+    empty: 'Huna ufunguo wa siri bado.',
+    unsupported: 'Kivinjari hiki hakina funguo za siri.',
+    add: 'Ongeza ufunguo wa siri',
+    addLead:
+      'Kifaa chako kitakuomba uthibitishe. Siri hubaki kwenye kifaa; sisi huweka nusu ya umma.',
+    addDo: 'Endelea',
+    name: 'Jina',
+    nameHint: 'Ni kifaa gani, kama "simu yangu".',
+    nameMissing: 'Upe ufunguo wa siri jina.',
+    added: (when) => `Uliongezwa ${when}`,
+    used: (when) => `ulitumika mwisho ${when}`,
+    unused: 'haujatumika bado',
+    removeTitle: (name) => `Uondoe "${name}"?`,
+    removeLead:
+      'Hautakuingiza hapa tena. Ufute kwenye kifaa pia, la sivyo kifaa kitaendelea kuupendekeza.',
+  },
   operator: {
     title: 'Orodha ya kusubiri',
     lead: 'Kukubali huunda akaunti yenye salio la sauti na kutuma barua pepe yenye njia ya kuingia.',
@@ -277,5 +310,9 @@ export const sw: Texts = {
     past: (n) => `Walioamuliwa (${n})`,
     status: { waiting: 'Anasubiri', approved: 'Amekubaliwa', declined: 'Amekataliwa' },
   },
-  notFound: { title: 'Hakuna kitu hapa', back: 'Rudi kwenye muhtasari' },
+  notFound: {
+    title: 'Hakuna kitu hapa',
+    lead: 'Huenda anwani imekosewa, au ukurasa ni wa mtu mwingine.',
+    back: 'Rudi kwenye muhtasari',
+  },
 };

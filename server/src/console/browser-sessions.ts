@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { CONSOLE_LIMITS, type ConsoleLanguage, type Role } from '@svc-asr/protocol/console.ts';
 import type { Queryable } from '../db.ts';
+import { hashToken, newToken } from './tokens.ts';
 
 /** Who is at the browser, asked of the database on every request: removing a member works at once. */
 export interface SignedIn {
@@ -16,18 +16,18 @@ export interface SignedIn {
 
 /** A new session for a person who has just proved who they are. The token is stored as a hash alone. */
 export async function openSession(db: Queryable, userId: string): Promise<string> {
-  const token = randomBytes(32).toString('base64url');
+  const token = newToken();
   await db.query('delete from console_sessions where expires_at <= clock_timestamp()');
   await db.query(
     `insert into console_sessions (token_hash, user_id, expires_at)
       values ($1, $2, clock_timestamp() + $3 * interval '1 ms')`,
-    [hash(token), userId, CONSOLE_LIMITS.sessionLifetimeMs],
+    [hashToken(token), userId, CONSOLE_LIMITS.sessionLifetimeMs],
   );
   return token;
 }
 
 export async function closeSession(db: Queryable, token: string): Promise<void> {
-  await db.query('delete from console_sessions where token_hash = $1', [hash(token)]);
+  await db.query('delete from console_sessions where token_hash = $1', [hashToken(token)]);
 }
 
 interface SignedInRow {
@@ -49,7 +49,7 @@ export async function findSession(db: Queryable, token: string): Promise<SignedI
       from console_sessions s join console_users u on u.id = s.user_id
         join accounts a on a.id = u.account_id
       where s.token_hash = $1 and s.expires_at > clock_timestamp()`,
-    values: [hash(token)],
+    values: [hashToken(token)],
   });
   const row = rows[0];
   if (row === undefined) return null;
@@ -63,9 +63,4 @@ export async function findSession(db: Queryable, token: string): Promise<SignedI
     accountName: row.account_name,
     accountActive: row.account_active,
   };
-}
-
-/** 256 random bits need no slow hash, and a stolen table of hashes opens nothing. */
-function hash(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

@@ -4,24 +4,42 @@ import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
  * `__Host-` makes the browser itself refuse the cookie unless it is Secure, for this host alone and for all paths:
  * no neighbouring subdomain can plant one.
  */
-const NAME = '__Host-svc_console';
-const FLAGS = 'Path=/; HttpOnly; Secure; SameSite=Lax';
-const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+const SESSION = '__Host-svc_console';
+const CHALLENGE = '__Host-svc_passkey';
+const FLAGS = 'Path=/; HttpOnly; Secure';
+/** 256 bits. */
+const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
 export function sessionCookie(token: string): string {
-  return `${NAME}=${token}; ${FLAGS}; Max-Age=${CONSOLE_LIMITS.sessionLifetimeMs / 1_000}`;
+  return `${SESSION}=${token}; ${FLAGS}; SameSite=Lax; Max-Age=${CONSOLE_LIMITS.sessionLifetimeMs / 1_000}`;
 }
 
-export const CLEARED_COOKIE = `${NAME}=; ${FLAGS}; Max-Age=0`;
+export const CLEARED_COOKIE = `${SESSION}=; ${FLAGS}; SameSite=Lax; Max-Age=0`;
 
-/** Null unless there is exactly one token of the right shape. */
 export function readSessionToken(header: string | undefined): string | null {
+  return readCookie(SESSION, header);
+}
+
+/** The challenge that this browser is asked to have signed. */
+export function challengeCookie(challenge: string): string {
+  const seconds = CONSOLE_LIMITS.passkeyChallengeLifetimeMs / 1_000;
+  return `${CHALLENGE}=${challenge}; ${FLAGS}; SameSite=Strict; Max-Age=${seconds}`;
+}
+
+export const CLEARED_CHALLENGE = `${CHALLENGE}=; ${FLAGS}; SameSite=Strict; Max-Age=0`;
+
+export function readChallenge(header: string | undefined): string | null {
+  return readCookie(CHALLENGE, header);
+}
+
+/** Null unless there is exactly one value of the right shape. */
+function readCookie(name: string, header: string | undefined): string | null {
   const values = (header ?? '')
     .split(';')
     .map((part) => part.trim())
-    .filter((part) => part.startsWith(`${NAME}=`))
-    .map((part) => part.slice(NAME.length + 1));
-  const [token, ...others] = values;
-  if (token === undefined || others.length > 0 || !TOKEN.test(token)) return null;
-  return token;
+    .filter((part) => part.startsWith(`${name}=`))
+    .map((part) => part.slice(name.length + 1));
+  const [value, ...others] = values;
+  if (value === undefined || others.length > 0 || !VALUE.test(value)) return null;
+  return value;
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../accounts/accounts.ts';
 import { listApiKeys } from '../accounts/api-keys.ts';
 import { listMembers } from '../accounts/members.ts';
+import { listPasskeys } from '../accounts/passkeys.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { CLEARED_COOKIE } from './cookies.ts';
@@ -13,10 +14,11 @@ const SESSIONS_MAX = 10_000;
 /** All that is kept about an account, for its people to take away; and its erasure. */
 export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/data', async (request, reply) => {
-    const { accountId } = signedInOf(request);
-    const [account, members, keys, sessions] = await Promise.all([
+    const { accountId, userId } = signedInOf(request);
+    const [account, members, passkeys, keys, sessions] = await Promise.all([
       findAccount(deps.db, accountId),
       listMembers(deps.db, accountId),
+      listPasskeys(deps.db, userId),
       listApiKeys(deps.db, accountId),
       deps.db.query(
         `select id, model, status, reserved_ms, audio_ms, billable_ms, created_at, completed_at
@@ -29,6 +31,11 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       note: 'Everything kept about this account. No audio and no transcript is ever stored.',
       account,
       members,
+      your_passkeys: passkeys.map(({ name, createdAt, lastUsedAt }) => ({
+        name,
+        createdAt,
+        lastUsedAt,
+      })),
       api_keys: keys,
       sessions: sessions.rows,
       sessions_listed_at_most: SESSIONS_MAX,

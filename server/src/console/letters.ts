@@ -26,6 +26,15 @@ We never ask for it by phone or message. If you did not ask for it, ignore this 
 
 There you speak into the playground, create the API key for your server and watch what you use.
 `,
+    passkeySubject: 'A passkey was added to your svc-asr account',
+    passkey: (
+      url: string,
+    ) => `From now on it signs you in to the svc-asr console. You see all of your passkeys here:
+
+    ${url}
+
+If it was not you, remove it there at once, and write to the operator of this service.
+`,
   },
   sw: {
     codeSubject: (code: string) => `${code} ni msimbo wako wa kuingia svc-asr`,
@@ -45,6 +54,15 @@ Hatuuombi kamwe kwa simu au ujumbe. Ikiwa hukuuomba, puuza barua hii: bila msimb
 
 Huko utaongea kwenye jaribio, utaunda ufunguo wa API wa seva yako na kuona unachotumia.
 `,
+    passkeySubject: 'Ufunguo wa siri umeongezwa kwenye akaunti yako ya svc-asr',
+    passkey: (
+      url: string,
+    ) => `Kuanzia sasa unakuingiza kwenye konsoli ya svc-asr. Funguo zako zote za siri ziko hapa:
+
+    ${url}
+
+Ikiwa si wewe uliyeuongeza, uondoe hapo mara moja, na umwandikie mwendeshaji wa huduma hii.
+`,
   },
 } as const satisfies Record<ConsoleLanguage, unknown>;
 
@@ -59,12 +77,20 @@ export function codeLetter(input: { to: string; code: string; language: ConsoleL
   };
 }
 
-export function welcomeLetter(input: {
-  to: string;
-  language: ConsoleLanguage;
-  publicUrl: string;
-}): Letter {
+interface LinkLetter {
+  readonly to: string;
+  readonly language: ConsoleLanguage;
+  readonly publicUrl: string;
+}
+
+export function welcomeLetter(input: LinkLetter): Letter {
   const texts = TEXTS[input.language];
   const url = new URL('/app', input.publicUrl).href;
   return { to: input.to, subject: texts.welcomeSubject, text: texts.welcome(url) };
+}
+
+export function passkeyLetter(input: LinkLetter): Letter {
+  const texts = TEXTS[input.language];
+  const url = new URL('/app/settings', input.publicUrl).href;
+  return { to: input.to, subject: texts.passkeySubject, text: texts.passkey(url) };
 }

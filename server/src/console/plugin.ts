@@ -14,6 +14,8 @@ import { createDevMailbox, createSmtpMailer, type Mailer } from './mailer.ts';
 import { operatorRoutes } from './operator.ts';
 import { Outbox } from './outbox.ts';
 import { overviewRoutes } from './overview.ts';
+import { passkeySignInRoutes } from './passkey-sign-in.ts';
+import { passkeyRoutes } from './passkeys.ts';
 import { playgroundRoutes } from './playground.ts';
 import { settingsRoutes } from './settings.ts';
 import { signInRoutes } from './sign-in.ts';
@@ -57,6 +59,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
   });
   waitlistRoutes(app, deps);
   signInRoutes(app, deps);
+  passkeySignInRoutes(app, deps);
   devMailboxRoutes(app, deps);
   await app.register(async (signedIn) => {
     signedIn.addHook('onRequest', requireSignedIn(deps));
@@ -64,6 +67,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
     keyRoutes(signedIn, deps);
     playgroundRoutes(signedIn, deps);
     settingsRoutes(signedIn, deps);
+    passkeyRoutes(signedIn, deps);
     dataRoutes(signedIn, deps);
     await signedIn.register(async (operators) => operatorRoutes(operators, deps));
   });

@@ -1,5 +1,5 @@
 import { RequestCode, VerifyCode, type CodeRequested } from '@svc-asr/protocol/console.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findMemberByEmail } from '../accounts/members.ts';
 import { ApiError } from '../errors.ts';
 import { networkOf } from '../network.ts';
@@ -50,11 +50,7 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     async (request, reply) => {
       const userId = await spendCode(deps.db, { secret: deps.secret, ...request.body });
       if (userId === null) throw new ConsoleError('wrong_code');
-      // Never the token the browser came with: whoever planted one must not share the session.
-      const old = readSessionToken(request.headers.cookie);
-      if (old !== null) await closeSession(deps.db, old);
-      const token = await openSession(deps.db, userId);
-      void reply.header('set-cookie', sessionCookie(token));
+      await signIn(deps, { request, reply, userId });
       return {};
     },
   );
@@ -66,4 +62,16 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     void reply.header('set-cookie', CLEARED_COOKIE).header('clear-site-data', '"cache"');
     return {};
   });
+}
+
+/** Whoever has proved who they are gets a session, however they proved it. */
+export async function signIn(
+  deps: ConsoleDeps,
+  input: { request: FastifyRequest; reply: FastifyReply; userId: string },
+): Promise<void> {
+  // Never the token the browser came with: whoever planted one must not share the session.
+  const old = readSessionToken(input.request.headers.cookie);
+  if (old !== null) await closeSession(deps.db, old);
+  const token = await openSession(deps.db, input.userId);
+  void input.reply.header('set-cookie', sessionCookie(token));
 }

@@ -5,7 +5,7 @@ import type { CreateKey, NewKey } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
 import { useTexts } from '../../app/language.tsx';
 import { useAction } from '../../app/use-action.ts';
-import { Button, Field } from '../../design/controls.tsx';
+import { Button, Field, TextField } from '../../design/controls.tsx';
 import { ErrorNotice } from '../../design/feedback.tsx';
 import { Dialog } from '../../design/surfaces.tsx';
 
@@ -32,23 +32,15 @@ export function CreateKeyDialog(props: { onClose: () => void; onCreated: (key: N
   return (
     <Dialog title={texts.keys.create} onClose={props.onClose}>
       <form noValidate onSubmit={submit} className="grid gap-5">
-        <Field
+        <TextField
           label={texts.keys.name}
           hint={texts.keys.nameHint}
           error={checked && nameMissing ? texts.keys.nameMissing : null}
-        >
-          {(control) => (
-            <input
-              {...control}
-              autoFocus
-              autoComplete="off"
-              maxLength={CONSOLE_LIMITS.keyNameLength}
-              className="input"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+          autoFocus
+          maxLength={CONSOLE_LIMITS.nameLength}
+          value={name}
+          onChange={setName}
+        />
         <ModelChoice
           chosen={models}
           missing={checked && models.length === 0}
@@ -58,7 +50,7 @@ export function CreateKeyDialog(props: { onClose: () => void; onCreated: (key: N
           {(control) => (
             <select
               {...control}
-              className="input"
+              className="input select"
               value={expiry}
               onChange={(event) =>
                 setExpiry(EXPIRIES.find((known) => known === event.target.value) ?? 'none')

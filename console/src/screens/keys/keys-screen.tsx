@@ -82,23 +82,12 @@ export function KeysScreen({ me }: { me: Me }) {
           }}
         />
       )}
-      {step.at === 'rotate' && (
+      {(step.at === 'rotate' || step.at === 'revoke') && (
         <ConfirmDialog
-          title={texts.keys.rotateTitle(step.key.name)}
-          lead={texts.keys.rotateLead}
-          action={texts.keys.rotateDo}
-          kind="primary"
-          onConfirm={() => rotate(step.key)}
-          onClose={back}
-        />
-      )}
-      {step.at === 'revoke' && (
-        <ConfirmDialog
-          title={texts.keys.revokeTitle(step.key.name)}
-          lead={texts.keys.revokeLead}
-          action={texts.keys.revokeDo}
-          kind="danger"
-          onConfirm={() => revoke(step.key)}
+          {...texts.keys.confirm[step.at]}
+          title={texts.keys.confirm[step.at].title(step.key.name)}
+          kind={step.at === 'rotate' ? 'primary' : 'destroy'}
+          onConfirm={() => (step.at === 'rotate' ? rotate(step.key) : revoke(step.key))}
           onClose={back}
         />
       )}

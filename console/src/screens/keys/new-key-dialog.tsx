@@ -28,6 +28,7 @@ export function NewKeyDialog({ created, onStored }: { created: NewKey; onStored:
           <div className="mt-3">
             <CodeBlock
               label={texts.keys.tryIt}
+              syntax="Shell"
               code={curlExample({ baseUrl: location.origin, model, maxAudioSeconds: 60 })}
             />
           </div>

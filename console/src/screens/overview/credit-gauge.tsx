@@ -29,7 +29,7 @@ export function CreditGauge({ balance }: { balance: Balance }) {
       <div
         role="img"
         aria-label={texts.overview.gauge(available ?? '', reserved ?? '', consumed ?? '')}
-        className="flex h-3 gap-0.5 overflow-hidden rounded-full bg-sunken"
+        className="flex h-3 gap-0.5 overflow-hidden rounded-full bg-muted"
       >
         {parts.map(
           (part) =>

@@ -5,7 +5,7 @@ import { formatAgo, formatAudio } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
-import { Empty, Loaded } from '../../design/feedback.tsx';
+import { CardSkeleton, Empty, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { CreditGauge } from './credit-gauge.tsx';
 import { fillDays } from './days.ts';
@@ -35,10 +35,24 @@ export function OverviewScreen() {
           {texts.overview.openPlayground}
         </Link>
       </PageHead>
-      <Loaded load={load} rows={6} onRetry={() => void reload()}>
+      <Loaded load={load} skeleton={<OverviewSkeleton />} onRetry={() => void reload()}>
         {(overview) => <OverviewBody overview={overview} />}
       </Loaded>
     </>
+  );
+}
+
+const COLUMNS = 'grid gap-5 lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]';
+
+function OverviewSkeleton() {
+  return (
+    <div className="grid gap-5">
+      <div className={COLUMNS}>
+        <CardSkeleton rows={5} />
+        <CardSkeleton rows={5} />
+      </div>
+      <CardSkeleton rows={6} />
+    </div>
   );
 }
 
@@ -53,7 +67,7 @@ function OverviewBody({ overview }: { overview: Overview }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
       {live !== undefined && <LiveSession session={live} now={overview.now} />}
-      <div className="grid gap-5 lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
+      <div className={COLUMNS}>
         <Card title={texts.overview.credit}>
           <CreditGauge balance={overview} />
         </Card>
@@ -61,7 +75,9 @@ function OverviewBody({ overview }: { overview: Overview }) {
           {days.some((day) => day.totalMs > 0) ? (
             <UsageChart days={days} />
           ) : (
-            <p className="py-8 text-center text-sm text-ink-2">{texts.overview.usageEmpty}</p>
+            <p className="grid min-h-48 place-items-center rounded-md bg-muted px-4 text-center text-sm text-ink-2">
+              {texts.overview.usageEmpty}
+            </p>
           )}
         </Card>
       </div>
@@ -71,7 +87,11 @@ function OverviewBody({ overview }: { overview: Overview }) {
             icon="playground"
             title={texts.overview.sessionsEmptyTitle}
             text={texts.overview.sessionsEmpty}
-          />
+          >
+            <Link href="/app/keys" className="button button-secondary">
+              {texts.keys.create}
+            </Link>
+          </Empty>
         ) : (
           <SessionList sessions={overview.sessions} now={overview.now} />
         )}

@@ -21,13 +21,13 @@ export function SessionList({ sessions, now }: { sessions: ConsoleSession[]; now
     <table className="w-full text-left text-sm max-md:block">
       <caption className="sr-only">{texts.overview.sessions}</caption>
       <thead className="text-xs text-ink-3 max-md:sr-only">
-        <tr>
-          <th className="pb-2 font-medium">{columns.started}</th>
-          <th className="pb-2 font-medium">{columns.model}</th>
-          <th className="pb-2 font-medium">{columns.status}</th>
-          <th className="pb-2 text-right font-medium">{columns.audio}</th>
-          <th className="pb-2 text-right font-medium">{columns.charged}</th>
-          <th className="pb-2 pl-6 font-medium">{columns.why}</th>
+        <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
+          <th>{columns.started}</th>
+          <th>{columns.model}</th>
+          <th>{columns.status}</th>
+          <th className="text-right">{columns.audio}</th>
+          <th className="text-right">{columns.charged}</th>
+          <th>{columns.why}</th>
         </tr>
       </thead>
       <tbody className="max-md:block">
@@ -44,7 +44,7 @@ function SessionRow({ session, now }: { session: ConsoleSession; now: string }) 
   const { language } = useLanguage();
   const over = session.completed_at !== null;
   return (
-    <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3">
+    <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
       <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-2 max-md:text-xs max-md:text-ink-3">
         <time dateTime={session.created_at} title={formatDateTime(session.created_at, language)}>
           {formatAgo({ at: session.created_at, now, language })}
@@ -56,13 +56,13 @@ function SessionRow({ session, now }: { session: ConsoleSession; now: string }) 
       <td className="max-md:col-start-2 max-md:row-start-1">
         <Badge tone={TONES[session.status]}>{texts.status[session.status]}</Badge>
       </td>
-      <td className="text-right tabular-nums max-md:hidden">
-        {formatAudio(session.audio_ms, texts)}
+      <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
+        {over ? formatAudio(session.audio_ms, texts) : texts.playground.noneYet}
       </td>
       <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
         {over ? formatAudio(session.billable_ms, texts) : texts.playground.noneYet}
       </td>
-      <td className="text-ink-2 max-md:col-span-2 max-md:row-start-3 md:pl-6">
+      <td className="text-ink-2 max-md:col-span-2 max-md:row-start-3">
         {explainCharge(session, texts)}
       </td>
     </tr>

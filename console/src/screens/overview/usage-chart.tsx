@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import { formatAudio } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
@@ -14,11 +15,16 @@ const DOT: Record<ModelId, string> = {
 const HEIGHT = 100;
 const SLOT = 10;
 
-/** Stacked bars, and the same figures as a table for those who want or need one. */
+interface Labelled {
+  readonly days: DayTotals[];
+  readonly label: (day: DayTotals | undefined) => string;
+}
+
+/** Stacked bars, or the same figures as a table for those who want or need one. */
 export function UsageChart({ days }: { days: DayTotals[] }) {
   const texts = useTexts();
   const { language } = useLanguage();
-  const top = axisTop(Math.max(...days.map((day) => day.totalMs)));
+  const [asTable, setAsTable] = useState(false);
   const short = new Intl.DateTimeFormat(language, {
     day: 'numeric',
     month: 'short',
@@ -29,43 +35,63 @@ export function UsageChart({ days }: { days: DayTotals[] }) {
   return (
     <figure>
       <Legend days={days} />
-      <div className="mt-4 grid grid-cols-[auto_1fr] gap-x-3">
-        <div className="flex flex-col justify-between text-right text-xs text-ink-3 tabular-nums">
-          <span className="-mt-2">{formatAudio(top, texts)}</span>
-          <span>{formatAudio(top / 2, texts)}</span>
-          <span className="-mb-2">0</span>
-        </div>
-        <svg
-          role="img"
-          aria-label={texts.overview.perDay}
-          viewBox={`0 0 ${days.length * SLOT} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          className="h-48 w-full overflow-visible"
-        >
-          {[0, 0.5, 1].map((part) => (
-            <line
-              key={part}
-              x1="0"
-              x2={days.length * SLOT}
-              y1={HEIGHT * part}
-              y2={HEIGHT * part}
-              vectorEffect="non-scaling-stroke"
-              className="stroke-line"
-            />
-          ))}
-          {days.map((day, index) => (
-            <Bar key={day.date} day={day} x={index * SLOT} top={top} title={label(day)} />
-          ))}
-        </svg>
-        <span />
-        <div className="mt-2 flex justify-between text-xs text-ink-3">
-          <span>{label(days[0])}</span>
-          <span className="max-sm:hidden">{label(days[Math.floor(days.length / 2)])}</span>
-          <span>{label(days.at(-1))}</span>
-        </div>
+      <div className="mt-4 h-58">
+        {asTable ? (
+          <UsageTable days={days} label={label} />
+        ) : (
+          <UsageBars days={days} label={label} />
+        )}
       </div>
-      <UsageTable days={days} label={label} />
+      <button
+        type="button"
+        className="mt-4 rounded-sm text-sm text-ink-2 underline underline-offset-4 hover:text-ink"
+        onClick={() => setAsTable(!asTable)}
+      >
+        {asTable ? texts.overview.asChart : texts.overview.asTable}
+      </button>
     </figure>
+  );
+}
+
+function UsageBars({ days, label }: Labelled) {
+  const texts = useTexts();
+  const top = axisTop(Math.max(...days.map((day) => day.totalMs)));
+  return (
+    <div className="grid grid-cols-[auto_1fr] gap-x-3 pt-2">
+      <div className="flex flex-col justify-between text-right text-xs text-ink-3 tabular-nums">
+        <span className="-mt-2">{formatAudio(top, texts)}</span>
+        <span>{formatAudio(top / 2, texts)}</span>
+        <span className="-mb-2">0</span>
+      </div>
+      <svg
+        role="img"
+        aria-label={texts.overview.perDay}
+        viewBox={`0 0 ${days.length * SLOT} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        className="h-48 w-full overflow-visible"
+      >
+        {[0, 0.5, 1].map((part) => (
+          <line
+            key={part}
+            x1="0"
+            x2={days.length * SLOT}
+            y1={HEIGHT * part}
+            y2={HEIGHT * part}
+            vectorEffect="non-scaling-stroke"
+            className="stroke-line"
+          />
+        ))}
+        {days.map((day, index) => (
+          <Bar key={day.date} day={day} x={index * SLOT} top={top} title={label(day)} />
+        ))}
+      </svg>
+      <span />
+      <div className="mt-2 flex justify-between text-xs text-ink-3">
+        <span>{label(days[0])}</span>
+        <span className="max-sm:hidden">{label(days[Math.floor(days.length / 2)])}</span>
+        <span>{label(days.at(-1))}</span>
+      </div>
+    </div>
   );
 }
 
@@ -114,33 +140,35 @@ function Legend({ days }: { days: DayTotals[] }) {
   );
 }
 
-function UsageTable(props: { days: DayTotals[]; label: (day: DayTotals) => string }) {
+function UsageTable({ days, label }: Labelled) {
   const texts = useTexts();
   return (
-    <details className="mt-4 text-sm">
-      <summary className="inline-block rounded-sm text-ink-2 underline underline-offset-4 hover:text-ink">
-        {texts.overview.asTable}
-      </summary>
-      <table className="mt-3 w-full max-w-md text-left tabular-nums">
-        <thead className="text-xs text-ink-3">
+    <div
+      tabIndex={0}
+      role="region"
+      aria-label={texts.overview.perDay}
+      className="h-full overflow-y-auto rounded-sm"
+    >
+      <table className="w-full text-left text-sm tabular-nums">
+        <thead className="sticky top-0 bg-surface text-xs text-ink-3">
           <tr>
-            <th className="py-1 font-medium">{texts.overview.day}</th>
+            <th className="py-1.5 font-medium">{texts.overview.day}</th>
             {MODEL_IDS.map((model) => (
-              <th key={model} className="py-1 font-medium">
+              <th key={model} className="py-1.5 pr-2 text-right font-medium">
                 {texts.common.models[model]}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {props.days
+          {days
             .filter((day) => day.totalMs > 0)
             .toReversed()
             .map((day) => (
               <tr key={day.date} className="border-t border-line">
-                <td className="py-1.5">{props.label(day)}</td>
+                <td className="py-1.5">{label(day)}</td>
                 {MODEL_IDS.map((model) => (
-                  <td key={model} className="py-1.5">
+                  <td key={model} className="py-1.5 pr-2 text-right">
                     {formatAudio(day.byModel[model], texts)}
                   </td>
                 ))}
@@ -148,6 +176,6 @@ function UsageTable(props: { days: DayTotals[]; label: (day: DayTotals) => strin
             ))}
         </tbody>
       </table>
-    </details>
+    </div>
   );
 }

@@ -30,7 +30,11 @@ export function CodePanel({ model, maxAudioSeconds }: { model: ModelId; maxAudio
           onChange={setPlace}
         />
       </div>
-      <CodeBlock code={code} label={texts.playground.code} />
+      <CodeBlock
+        code={code}
+        label={texts.playground.code}
+        syntax={place === 'curl' ? 'Shell' : 'TypeScript'}
+      />
     </Card>
   );
 }

@@ -20,7 +20,7 @@ export function DropZone(props: { disabled: boolean; onFile: (file: File) => voi
       }}
       onDragLeave={() => setOver(false)}
       onDrop={drop}
-      className={`grid justify-items-center gap-1.5 rounded-md border border-dashed p-4 text-center text-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent ${over ? 'border-accent bg-accent-soft' : 'border-edge'} ${props.disabled ? 'opacity-60' : 'hover:bg-sunken'}`}
+      className={`grid justify-items-center gap-1.5 rounded-md border border-dashed p-4 text-center text-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent ${over ? 'border-accent bg-accent-soft' : 'border-edge'} ${props.disabled ? 'opacity-60' : 'hover:bg-muted'}`}
     >
       <Icon name="upload" />
       <span className="font-medium">{texts.playground.drop}</span>

@@ -29,7 +29,7 @@ export function Figures({ run }: { run: Run }) {
       {figures.map((figure) => (
         <div key={figure.name} className="bg-surface px-4 py-3" title={figure.hint}>
           <dt className="text-xs text-ink-3">{figure.name}</dt>
-          <dd className="mt-0.5 text-lg font-semibold tabular-nums">{figure.value}</dd>
+          <dd className="mt-0.5 font-semibold whitespace-nowrap tabular-nums">{figure.value}</dd>
         </div>
       ))}
     </dl>

@@ -37,7 +37,7 @@ export default function PlaygroundScreen() {
     <>
       <PageHead title={texts.playground.title} lead={texts.playground.lead} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <div className="grid gap-5 lg:grid-cols-[19rem_minmax(0,1fr)]">
+        <div className="grid gap-5 lg:grid-cols-[19rem_minmax(0,1fr)] lg:grid-rows-[auto_1fr]">
           <Card>
             <div className="grid gap-5">
               <Choice
@@ -47,11 +47,43 @@ export default function PlaygroundScreen() {
                 options={MODEL_IDS.map((id) => ({ value: id, label: texts.common.models[id] }))}
                 onChange={setModel}
               />
+              <SpeakButton
+                run={run}
+                onStart={() => start({ kind: 'microphone' })}
+                onStop={() => recognition.current?.stop()}
+              />
+              <LevelMeter level={level} />
+            </div>
+          </Card>
+          {/* Second on a phone, so that the words are in sight while they are spoken. */}
+          <div className="grid lg:row-span-2">
+            <Card>
+              <div className="grid h-full grid-rows-[1fr] content-between gap-5">
+                <div className="grid content-start gap-4">
+                  <Problem run={run} />
+                  <Transcript run={run} language={MODELS[model].languageCode} />
+                </div>
+                <Figures run={run} />
+                {run.phase === 'done' && (
+                  <Notice tone="good">
+                    {texts.playground.receipt(
+                      formatAudio(run.audioMs, texts),
+                      formatAudio(run.billableMs, texts),
+                    )}
+                  </Notice>
+                )}
+                <p className="text-xs text-ink-3">{texts.playground.synthetic}</p>
+              </div>
+            </Card>
+          </div>
+          <Card>
+            <div className="grid gap-5">
+              <DropZone disabled={running} onFile={(file) => start({ kind: 'file', file })} />
               <Field label={texts.playground.limit}>
                 {(control) => (
                   <select
                     {...control}
-                    className="input"
+                    className="input select"
                     disabled={running}
                     value={maxAudioSeconds}
                     onChange={(event) => setMaxAudioSeconds(Number(event.target.value))}
@@ -64,29 +96,6 @@ export default function PlaygroundScreen() {
                   </select>
                 )}
               </Field>
-              <SpeakButton
-                run={run}
-                onStart={() => start({ kind: 'microphone' })}
-                onStop={() => recognition.current?.stop()}
-              />
-              <LevelMeter level={level} />
-              <DropZone disabled={running} onFile={(file) => start({ kind: 'file', file })} />
-            </div>
-          </Card>
-          <Card>
-            <div className="grid h-full grid-rows-[1fr] content-between gap-5">
-              <Transcript run={run} language={MODELS[model].languageCode} />
-              <Problem run={run} />
-              <Figures run={run} />
-              {run.phase === 'done' && (
-                <Notice tone="good">
-                  {texts.playground.receipt(
-                    formatAudio(run.audioMs, texts),
-                    formatAudio(run.billableMs, texts),
-                  )}
-                </Notice>
-              )}
-              <p className="text-xs text-ink-3">{texts.playground.synthetic}</p>
             </div>
           </Card>
         </div>

@@ -3,7 +3,7 @@ import type { Me } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
 import { useTexts } from '../../app/language.tsx';
 import { useAction } from '../../app/use-action.ts';
-import { Button, Field } from '../../design/controls.tsx';
+import { Button, TextField } from '../../design/controls.tsx';
 import { ErrorNotice } from '../../design/feedback.tsx';
 import { Card, Dialog } from '../../design/surfaces.tsx';
 
@@ -44,23 +44,17 @@ function EraseDialog({ onErased, onClose }: { onErased: () => void; onClose: () 
     <Dialog title={texts.settings.eraseTitle} onClose={onClose}>
       <p className="text-sm text-ink-2">{texts.settings.eraseLead}</p>
       <form onSubmit={submit} className="grid gap-4">
-        <Field label={texts.settings.eraseConfirm}>
-          {(control) => (
-            <input
-              {...control}
-              type="email"
-              required
-              autoComplete="off"
-              className="input"
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={texts.settings.eraseConfirm}
+          type="email"
+          required
+          value={email}
+          onChange={setEmail}
+        />
         <ErrorNotice error={erase.error} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>{texts.common.cancel}</Button>
-          <Button kind="danger" type="submit" busy={erase.busy}>
+          <Button kind="destroy" type="submit" busy={erase.busy}>
             {texts.settings.eraseDo}
           </Button>
         </div>

@@ -4,12 +4,13 @@ import { useLanguage, useTexts } from '../../app/language.tsx';
 import { useAction } from '../../app/use-action.ts';
 import { useLoad } from '../../app/use-load.ts';
 import { Choice } from '../../design/controls.tsx';
-import { ErrorNotice, Loaded } from '../../design/feedback.tsx';
+import { CardSkeleton, ErrorNotice, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { en } from '../../texts/en.ts';
 import { sw } from '../../texts/sw.ts';
 import { DataSection } from './data-section.tsx';
 import { OriginsSection } from './origins-section.tsx';
+import { PasskeysSection } from './passkeys-section.tsx';
 import { TeamSection } from './team-section.tsx';
 
 export default function SettingsScreen({ me, onErased }: { me: Me; onErased: () => void }) {
@@ -20,7 +21,8 @@ export default function SettingsScreen({ me, onErased }: { me: Me; onErased: () 
       <PageHead title={texts.settings.title} />
       <div className="grid gap-5">
         <LanguageSection />
-        <Loaded load={load} rows={5} onRetry={() => void reload()}>
+        <PasskeysSection />
+        <Loaded load={load} skeleton={<SettingsSkeleton />} onRetry={() => void reload()}>
           {(settings) => (
             <>
               <TeamSection me={me} members={settings.members} onChanged={set} />
@@ -31,6 +33,15 @@ export default function SettingsScreen({ me, onErased }: { me: Me; onErased: () 
         </Loaded>
       </div>
     </>
+  );
+}
+
+function SettingsSkeleton() {
+  return (
+    <div className="grid gap-5">
+      <CardSkeleton rows={3} />
+      <CardSkeleton rows={3} />
+    </div>
   );
 }
 

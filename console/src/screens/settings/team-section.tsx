@@ -36,18 +36,23 @@ export function TeamSection({ me, members, onChanged }: TeamProps) {
               {member.you && <span className="text-sm text-ink-3">({texts.common.you})</span>}{' '}
               {!member.joined && <Badge tone="warn">{texts.settings.pending}</Badge>}
             </span>
-            <RoleSelect
-              label={texts.settings.roleOf(member.email)}
-              role={member.role}
-              disabled={!owner}
-              onChange={(role) => changeRole.run(member, role)}
-            />
-            {owner && !member.you && (
-              <Button kind="quiet" onClick={() => setLeaving(member)}>
-                {texts.settings.remove}
-                <span className="sr-only">{member.email}</span>
-              </Button>
-            )}
+            <div className="flex items-center gap-2 max-sm:w-full max-sm:justify-between">
+              {owner ? (
+                <RoleSelect
+                  label={texts.settings.roleOf(member.email)}
+                  role={member.role}
+                  onChange={(role) => changeRole.run(member, role)}
+                />
+              ) : (
+                <span className="text-sm text-ink-2">{texts.settings.roles[member.role]}</span>
+              )}
+              {owner && !member.you && (
+                <Button kind="quiet" onClick={() => setLeaving(member)}>
+                  {texts.settings.remove}
+                  <span className="sr-only">{member.email}</span>
+                </Button>
+              )}
+            </div>
           </li>
         ))}
       </ul>
@@ -58,7 +63,7 @@ export function TeamSection({ me, members, onChanged }: TeamProps) {
           title={texts.settings.removeTitle(leaving.email)}
           lead={texts.settings.removeLead}
           action={texts.settings.remove}
-          kind="danger"
+          kind="destroy"
           onConfirm={() => remove(leaving)}
           onClose={() => setLeaving(null)}
         />
@@ -67,19 +72,13 @@ export function TeamSection({ me, members, onChanged }: TeamProps) {
   );
 }
 
-function RoleSelect(props: {
-  label: string;
-  role: Role;
-  disabled?: boolean;
-  onChange: (role: Role) => void;
-}) {
+function RoleSelect(props: { label: string; role: Role; onChange: (role: Role) => void }) {
   const texts = useTexts();
   return (
     <select
       aria-label={props.label}
-      className="input w-auto py-1.5 text-sm disabled:opacity-70"
+      className="input select w-auto py-1.5 text-sm"
       value={props.role}
-      disabled={props.disabled}
       onChange={(event) =>
         props.onChange(ROLES.find((role) => role === event.target.value) ?? 'member')
       }

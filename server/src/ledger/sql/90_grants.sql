@@ -3,7 +3,7 @@
 
 revoke all on
   accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency, claim_log,
-  console_users, sign_in_codes, console_sessions, usage_days, usage_rolled
+  console_users, sign_in_codes, console_sessions, passkeys, passkey_challenges, usage_days, usage_rolled
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_auditor, svc_operator;
 -- PostgreSQL lets everybody call a new function unless told otherwise.
 revoke execute on all functions in schema public from public;
@@ -54,6 +54,9 @@ grant select on console_users, console_sessions, usage_days to svc_console;
 grant insert (id, account_id, email, role, language), delete on console_users to svc_console;
 grant update (role, language, welcomed_at, welcome_tries, welcome_after) on console_users to svc_console;
 grant insert, delete on console_sessions to svc_console;
+grant select, insert, delete on passkeys, passkey_challenges to svc_console;
+-- A passkey changes by being used, and in no other way.
+grant update (counter, last_used_at) on passkeys to svc_console;
 
 -- auditor: reads the books and nothing secret.
 grant select on

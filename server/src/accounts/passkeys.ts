@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { inTransaction, type Pool, type Queryable } from '../db.ts';
+
+/** A device that a member signs in with. */
+export interface Passkey {
+  readonly id: string;
+  readonly userId: string;
+  readonly credentialId: string;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+interface PasskeyRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly credential_id: string;
+  readonly public_key: Buffer;
+  readonly counter: number;
+  readonly transports: string[];
+  readonly name: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+}
+
+const COLUMNS = `id, user_id, credential_id, public_key, counter, transports, name, created_at,
+  last_used_at`;
+
+export async function listPasskeys(db: Queryable, userId: string): Promise<Passkey[]> {
+  const { rows } = await db.query<PasskeyRow>(
+    `select ${COLUMNS} from passkeys where user_id = $1 order by created_at`,
+    [userId],
+  );
+  return rows.map(toPasskey);
+}
+
+export async function findPasskey(db: Queryable, credentialId: string): Promise<Passkey | null> {
+  const { rows } = await db.query<PasskeyRow>(
+    `select ${COLUMNS} from passkeys where credential_id = $1`,
+    [credentialId],
+  );
+  return rows[0] === undefined ? null : toPasskey(rows[0]);
+}
+
+/** A device that somebody has already shown is theirs, and nobody else's. */
+export async function insertPasskey(
+  pool: Pool,
+  input: Pick<
+    Passkey,
+    'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'
+  > & { limit: number },
+): Promise<'added' | 'known' | 'limit_reached'> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select from console_users where id = $1 for update', [input.userId]);
+    const passkeys = await listPasskeys(db, input.userId);
+    if (passkeys.length >= input.limit) return 'limit_reached';
+    const { rowCount } = await db.query(
+      `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
+        values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing`,
+      [
+        randomUUID(),
+        input.userId,
+        input.credentialId,
+        input.publicKey,
+        input.counter,
+        input.transports,
+        input.name,
+      ],
+    );
+    return rowCount === 1 ? 'added' : 'known';
+  });
+}
+
+/** False: it was used, or removed, since it was read. */
+export async function markPasskeyUsed(
+  db: Queryable,
+  passkey: Passkey,
+  counter: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update passkeys set counter = $3, last_used_at = clock_timestamp()
+      where id = $1 and counter = $2`,
+    [passkey.id, passkey.counter, counter],
+  );
+  return rowCount === 1;
+}
+
+export async function removePasskey(
+  db: Queryable,
+  input: { userId: string; id: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query('delete from passkeys where user_id = $1 and id = $2', [
+    input.userId,
+    input.id,
+  ]);
+  return rowCount === 1;
+}
+
+function toPasskey(row: PasskeyRow): Passkey {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    credentialId: row.credential_id,
+    publicKey: new Uint8Array(row.public_key),
+    counter: row.counter,
+    transports: row.transports,
+    name: row.name,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
