@@ -61,7 +61,9 @@ async function checkNetwork(baseUrl: string): Promise<{ reachable: boolean; find
     };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
-    const advice = 'Check the address, the network and any proxy or firewall.';
+    const advice = cause.includes('certificate')
+      ? 'Check the address. For a certificate of your own: NODE_EXTRA_CA_CERTS=its-authority.pem.'
+      : 'Check the address, the network and any proxy or firewall.';
     return {
       reachable: false,
       findings: [bad('network', `no answer${cause === '' ? '' : `: ${cause}`}`, advice)],

@@ -15,11 +15,13 @@ export class MediaError extends Error {
 export async function* decodeFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   // The protocol list keeps a playlist from opening network addresses in our name.
   const input = ['-protocol_whitelist', 'file,pipe,crypto,data', '-i', path];
-  yield* runForAudio(
-    'ffmpeg',
-    ['-nostdin', '-v', 'error', ...input, '-vn', ...PCM, 'pipe:1'],
+  yield* runForAudio({
+    program: 'ffmpeg',
+    args: ['-nostdin', '-v', 'error', ...input, '-vn', ...PCM, 'pipe:1'],
     signal,
-  );
+    // The file is named where this is shown.
+    explain: (line) => `ffmpeg reads no sound from it: ${line.replace(`${path}: `, '')}.`,
+  });
 }
 
 /** Null when ffprobe cannot tell. */
@@ -81,7 +83,13 @@ export async function* record(
   device: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  yield* runForAudio(recorder.program, recorder.args(device), signal);
+  const { program } = recorder;
+  yield* runForAudio({
+    program,
+    args: recorder.args(device),
+    signal,
+    explain: (line) => `${program} cannot record: ${line}`,
+  });
 }
 
 export function isInstalled(program: string): Promise<boolean> {
@@ -96,11 +104,14 @@ export function isInstalled(program: string): Promise<boolean> {
 }
 
 /** A program's standard output. Its complaints become the error, its end the end; an abort ends both quietly. */
-async function* runForAudio(
-  program: string,
-  args: readonly string[],
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+async function* runForAudio(input: {
+  program: string;
+  args: readonly string[];
+  signal: AbortSignal;
+  /** From the last line of its complaint. */
+  explain: (line: string) => string;
+}): AsyncGenerator<Uint8Array> {
+  const { program, args, signal, explain } = input;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = (): void => void child.kill();
   signal.addEventListener('abort', stop);
@@ -120,14 +131,13 @@ async function* runForAudio(
         `${program} is not installed. Debian: apt-get install ffmpeg alsa-utils.`,
       );
     }
-    if (code !== 0 && !signal.aborted) throw new MediaError(lastLine(complaint, program));
+    if (code !== 0 && !signal.aborted) throw new MediaError(explain(lastLine(complaint)));
   } finally {
     signal.removeEventListener('abort', stop);
     child.kill();
   }
 }
 
-function lastLine(complaint: string, program: string): string {
-  const line = complaint.trim().split('\n').at(-1)?.trim() ?? '';
-  return line === '' ? `${program} could not read it.` : `${program}: ${line}`;
+function lastLine(complaint: string): string {
+  return complaint.trim().split('\n').at(-1)?.trim() || 'it does not say why';
 }

@@ -16,11 +16,12 @@ const PAUSE_MS = 700;
 
 /** Audio to the end, one utterance after the other. */
 export async function transcribe(input: TranscribeInput): Promise<Transcript> {
+  const audio = await whenHeard(input.audio);
   const stream = openStream({ getSession: input.getSession, signal: input.signal });
   input.onStream?.(stream);
   const feeder = new Feeder(stream, input);
   try {
-    for await (const bytes of input.audio) {
+    for await (const bytes of audio) {
       await feeder.push(bytes);
       input.onSent?.(feeder.passedMs);
     }
@@ -29,6 +30,24 @@ export async function transcribe(input: TranscribeInput): Promise<Transcript> {
   } finally {
     await stream.close();
   }
+}
+
+/**
+ * The same audio, once there is some. A session is asked for after that: one that is reserved for a file without
+ * sound, or a microphone that does not open, would keep the account waiting for a minute.
+ */
+export async function whenHeard(
+  audio: AsyncIterable<Uint8Array>,
+): Promise<AsyncIterable<Uint8Array>> {
+  const source = audio[Symbol.asyncIterator]();
+  const first = await source.next();
+  return (async function* () {
+    try {
+      for (let next = first; next.done !== true; next = await source.next()) yield next.value;
+    } finally {
+      await source.return?.();
+    }
+  })();
 }
 
 /** Feeds a stream, ends utterances in pauses and, if wished, leaves long silence out. */

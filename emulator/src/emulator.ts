@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import { createScriptedEngine } from '@svc-asr/engine';
 import { LIMITS, STREAM_PATH, type ModelId } from '@svc-asr/protocol';
 import { generateSecrets, parseConfig, type Config } from '@svc-asr/server/config.ts';
 import { createPool } from '@svc-asr/server/db.ts';
+import { freePort } from '@svc-asr/server/free-port.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { startLocalPostgres } from '@svc-asr/server/local-postgres.ts';
 import { createLog } from '@svc-asr/server/log.ts';
@@ -187,16 +187,4 @@ class Service {
     if (fault.name === 'connection-lost') this.#wires.cut();
     else void this.restart();
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = address !== null && typeof address === 'object' ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -9,6 +9,7 @@ export const FAULTS = {
   'engine-hang': 'the recogniser falls silent after so much audio; noticed after 2 s, close 1011',
   'slow-start': 'the recogniser does not start: error initialization_timeout, close 1013',
   'slow-engine': 'the recogniser needs so long for each 1.12 s of audio',
+  'engine-pause': 'after so much audio the recogniser takes none until the faults are cleared',
   restart: 'the server restarts after so much audio: final, error service_restart, close 1012',
   'connection-lost': 'after so much audio all connections break off without a word (1006)',
 } as const;
@@ -31,6 +32,7 @@ const TIMES_MAX = 1_000_000;
 /** Which faults are waiting for their victim. */
 export class Faults {
   #armed: Fault[] = [];
+  #cleared = Promise.withResolvers<void>();
 
   get armed(): readonly Fault[] {
     return this.#armed;
@@ -42,6 +44,13 @@ export class Faults {
 
   clear(): void {
     this.#armed = [];
+    this.#cleared.resolve();
+    this.#cleared = Promise.withResolvers();
+  }
+
+  /** The next `clear()`, for faults that last until then. */
+  get cleared(): Promise<void> {
+    return this.#cleared.promise;
   }
 
   /** The first waiting fault of these kinds; it then waits for one less. */

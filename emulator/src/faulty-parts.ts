@@ -1,4 +1,4 @@
-import type { Engine, EngineStream, StreamScript } from '@svc-asr/engine';
+import { TAKEN, type Engine, type EngineStream, type StreamScript } from '@svc-asr/engine';
 import { AUDIO } from '@svc-asr/protocol';
 import type { Deps } from '@svc-asr/server/deps.ts';
 import type { Pool } from '@svc-asr/server/db.ts';
@@ -70,7 +70,7 @@ export function faultyScript(texts: readonly string[], faults: Faults): StreamSc
   }
 }
 
-/** An engine whose streams set off what lies outside of them: a restart, a network that goes away. */
+/** An engine whose streams meet what a script cannot: a restart, a network that goes away, a pause without an end. */
 export function faultyEngine(
   engine: Engine,
   faults: Faults,
@@ -82,8 +82,10 @@ export function faultyEngine(
     close: () => engine.close(),
     async open(input) {
       const stream = await engine.open(input);
-      const fault = faults.strike('restart', 'connection-lost');
-      return fault === null ? stream : striking(stream, samplesOf(fault), () => onStrike(fault));
+      const fault = faults.strike('restart', 'connection-lost', 'engine-pause');
+      if (fault === null) return stream;
+      if (fault.name === 'engine-pause') return pausing(stream, samplesOf(fault), faults.cleared);
+      return striking(stream, samplesOf(fault), () => onStrike(fault));
     },
   };
 }
@@ -91,17 +93,45 @@ export function faultyEngine(
 function striking(stream: EngineStream, afterSamples: number, strike: () => void): EngineStream {
   let left = afterSamples;
   return {
-    chunkSamples: stream.chunkSamples,
-    events: stream.events,
-    flush: () => stream.flush(),
-    reset: () => stream.reset(),
-    close: () => stream.close(),
+    ...unchanged(stream),
     write(pcm) {
       const before = left;
       left -= pcm.byteLength / AUDIO.bytesPerSample;
       if (before > 0 && left <= 0) queueMicrotask(strike);
       return stream.write(pcm);
     },
+  };
+}
+
+/** What comes after the last sample that is taken waits, in its order, for the end of the pause. */
+function pausing(
+  stream: EngineStream,
+  afterSamples: number,
+  pauseOver: Promise<void>,
+): EngineStream {
+  let left = afterSamples;
+  const inTurn = (): Promise<void> => (left > 0 ? TAKEN : pauseOver);
+  return {
+    ...unchanged(stream),
+    async write(pcm) {
+      const turn = inTurn();
+      left -= pcm.byteLength / AUDIO.bytesPerSample;
+      await turn;
+      await stream.write(pcm);
+    },
+    flush: () => void inTurn().then(() => stream.flush()),
+    reset: () => void inTurn().then(() => stream.reset()),
+  };
+}
+
+function unchanged(stream: EngineStream): EngineStream {
+  return {
+    chunkSamples: stream.chunkSamples,
+    events: stream.events,
+    write: (pcm) => stream.write(pcm),
+    flush: () => stream.flush(),
+    reset: () => stream.reset(),
+    close: () => stream.close(),
   };
 }
 

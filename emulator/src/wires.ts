@@ -26,7 +26,8 @@ export class Wires {
   }
 }
 
-function socketOf(message: unknown): Socket | null {
+/** Of a message on the channels `net.server.socket` and `net.client.socket`. */
+export function socketOf(message: unknown): Socket | null {
   if (typeof message !== 'object' || message === null || !('socket' in message)) return null;
   return message.socket instanceof Socket ? message.socket : null;
 }

@@ -1,169 +1,233 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
-import { build } from 'esbuild';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { SvcClient } from '@svc-asr/sdk';
+import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import { STREAM_PATH } from '@svc-asr/protocol';
+import { freePort } from '@svc-asr/server/free-port.ts';
+import { eventually } from '@svc-asr/server/test/eventually.ts';
+import { startService, type Service } from '@svc-asr/server/test/service.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startEmulator, type Emulator } from '../src/emulator.ts';
-import { openChromium } from './chromium.ts';
-import { clientOf, KIKUYU } from './client.ts';
+import { BROWSERS, type Tab, type TestBrowser } from './browsers.ts';
+import { clientOf } from './client.ts';
 import { projectWithSdk } from './packed-sdk.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
-const FIXTURE = join(ROOT, 'models/fixtures/kikuyu-1.wav');
+import { RECORDING, servePage } from './page-server.ts';
 
 let emulator: Emulator;
-let browser: Browser;
+/** With the recogniser that really listens. */
+let real: Service;
+let engine: SherpaEngine;
 let project: Awaited<ReturnType<typeof projectWithSdk>>;
 beforeAll(async () => {
-  [emulator, browser, project] = await Promise.all([
+  engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
+  const port = String(await freePort());
+  [emulator, real, project] = await Promise.all([
     startEmulator({ texts: ['nĩ wega mũno'] }),
-    openChromium(FIXTURE),
+    startService({
+      env: {
+        PORT: port,
+        PUBLIC_STREAM_URL: `ws://127.0.0.1:${port}${STREAM_PATH}`,
+        ALLOW_INSECURE_WS: '1',
+      },
+      parts: { engine },
+    }),
     projectWithSdk(),
   ]);
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([browser.close(), emulator.stop(), project.remove()]);
+  await Promise.all([emulator.stop(), real.stop(), project.remove()]);
+  await engine.close();
 });
+afterEach(() => emulator.faults.clear());
 
-/** A page with a bundled script, beside a session server. */
-async function serve(script: string, options: { resolveDir?: string } = {}): Promise<Server> {
-  const { outputFiles } = await build({
-    stdin: { contents: script, resolveDir: options.resolveDir ?? project.folder, loader: 'ts' },
-    bundle: true,
-    format: 'esm',
-    jsx: 'automatic',
-    write: false,
+describe.each(Object.entries(BROWSERS))('the installed package in %s', (_, open) => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await open(RECORDING);
   });
-  const html =
-    '<!doctype html><meta charset="utf-8"><div id="root"></div><script type="module" src="/s.js"></script>';
-  const client = clientOf(emulator);
-  const server = createServer((request, response) => {
-    if (request.url === '/s.js') {
-      response.setHeader('content-type', 'text/javascript').end(outputFiles[0]?.contents);
-    } else if (request.url === '/session') {
-      void client.sessions
-        .create({ model: KIKUYU })
-        .then((session) => response.writeHead(201).end(JSON.stringify(session)))
-        .catch(() => response.writeHead(503).end('{}'));
-    } else response.setHeader('content-type', 'text/html').end(html);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
+  afterAll(() => browser.close());
 
-async function visit(server: Server): Promise<Page> {
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
-  const page = await browser.newPage();
-  await page.goto(`http://127.0.0.1:${port}/`);
-  return page;
-}
-
-test('K03 the installed package in Chromium: microphone to transcript, across a failure, without a key', async () => {
-  emulator.faults.arm({ name: 'engine-crash', ms: 1_500, times: 1 });
-  const server = await serve(`
-    import { openMicrophone } from '@svc-asr/sdk/microphone';
-    import { fetchSession, openStream } from '@svc-asr/sdk/stream';
-    window.talk = async (ms) => {
-      const stream = openStream({ getSession: fetchSession('/session') });
-      const seen = { reasons: [], loudest: -100 };
-      stream.on('reconnecting', ({ close }) => seen.reasons.push(close.reason));
-      const heard = new Promise((resolve) => stream.on('delta', ({ audio_ms }) => audio_ms > ms && resolve()));
-      const microphone = await openMicrophone({
-        sink: stream,
-        onLevel: (db) => (seen.loudest = Math.max(seen.loudest, db)),
-      });
-      await heard;
-      await microphone.stop();
-      const { text, final } = await stream.finish();
-      return { ...seen, text, sentMs: microphone.sentMs, endMs: final.end_ms, close: await stream.closed };
-    };`);
-  const page = await visit(server);
-  const result = await page.evaluate<{ sentMs: number; endMs: number; loudest: number }>(
-    'window.talk(1500)',
-  );
-  expect(result).toMatchObject({
-    text: 'nĩ wega mũno',
-    reasons: ['internal_error'],
-    close: { code: 1000, reason: 'completed' },
-  });
-  // It is the fixture that was heard, not silence, and every millisecond of it went to one utterance.
-  expect(result.loudest).toBeGreaterThan(-40);
-  expect(result.endMs).toBe(Math.round(result.sentMs));
-  server.close();
-}, 60_000);
-
-test('K03 the part that holds a key refuses to run in a browser', async () => {
-  const server = await serve(`
-    import { SvcClient } from '@svc-asr/sdk';
-    window.attempt = () => {
-      try {
-        new SvcClient({ baseUrl: location.origin, apiKey: 'svc_live_v1_x' });
-        return 'it did';
-      } catch (error) {
-        return error.code;
-      }
-    };`);
-  const page = await visit(server);
-  expect(await page.evaluate('window.attempt()')).toBe('key_in_browser');
-  server.close();
-});
-
-test('a used session is told as a refused connection where the browser hides why', async () => {
-  const server = await serve(`
-    import { openStream } from '@svc-asr/sdk/stream';
-    window.reuse = async () => {
-      const session = await (await fetch('/session', { method: 'POST' })).json();
-      const first = openStream({ session });
-      await first.flush();
-      const second = await openStream({ session }).closed;
-      await first.close();
-      return second;
-    };`);
-  const page = await visit(server);
-  expect(await page.evaluate('window.reuse()')).toMatchObject({
-    code: 1006,
-    reason: 'connection_refused',
-  });
-  server.close();
-});
-
-test('the React hook listens, shows and stops', async () => {
-  const folder = join(ROOT, 'examples/react');
-  const server = await serve(`import './app.tsx';`, { resolveDir: folder });
-  const page = await visit(server);
-  await page.getByRole('button', { name: 'Start' }).click();
-  await page.getByText('nĩ wega', { exact: false }).waitFor();
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await page.locator('li', { hasText: 'nĩ wega mũno' }).waitFor();
-  expect(await page.getByRole('alert').count()).toBe(0);
-  server.close();
-}, 60_000);
-
-test('the browser example listens, shows and stops', async () => {
-  const example = spawn(process.execPath, [join(ROOT, 'examples/browser/server.ts')], {
-    env: { ...process.env, PORT: '0', SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  try {
-    const page = await browser.newPage();
-    await page.goto(await firstLine(example));
-    await page.getByRole('button', { name: 'Start' }).click();
-    await page.getByText('nĩ wega', { exact: false }).waitFor();
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.locator('#said p', { hasText: 'nĩ wega mũno' }).waitFor();
-    await page.waitForFunction('document.title.includes("charged")');
-    expect(await page.locator('#problem').textContent()).toBe('');
-  } finally {
-    example.kill();
+  async function visit(script: string, client = clientOf(emulator)): Promise<Tab> {
+    const server = await servePage({ script, resolveDir: project.folder, client });
+    onTestFinished(() => server.close());
+    return browser.visit(server.url);
   }
-}, 60_000);
 
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('Its output is not read.');
-  const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
-  return String(line).trim();
-}
+  test('K03 microphone to transcript, across a failure, without a key', async () => {
+    emulator.faults.arm({ name: 'engine-crash', ms: 1_500, times: 1 });
+    const tab = await visit(`
+      import { openMicrophone } from '@svc-asr/sdk/microphone';
+      import { fetchSession, openStream } from '@svc-asr/sdk/stream';
+      window.talk = async (ms) => {
+        const stream = openStream({ getSession: fetchSession('/session') });
+        const seen = { reasons: [], loudest: -100 };
+        stream.on('reconnecting', ({ close }) => seen.reasons.push(close.reason));
+        const heard = new Promise((resolve) => stream.on('delta', ({ audio_ms }) => audio_ms > ms && resolve()));
+        const microphone = await openMicrophone({
+          sink: stream,
+          onLevel: (db) => (seen.loudest = Math.max(seen.loudest, db)),
+        });
+        await heard;
+        await microphone.stop();
+        const { text, final } = await stream.finish();
+        return { ...seen, text, sentMs: microphone.sentMs, endMs: final.end_ms, close: await stream.closed };
+      };`);
+    const result = await tab.evaluate<{ sentMs: number; endMs: number; loudest: number }>(
+      'window.talk(1500)',
+    );
+    expect(result).toMatchObject({
+      text: 'nĩ wega mũno',
+      reasons: ['internal_error'],
+      close: { code: 1000, reason: 'completed' },
+    });
+    // Something was heard, not silence, and every millisecond of it went to one utterance.
+    expect(result.loudest).toBeGreaterThan(-40);
+    expect(result.endMs).toBe(Math.round(result.sentMs));
+  });
+
+  test('the browser leaves the sound as it is, unless voice processing is asked for', async () => {
+    const tab = await visit(`
+      import { openMicrophone } from '@svc-asr/sdk/microphone';
+      const sink = { write: async () => {}, skip() {} };
+      const { mediaDevices } = navigator;
+      const getUserMedia = mediaDevices.getUserMedia.bind(mediaDevices);
+      window.settings = async (options) => {
+        let track;
+        mediaDevices.getUserMedia = async (constraints) => {
+          const media = await getUserMedia(constraints);
+          [track] = media.getTracks();
+          return media;
+        };
+        const microphone = await openMicrophone({ sink, ...options });
+        const { echoCancellation, noiseSuppression, autoGainControl } = track.getSettings();
+        await microphone.stop();
+        return { echoCancellation, noiseSuppression, autoGainControl };
+      };`);
+    expect(await tab.evaluate('window.settings({})')).toEqual({
+      echoCancellation: false,
+      noiseSuppression: false,
+      autoGainControl: false,
+    });
+    expect(await tab.evaluate('window.settings({ voiceProcessing: true })')).toEqual({
+      echoCancellation: true,
+      noiseSuppression: true,
+      autoGainControl: true,
+    });
+  });
+
+  test('a browser that does not start its audio is told of, and the microphone given back', async () => {
+    const tab = await visit(`
+      import { openMicrophone } from '@svc-asr/sdk/microphone';
+      const sink = { write: async () => {}, skip() {} };
+      const { mediaDevices } = navigator;
+      const getUserMedia = mediaDevices.getUserMedia.bind(mediaDevices);
+      let track;
+      mediaDevices.getUserMedia = async (constraints) => {
+        const media = await getUserMedia(constraints);
+        [track] = media.getTracks();
+        return media;
+      };
+      AudioContext.prototype.resume = () => new Promise(() => {});
+      window.attempt = () => openMicrophone({ sink }).then(
+        () => 'it did',
+        ({ code }) => ({ code, track: track.readyState }),
+      );`);
+    expect(await tab.evaluate('window.attempt()')).toEqual({
+      code: 'audio_not_started',
+      track: 'ended',
+    });
+  });
+
+  test('a recording read in the page gives the words that the recogniser hears in it', async () => {
+    const tab = await visit(
+      `
+      import { wavToPcm16k } from '@svc-asr/sdk/audio';
+      import { fetchSession, openStream } from '@svc-asr/sdk/stream';
+      window.transcribe = async () => {
+        const stream = openStream({ getSession: fetchSession('/session') });
+        const file = await fetch('/recording.wav');
+        await stream.write(wavToPcm16k(new Uint8Array(await file.arrayBuffer())));
+        const { text } = await stream.finish();
+        return text;
+      };`,
+      new SvcClient({ baseUrl: real.url, apiKey: real.apiKey }),
+    );
+    const words = readFileSync(RECORDING.replace('.wav', '.expected.txt'), 'utf8').trim();
+    expect(await tab.evaluate('window.transcribe()')).toBe(words);
+  });
+
+  test('a writer is held while the recogniser is, with little in the socket, and all is heard after', async () => {
+    emulator.faults.arm({ name: 'engine-pause', ms: 1_000, times: 1 });
+    const tab = await visit(`
+      import { fetchSession, openStream } from '@svc-asr/sdk/stream';
+      const sockets = [];
+      window.WebSocket = class extends WebSocket {
+        constructor(...address) {
+          super(...address);
+          sockets.push(this);
+        }
+      };
+      const second = new Int16Array(16_000).fill(1);
+      const state = { accepted: 0, isHeld: false, socketBytes: 0, socketBytesMost: 0 };
+      window.state = () => {
+        state.socketBytes = sockets[0]?.bufferedAmount ?? 0;
+        state.socketBytesMost = Math.max(state.socketBytesMost, state.socketBytes);
+        return state;
+      };
+      window.pour = async (seconds) => {
+        const stream = openStream({ getSession: fetchSession('/session') });
+        while (state.accepted < seconds) {
+          state.isHeld = true;
+          await stream.write(second);
+          state.isHeld = false;
+          state.accepted += 1;
+          window.state();
+        }
+        const { finals, sessions } = await stream.finish();
+        return { ends: finals.map((final) => final.end_ms), billed: sessions.map((each) => each.billableMs) };
+      };`);
+    const poured = tab.evaluate('window.pour(290)');
+    let state = { accepted: 0, isHeld: false, socketBytes: 0, socketBytesMost: 0 };
+    await eventually(async () => {
+      state = await tab.evaluate('window.state()');
+      return state.accepted === 290 || (state.isHeld && state.socketBytes >= 64 * 1024);
+    }, 30_000);
+    expect(state.accepted).toBeLessThan(290);
+    emulator.faults.clear();
+    expect(await poured).toEqual({ ends: [290_000], billed: [290_000] });
+    // 64 KiB, and the frame of up to a second that went over them.
+    state = await tab.evaluate('window.state()');
+    expect(state.socketBytesMost).toBeLessThan(64 * 1024 + 32_000);
+  });
+
+  test('K03 the part that holds a key refuses to run there', async () => {
+    const tab = await visit(`
+      import { SvcClient } from '@svc-asr/sdk';
+      window.attempt = () => {
+        try {
+          new SvcClient({ baseUrl: location.origin, apiKey: 'svc_live_v1_x' });
+          return 'it did';
+        } catch (error) {
+          return error.code;
+        }
+      };`);
+    expect(await tab.evaluate('window.attempt()')).toBe('key_in_browser');
+  });
+
+  test('a used session is told as a refused connection, for the browser hides why', async () => {
+    const tab = await visit(`
+      import { openStream } from '@svc-asr/sdk/stream';
+      window.reuse = async () => {
+        const session = await (await fetch('/session', { method: 'POST' })).json();
+        const first = openStream({ session });
+        await first.flush();
+        const second = await openStream({ session }).closed;
+        await first.close();
+        return second;
+      };`);
+    expect(await tab.evaluate('window.reuse()')).toMatchObject({
+      code: 1006,
+      reason: 'connection_refused',
+    });
+  });
+});

@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStream } from '@svc-asr/sdk/stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../src/emulator.ts';
+import { runSvc, type Result } from './svc.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SVC = join(ROOT, 'cli/src/main.ts');
 const FIXTURE = join(ROOT, 'models/fixtures/kikuyu-1.wav');
 
 let emulator: Emulator;
@@ -22,12 +21,6 @@ afterAll(async () => {
 });
 afterEach(() => emulator.faults.clear());
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 function svc(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; input?: Buffer } = {},
@@ -39,12 +32,7 @@ function svc(
     SVC_API_KEY: emulator.apiKey,
     ...options.env,
   };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [SVC, ...args], { env }, (error, out, err) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
-    });
-    child.stdin?.end(options.input);
-  });
+  return runSvc(args, { env, input: options.input });
 }
 
 describe('transcribe', () => {
@@ -89,9 +77,18 @@ describe('transcribe', () => {
     ]);
     expect(code).toBe(1);
     expect(out).toContain('nĩ wega mũno');
-    expect(err).toMatch(/✗ broken\.mp3 {2}ffmpeg: /);
+    expect(err).toMatch(/✗ broken\.mp3 {2}ffmpeg reads no sound from it: [^/]+\.$/m);
     expect(err).toMatch(/✗ missing\.wav {2}There is no such file\./);
   });
+});
+
+test('what has no sound reserves nothing, so that nobody waits for it', async () => {
+  const recent = async (): Promise<unknown> => JSON.parse((await svc(['usage', '--json'])).out);
+  const before = await recent();
+  const silent = join(folder, 'silent.mp3');
+  await writeFile(silent, 'this is text');
+  expect((await svc(['transcribe', silent, '-l', 'ki'])).code).toBe(1);
+  expect(await recent()).toEqual(before);
 });
 
 test('listen takes PCM from a pipe', async () => {

@@ -8,9 +8,8 @@ import { wireTypes } from './wire-types.ts';
  * (bundlers do better with those), the wire's constants and types beside them, and a manifest without dependencies.
  */
 const sdk = join(import.meta.dirname, '..');
-const out = join(sdk, 'dist/package');
 
-export async function buildPackage(): Promise<string> {
+export async function buildPackage(out = join(sdk, 'dist/package')): Promise<string> {
   execFileSync('tsc', ['-b', sdk], { stdio: 'inherit' });
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
@@ -68,4 +67,4 @@ async function read(path: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
-if (import.meta.main) process.stdout.write(`${await buildPackage()}\n`);
+if (import.meta.main) process.stdout.write(`${await buildPackage(process.argv[2])}\n`);

@@ -1,3 +1,4 @@
+import { untrustedCertificate } from './certificate.ts';
 import { errorFromAnswer, SvcError } from './errors.ts';
 import { retryWaitMs, wait, type RetryLimits } from './retry.ts';
 
@@ -62,7 +63,9 @@ async function attempt<T>(options: HttpOptions, input: RequestInput<T>): Promise
     };
   } catch (cause) {
     if (input.signal?.aborted === true) throw aborted(cause);
-    return { ok: false, error: unreachable(cause, timeout.aborted) };
+    // `fetch` hides the network's own error inside its own.
+    const untrusted = cause instanceof Error ? untrustedCertificate(cause.cause) : null;
+    return { ok: false, error: untrusted ?? unreachable(cause, timeout.aborted) };
   }
 }
 

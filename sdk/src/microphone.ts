@@ -25,6 +25,11 @@ export interface MicrophoneOptions {
   readonly onLost?: () => void;
   readonly deviceId?: string;
   /**
+   * Echo cancellation, noise suppression and automatic gain by the browser. They are made for ears and can cost a
+   * recogniser words; turn them on where the page plays sound while it listens. Default: off.
+   */
+  readonly voiceProcessing?: boolean;
+  /**
    * For pages whose Content-Security-Policy forbids blob: scripts: where you serve the text MICROPHONE_WORKLET as
    * JavaScript.
    */
@@ -42,7 +47,7 @@ export interface Microphone {
 
 /** Asks for the microphone and feeds it to the sink as 16 kHz PCM. Call it from a click: browsers insist. */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
-  const media = await askForMicrophone(options.deviceId);
+  const media = await askForMicrophone(options);
   try {
     return await capture(media, options);
   } catch (error) {
@@ -51,11 +56,17 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
   }
 }
 
-async function askForMicrophone(deviceId: string | undefined): Promise<MediaStream> {
+async function askForMicrophone(options: MicrophoneOptions): Promise<MediaStream> {
+  const { deviceId, voiceProcessing = false } = options;
   const { mediaDevices } = navigator;
   // Absent on pages that are not secure: plain http other than localhost.
   if (mediaDevices === undefined) throw microphoneError('insecure_page');
-  const wish = { channelCount: 1, echoCancellation: true, noiseSuppression: true };
+  const wish = {
+    channelCount: 1,
+    echoCancellation: voiceProcessing,
+    noiseSuppression: voiceProcessing,
+    autoGainControl: voiceProcessing,
+  };
   const device = deviceId === undefined ? {} : { deviceId: { exact: deviceId } };
   return mediaDevices.getUserMedia({ audio: { ...wish, ...device } }).catch((cause: unknown) => {
     const name = cause instanceof DOMException ? cause.name : '';
@@ -65,8 +76,13 @@ async function askForMicrophone(deviceId: string | undefined): Promise<MediaStre
 
 async function capture(media: MediaStream, options: MicrophoneOptions): Promise<Microphone> {
   const { context, source } = openContext(media);
-  await context.resume();
-  await addWorklet(context, options.workletUrl);
+  try {
+    await start(context);
+    await addWorklet(context, options.workletUrl);
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
   const node = new AudioWorkletNode(context, 'svc-microphone', { numberOfOutputs: 0 });
   const feed = new Feed(options, context.sampleRate);
   const onBlock = ({ data }: MessageEvent<Float32Array>): void => feed.onBlock(data);
@@ -107,6 +123,21 @@ function openContext(media: MediaStream) {
     void context.close();
     const native = new AudioContext();
     return { context: native, source: native.createMediaStreamSource(media) };
+  }
+}
+
+/** Browsers wait for a click, and some for a sound card, without a word: we wait for so long and then say so. */
+const START_MAX_MS = 5_000;
+
+async function start(context: AudioContext): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(microphoneError('audio_not_started')), START_MAX_MS);
+  });
+  try {
+    await Promise.race([context.resume(), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -183,6 +214,9 @@ const MICROPHONE_ERRORS = {
   microphone_denied: 'The microphone was not allowed. Allow it in the browser and try again.',
   microphone_missing: 'There is no such microphone. Connect one and try again.',
   microphone_busy: 'The microphone is used by another program. Close that and try again.',
+  audio_not_started:
+    'The browser did not start its audio. Ask for the microphone in answer to a click, check that the device has a ' +
+    'sound output, and try again.',
   microphone_failed: 'The microphone could not be opened.',
 } as const;
 

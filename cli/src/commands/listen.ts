@@ -4,7 +4,7 @@ import { chosenModel } from '../languages.ts';
 import { findRecorder, MediaError, record } from '../media.ts';
 import { openClient } from '../settings.ts';
 import { clock, tail } from '../terminal.ts';
-import { Feeder } from '../transcriber.ts';
+import { Feeder, whenHeard } from '../transcriber.ts';
 
 export const listenCommand: Command = {
   about: 'Transcribe the microphone, live',
@@ -36,7 +36,7 @@ Examples:
 async function run(invocation: Invocation): Promise<ExitCode> {
   const model = chosenModel(invocation);
   const client = await openClient(invocation.env);
-  const source = await openSource(invocation);
+  const source = await whenHeard(await openSource(invocation));
   const stream = openStream({
     getSession: ({ signal }) => client.sessions.create({ model, maxAudioSeconds: 300 }, { signal }),
   });

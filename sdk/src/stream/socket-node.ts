@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket as NetSocket } from 'node:net';
+import { untrustedCertificate } from '../certificate.ts';
 import { errorFromAnswer, SvcError } from '../errors.ts';
 import { encodeFrame, FrameReader, OPCODE } from './frames.ts';
 import type { Connect, Socket, SocketHandlers } from './socket.ts';
@@ -70,18 +71,17 @@ export const connect: Connect = (address, handlers) => {
   };
 };
 
-/** No answer at all: the network's word for it. A certificate that is not trusted will not be trusted next time. */
+/** No answer at all: the network's word for it. */
 function unreachable(error: NodeJS.ErrnoException): SvcError {
-  const { code = 'unknown' } = error;
-  const untrusted = /CERT|SELF_SIGNED|UNABLE_TO|TLS/.test(code);
-  return new SvcError({
-    code: untrusted ? 'untrusted_certificate' : 'connection_failed',
-    message: untrusted
-      ? `The service's certificate is not trusted here (${code}). Check the address, or NODE_EXTRA_CA_CERTS.`
-      : `The stream could not be opened (${code}). Check the network.`,
-    retryable: !untrusted,
-    cause: error,
-  });
+  return (
+    untrustedCertificate(error) ??
+    new SvcError({
+      code: 'connection_failed',
+      message: `The stream could not be opened (${error.code ?? 'unknown'}). Check the network.`,
+      retryable: true,
+      cause: error,
+    })
+  );
 }
 
 interface Ending {

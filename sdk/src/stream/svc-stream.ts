@@ -1,6 +1,5 @@
-import type { AsrSession, FinalEvent, ServerEvent } from '@svc-asr/protocol';
-import { AUDIO, LIMITS } from '@svc-asr/protocol/constants.ts';
-import { isSession } from '../answers.ts';
+import type { AsrSession, FinalEvent } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { SvcError } from '../errors.ts';
 import { wait } from '../retry.ts';
 import { billed, type CloseInfo } from './close-info.ts';
@@ -21,16 +20,14 @@ import {
   toSvcError,
 } from './failures.ts';
 import { Failover } from './failover.ts';
+import { Intake } from './intake.ts';
 import { toBytes, type AudioChunk, type SessionRequest, type StreamOptions } from './options.ts';
+import { Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
+import { SessionSource } from './session-source.ts';
 import { Tape } from './tape.ts';
 import { Stitcher, type Transcript } from './transcript.ts';
-import { Waiters } from './waiters.ts';
 
-const BYTES_PER_SECOND = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
-/** `write()` resolves while less than this is unsent. */
-const WAITING_BYTES_MAX = 5 * BYTES_PER_SECOND;
-const QUEUE_BYTES_MAX = LIMITS.audioSecondsMax * BYTES_PER_SECOND;
 const FINISH_MS_MAX = 10_000;
 
 /**
@@ -40,15 +37,15 @@ const FINISH_MS_MAX = 10_000;
 export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Resolves when all is over, for whatever reason; never rejects. */
   readonly closed: Promise<CloseInfo>;
-  readonly #options: StreamOptions;
   readonly #events = new StreamEvents();
   readonly #tape = new Tape();
   readonly #stitcher = new Stitcher();
   readonly #failover = new Failover();
   readonly #stop = new AbortController();
-  readonly #answers = new Waiters<FinalEvent>();
-  readonly #writers = new Waiters<void>();
+  readonly #sessions: SessionSource;
+  readonly #intake: Intake;
   readonly #sender: Sender;
+  readonly #receiver: Receiver;
   #connection: Connection | null = null;
   #writable: WritableStream<AudioChunk> | null = null;
   #nextId = 1;
@@ -56,17 +53,22 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   #end: SvcError | 'finished' | 'closed' | null = null;
 
   constructor(options: StreamOptions) {
-    if (options.session === undefined && options.getSession === undefined) {
-      throw failure('missing_session', 'Give openStream a session, or getSession.');
-    }
-    this.#options = options;
+    this.#sessions = new SessionSource(options, this.#failover);
+    this.#intake = new Intake(this.#tape, () => this.#changed());
     this.#sender = new Sender({
       tape: this.#tape,
-      mayMove: options.getSession !== undefined,
+      mayMove: this.#sessions.hasMore,
       newId: () => this.#nextId++,
-      onSent: () => {
-        if (this.#tape.unsentBytes <= WAITING_BYTES_MAX) this.#writers.resolveAll();
-      },
+      onSent: () => this.#intake.onSent(),
+    });
+    this.#receiver = new Receiver({
+      tape: this.#tape,
+      sender: this.#sender,
+      stitcher: this.#stitcher,
+      failover: this.#failover,
+      events: this.#events,
+      mayMove: this.#sessions.hasMore,
+      language: options.language,
     });
     this.closed = this.#run();
     const { signal } = options;
@@ -98,15 +100,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Takes any amount at any time, before `ready` too. Await it, and a fast source keeps the service's pace. */
   write(chunk: AudioChunk): Promise<void> {
     if (this.#end !== null) return quiet(Promise.reject(this.#overError()));
-    const bytes = toBytes(chunk);
-    if (this.#tape.unsentBytes + bytes.byteLength > QUEUE_BYTES_MAX) {
-      const message = 'Five minutes of audio are waiting already. Await write() before the next.';
-      return quiet(Promise.reject(failure('queue_full', message)));
-    }
-    this.#tape.write(bytes);
-    this.#changed();
-    if (this.#tape.unsentBytes <= WAITING_BYTES_MAX) return Promise.resolve();
-    return this.#writers.wait(this.#nextId++);
+    return this.#intake.write(toBytes(chunk));
   }
 
   /** For `readable.pipeTo(stream.writable)`; closing it is `finish()`. */
@@ -127,10 +121,11 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Ends the utterance. Resolves with its final, also across a failure of the session. */
   flush(): Promise<FinalEvent> {
     if (this.#end !== null) return quiet(Promise.reject(this.#overError()));
-    if (this.#wake !== null && this.#tape.isEmpty) return Promise.resolve(this.#emptyFinal());
+    if (this.#wake !== null && this.#tape.isEmpty)
+      return Promise.resolve(this.#receiver.emptyFinal());
     const id = this.#nextId++;
     this.#tape.flush(id);
-    const final = this.#answers.wait(id);
+    const final = this.#receiver.answerTo(id);
     this.#changed();
     return final;
   }
@@ -141,7 +136,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const id = this.#nextId++;
     this.#stitcher.onReset();
     if (this.#tape.reset(id) === 'done') return Promise.resolve();
-    const done = quiet(this.#answers.wait(id).then(() => undefined));
+    const done = quiet(this.#receiver.answerTo(id).then(() => undefined));
     this.#changed();
     return done;
   }
@@ -158,7 +153,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     }, FINISH_MS_MAX / 20);
     try {
       // A session that was used up to its limit has ended by itself, with everything final.
-      const final = this.#end === 'finished' ? this.#emptyFinal() : await this.flush();
+      const final = this.#end === 'finished' ? this.#receiver.emptyFinal() : await this.flush();
       this.#leave('finished');
       await this.closed;
       return { ...this.transcript, final };
@@ -181,7 +176,8 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     await Promise.resolve();
     try {
       while (this.#end === null) {
-        close = await this.#serve(await this.#obtain(why));
+        const { signal } = this.#stop;
+        close = await this.#serve(await this.#sessions.next({ why, signal }));
         if (this.#end === null) why = await this.#afterClose(close);
       }
     } catch (error) {
@@ -190,29 +186,12 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     return this.#over(close);
   }
 
-  async #obtain(why: SessionRequest['why']): Promise<AsrSession> {
-    const { session, getSession } = this.#options;
-    if (why === 'first' && session !== undefined) return checked(session);
-    if (getSession === undefined) throw failure('session_over', 'The session is over.');
-    const { signal } = this.#stop;
-    for (;;) {
-      try {
-        return checked(await Promise.race([getSession({ why, signal }), aborted(signal)]));
-      } catch (error) {
-        if (signal.aborted) throw error;
-        const waitMs = this.#failover.waitMsAfterError(error);
-        if (waitMs === null) throw error;
-        await wait(waitMs, signal);
-      }
-    }
-  }
-
   #serve(session: AsrSession): Promise<CloseInfo> {
-    for (const id of this.#tape.rewind()) this.#answers.resolve(id, this.#emptyFinal());
+    this.#receiver.answerEmpty(this.#tape.rewind());
     this.#stitcher.beginSession(session.id);
     return new Promise((resolve) => {
       const connection = new Connection(session, {
-        onEvent: (event) => this.#onEvent(connection, event),
+        onEvent: (event) => this.#receiver.onEvent(connection, event),
         onEnd: (info) => {
           this.#failover.onEnd(connection.readyForMs);
           this.#connection = null;
@@ -229,7 +208,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Whether and when a next session follows; throws when the stream ends here. */
   async #afterClose(close: CloseInfo): Promise<SessionRequest['why']> {
     const isFull = close.reason === 'max_audio_reached';
-    if (this.#options.getSession === undefined) {
+    if (!this.#sessions.hasMore) {
       if (!isFull || !this.#tape.isEmpty) throw fromClose(close);
       this.#end = 'finished';
     }
@@ -258,60 +237,6 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     this.#sender.pump();
   }
 
-  #onEvent(connection: Connection, event: ServerEvent): void {
-    switch (event.type) {
-      case 'ready':
-        if (this.#options.language !== undefined) connection.configure(this.#options.language);
-        this.#events.emit(event);
-        this.#sender.watchIdle();
-        this.#sender.pump();
-        return;
-      case 'delta': {
-        const delta = this.#tape.isForgotten ? null : this.#stitcher.onDelta(event);
-        if (delta !== null) this.#events.emit(delta);
-        return;
-      }
-      case 'final':
-        this.#onFinal(connection, event);
-        return;
-      case 'reset_ack': {
-        const id = this.#tape.settleReset();
-        if (id !== null) this.#answers.resolve(id, this.#emptyFinal());
-        return;
-      }
-      case 'error':
-        // A fatal one is told with the close that follows it.
-        if (!event.fatal) this.#events.emit(event);
-        return;
-      case 'status':
-        this.#events.emit(event);
-        return;
-      case 'config_ack':
-        return;
-    }
-  }
-
-  #onFinal(connection: Connection, event: FinalEvent): void {
-    // Cut in mid-speech and not charged: with a next session the whole utterance is heard again, uncut.
-    if (event.reason === 'draining' && this.#options.getSession !== undefined) return;
-    this.#failover.onProgress();
-    const { isForgotten } = this.#tape;
-    const settled = event.reason === 'flush' ? this.#tape.settleFlush() : this.#tape.settleSent();
-    if (settled === null) return;
-    const final = isForgotten
-      ? this.#emptyFinal()
-      : this.#stitcher.onFinal(event, settled, connection.clock);
-    if (!isForgotten) this.#events.emit(final);
-    for (const id of settled.answered) this.#answers.resolve(id, final);
-    this.#sender.onAnswered(settled.answered);
-  }
-
-  /** For a flush when there is nothing to finish and no session to ask. */
-  #emptyFinal(): FinalEvent {
-    const at = Math.floor((this.#tape.endSample * 1000) / AUDIO.sampleRateHz);
-    return this.#stitcher.emptyFinal(at);
-  }
-
   #leave(how: 'finished' | 'closed'): void {
     if (this.#end !== null) return;
     this.#end = how;
@@ -332,8 +257,8 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const error = this.#end instanceof SvcError ? this.#end : null;
     const info = error === null ? completed(close) : endedBy(error, close);
     this.#stop.abort();
-    this.#answers.rejectAll(this.#overError());
-    this.#writers.rejectAll(this.#overError());
+    this.#receiver.end(this.#overError());
+    this.#intake.end(this.#overError());
     this.#events.end(info, error);
     return info;
   }
@@ -342,21 +267,4 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     if (this.#end instanceof SvcError) return this.#end;
     return failure('stream_closed', 'The stream is closed. Open a new one.');
   }
-}
-
-/** Callers in JavaScript hand over whatever their server answered. */
-function checked(session: AsrSession): AsrSession {
-  if (isSession(session)) return session;
-  throw failure(
-    'invalid_session',
-    'That is no session. Hand over its JSON as the service gave it.',
-  );
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return quiet(
-    new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    }),
-  );
 }
