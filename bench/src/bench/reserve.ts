@@ -11,7 +11,7 @@ import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger
 import { addTenants, type CampaignTenant } from '../throw-away-service.ts';
 
 const SIZE = {
-  full: { rounds: 4, reservations: 4_000, accounts: 400 },
+  full: { rounds: 10, reservations: 4_000, accounts: 400 },
   short: { rounds: 1, reservations: 1_000, accounts: 100 },
 };
 const CLIENTS = 8;

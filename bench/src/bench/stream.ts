@@ -45,7 +45,7 @@ async function measureRatio(bench: StreamBench): Promise<number> {
   const ratios: number[] = [];
   // The first round warms both up and does not count.
   for (let round = 0; round < (short ? 2 : 8); round += 1) {
-    const bareRate = audioS / ((await bare.recognise([plans])).cpuMs / 1000);
+    const bareRate = audioS / ((await bare.recognise(plans.map((plan) => [plan]))).cpuMs / 1000);
     const sessions = await openSessions(bench, plans);
     const pids = [service.pid, ...service.children()];
     const before = cpuMsOf(pids);

@@ -18,8 +18,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const [fleet, load, bare] = await Promise.all([Fleet.start(), Load.start(), Bare.start()]);
   try {
     const service = await fleet.launch({ ENGINE_CHILDREN: '2' });
-    const alone = await bare.recognise(plans.map((plan) => [plan]));
-    const expected = alone.texts.map(([text]) => text ?? '');
+    const expected = (await bare.recognise([plans])).texts.flat();
     const sessions = await openSessions({ fleet, service }, plans);
     log(`${streams} streams speak at once`);
     const answer = await load.run({

@@ -103,7 +103,7 @@ async function expectedTexts(plans: readonly UtterancePlan[]): Promise<string[]>
   const bare = await Bare.start();
   try {
     // One at a time, so that nothing at all is shared.
-    const { texts } = await bare.recognise(plans.map((plan) => [plan]));
+    const { texts } = await bare.recognise([plans]);
     return texts.flat();
   } finally {
     await bare.stop();

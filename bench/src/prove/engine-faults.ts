@@ -23,13 +23,13 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const faults = short ? 4 : 200;
   const plans = Array.from({ length: 8 }, (_, at) => distinctUtterance(at, SENTENCES));
   const bare = await Bare.start();
-  const { texts } = await bare.recognise(plans.map((plan) => [plan]));
+  const texts = (await bare.recognise([plans])).texts.flat();
   await bare.stop();
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: CHILDREN });
   const talkers = Array.from({ length: STREAMS }, (_, at) => {
     const plan = plans[at % plans.length];
     if (plan === undefined) throw new RangeError('No such plan.');
-    return new Talker({ engine, plan, expected: texts[at % plans.length]?.[0] ?? '' });
+    return new Talker({ engine, plan, expected: texts[at % plans.length] ?? '' });
   });
   try {
     await Promise.all(talkers.map((talker) => talker.open()));

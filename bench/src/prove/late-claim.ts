@@ -4,12 +4,10 @@ import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts
 import { createPool, type Pool } from '@svc-asr/server/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import { withDatabase } from '@svc-asr/server/local-postgres.ts';
-import { migrate } from '@svc-asr/server/migrate.ts';
-import { mutateFunction } from '@svc-asr/server/test/mutate.ts';
 import { makeOlder } from '@svc-asr/server/test/time-travel.ts';
+import { onBrokenLedger, type Breakage } from '../broken-ledger.ts';
 import type { Campaign } from '../campaign.ts';
-import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
+import { startThrowAwayLedger } from '../throw-away-ledger.ts';
 
 const SIZE = { full: 1_000, short: 40 };
 const CONTROL_SIZE = 10;
@@ -21,7 +19,7 @@ const LIFE_LEFT_MS = 1_000;
 /**
  * Ways to write a claim that lose the guarantee. Each must win here, or this proof could not fail.
  */
-const CONTROLS: Readonly<Record<string, readonly { from: string; to: string }[]>> = {
+const CONTROLS: Readonly<Record<string, Breakage['changes']>> = {
   'the clock read before the lock': [
     { from: 'v_now timestamptz;', to: 'v_now timestamptz := clock_timestamp();' },
     { from: 'v_now := clock_timestamp();', to: '' },
@@ -56,7 +54,9 @@ export const campaign: Campaign = {
       log(`${late} late claims, ${won} won`);
       let controlsThatLose = 0;
       for (const [name, changes] of Object.entries(CONTROLS)) {
-        const control = await runControl(ledger, changes);
+        const control = await onBrokenLedger(ledger, { in: 'claim_session', changes }, (broken) =>
+          holdClaims({ ...broken, wanted: CONTROL_SIZE }),
+        );
         log(`control, ${name}: ${control.won} of ${control.late} late claims won`);
         if (control.won > 0) controlsThatLose += 1;
       }
@@ -76,24 +76,6 @@ export const campaign: Campaign = {
     }
   },
 };
-
-/** The same with a broken claim, in a database of its own. */
-async function runControl(
-  ledger: ThrowAwayLedger,
-  changes: readonly { from: string; to: string }[],
-): Promise<{ late: number; won: number }> {
-  const name = `control_${randomUUID().replaceAll('-', '')}`;
-  await ledger.owner.query(`create database ${name}`);
-  const url = withDatabase(ledger.server.url, name);
-  await migrate({ url });
-  const owner = createPool({ url });
-  try {
-    await mutateFunction(owner, 'claim_session', changes);
-    return await holdClaims({ owner, url, wanted: CONTROL_SIZE });
-  } finally {
-    await owner.end();
-  }
-}
 
 async function holdClaims(input: {
   owner: Pool;

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
-import { createPool, isDatabaseAway } from '@svc-asr/server/db.ts';
+import { createPool, isDatabaseAway, type Pool } from '@svc-asr/server/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
 import { registerNode } from '@svc-asr/server/nodes.ts';
+import { onBrokenLedger, type Breakage } from '../broken-ledger.ts';
 import type { Campaign } from '../campaign.ts';
 import { startCuttingProxy, type Cut, type CuttingProxy } from '../cutting-proxy.ts';
-import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
+import { startThrowAwayLedger } from '../throw-away-ledger.ts';
 
 const SIZE = { full: 5_000, short: 150 };
+/** Some twenty sessions: enough that each way of being cut is met under each of the three calls. */
+const CONTROL_SIZE = 100;
 const WORKERS = 4;
 const CREDIT_MS = 1_000_000_000;
 const NODE = {
@@ -19,6 +22,41 @@ const NODE = {
 } as const;
 const CUTS: readonly Cut[] = ['at-answer', 'at-answer', 'after-request', 'before-request'];
 
+/**
+ * Ways to write the three calls that lose or double when their answer is lost. Each must be found
+ * out here, or this proof could not fail.
+ */
+const CONTROLS: Readonly<Record<string, Breakage>> = {
+  'a reservation whose answer was lost is not looked for': {
+    in: 'reserve_session',
+    changes: [{ from: 'elsif p_retry then', to: 'elsif false then' }],
+  },
+  'an idempotency key is not looked up': {
+    in: 'reserve_session',
+    changes: [{ from: 'i.key_hash = p_key_hash', to: 'false' }],
+  },
+  'a claim does not know its own attempt': {
+    in: 'claim_session',
+    changes: [{ from: 'v_session.attempt_id = p_attempt', to: 'false' }],
+  },
+  'a spent credential is good for anybody': {
+    in: 'claim_session',
+    changes: [{ from: "else 'used'", to: "else 'claimed'" }],
+  },
+  'a second close charges a second time, and no guard is left': {
+    in: 'close_session',
+    changes: [
+      {
+        from: 'if v_session.completed_at is not null then',
+        to: `if v_session.completed_at is not null then
+          perform post(p_account, 'complete', p_session, clock_timestamp(),
+            -v_session.billable_ms, 0, v_session.billable_ms);`,
+      },
+    ],
+    without: ['index txn_session', 'trigger txn_is_right on txn'],
+  },
+};
+
 interface Tally {
   cuts: number;
   sessions: number;
@@ -26,6 +64,8 @@ interface Tally {
   lost: number;
   /** Done more than once. */
   doubled: number;
+  /** What the audit found afterwards. */
+  violations: number;
 }
 
 /**
@@ -37,19 +77,29 @@ export const campaign: Campaign = {
   async run({ short, log }) {
     const wanted = short ? SIZE.short : SIZE.full;
     const ledger = await startThrowAwayLedger();
-    const tally: Tally = { cuts: 0, sessions: 0, lost: 0, doubled: 0 };
     try {
-      const nodeEpoch = await registerNode(ledger.service, NODE);
-      const workers = Array.from({ length: WORKERS }, () =>
-        cutSessions({ ledger, nodeEpoch, wanted, tally, log }),
-      );
-      await Promise.all(workers);
-      const found = await findViolations(ledger.owner);
-      for (const line of found) log(line);
-      const { cuts, sessions, lost, doubled } = tally;
+      const { port } = ledger.server;
+      const tally = await cutEverywhere({
+        owner: ledger.owner,
+        url: ledger.server.url,
+        port,
+        wanted,
+        log,
+      });
+      let controlsThatLose = 0;
+      for (const [name, breakage] of Object.entries(CONTROLS)) {
+        const control = await onBrokenLedger(ledger, breakage, (broken) =>
+          cutEverywhere({ ...broken, port, wanted: CONTROL_SIZE, log: () => {} }),
+        );
+        log(`control, ${name}: ${control.lost} lost, ${control.doubled} doubled`);
+        if (control.lost + control.doubled > 0) controlsThatLose += 1;
+      }
+      const controls = Object.keys(CONTROLS).length;
+      const { cuts, lost, doubled, violations } = tally;
+      const held = cuts >= wanted && lost === 0 && doubled === 0 && violations === 0;
       return {
-        passed: cuts >= wanted && lost === 0 && doubled === 0 && found.length === 0,
-        figures: { cuts, sessions, lost, doubled, violations: found.length },
+        passed: held && controlsThatLose === controls,
+        figures: { ...tally, controls, controls_that_lose: controlsThatLose },
       };
     } finally {
       await ledger.stop();
@@ -57,24 +107,40 @@ export const campaign: Campaign = {
   },
 };
 
-async function cutSessions(input: {
-  ledger: ThrowAwayLedger;
-  nodeEpoch: number;
-  wanted: number;
-  tally: Tally;
-  log: (line: string) => void;
-}): Promise<void> {
-  const { tally } = input;
-  const proxy = await startCuttingProxy(input.ledger.server);
+interface CutInput {
+  readonly owner: Pool;
+  readonly url: string;
+  /** Of the PostgreSQL that the url leads to. */
+  readonly port: number;
+  readonly wanted: number;
+  readonly log: (line: string) => void;
+}
+
+async function cutEverywhere(input: CutInput): Promise<Tally> {
+  const tally: Tally = { cuts: 0, sessions: 0, lost: 0, doubled: 0, violations: 0 };
+  const nodeEpoch = await registerNode(input.owner, NODE);
+  const workers = Array.from({ length: WORKERS }, () =>
+    cutSessions({ ...input, nodeEpoch, tally }),
+  );
+  await Promise.all(workers);
+  const found = await findViolations(input.owner);
+  for (const line of found) input.log(line);
+  tally.violations = found.length;
+  return tally;
+}
+
+async function cutSessions(input: CutInput & { nodeEpoch: number; tally: Tally }): Promise<void> {
+  const { owner, tally } = input;
+  const proxy = await startCuttingProxy(input);
   const pool = createPool({
-    url: input.ledger.server.url.replace(/:\d+\//, `:${proxy.port}/`),
+    url: input.url.replace(/:\d+\//, `:${proxy.port}/`),
     role: 'svc_all',
     maxConnections: 1,
   });
-  const accountId = await createAccount(input.ledger.owner, { name: 'Cut' });
+  const accountId = await createAccount(owner, { name: 'Cut' });
   const ledger = createLedger(pool);
   let consumedMs = 0;
-  await createLedger(input.ledger.owner).grant({
+  await createLedger(owner).grant({
     accountId,
     ms: CREDIT_MS,
     reason: 'credit for the campaign',
@@ -89,7 +155,7 @@ async function cutSessions(input: {
       tally.sessions += 1;
       if (tally.sessions % 200 === 0) input.log(`${tally.cuts} of ${input.wanted} cuts`);
     }
-    const balance = await createLedger(input.ledger.service).balance(accountId);
+    const balance = await createLedger(owner).balance(accountId);
     // The client's own sum is the judge: every second it streamed was charged, once.
     if (balance === null || balance.consumedMs < consumedMs) tally.lost += 1;
     if (balance !== null && balance.consumedMs > consumedMs) tally.doubled += 1;

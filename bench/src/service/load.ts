@@ -6,24 +6,26 @@ import type { LoadAnswer, LoadOrder } from './load-main.ts';
 export class Load {
   readonly pid: number;
   readonly #process: ChildProcess;
+  readonly #ended = new AbortController();
 
   private constructor(process: ChildProcess) {
     this.#process = process;
     this.pid = process.pid ?? 0;
+    process.once('exit', () => this.#ended.abort(new Error('The clients ended.')));
   }
 
   static async start(): Promise<Load> {
-    const clients = fork(new URL('./load-main.ts', import.meta.url));
-    await once(clients, 'message');
-    return new Load(clients);
+    const load = new Load(fork(new URL('./load-main.ts', import.meta.url)));
+    await once(load.#process, 'message', { signal: load.#ended.signal });
+    return load;
   }
 
   async run(order: LoadOrder): Promise<LoadAnswer> {
-    const answered = Promise.withResolvers<LoadAnswer>();
-    this.#process.once('message', (answer: LoadAnswer) => answered.resolve(answer));
-    this.#process.once('exit', () => answered.reject(new Error('The clients ended.')));
+    const answered = once(this.#process, 'message', { signal: this.#ended.signal });
     this.#process.send(order);
-    return answered.promise;
+    const [answer]: LoadAnswer[] = await answered;
+    if (answer === undefined) throw new Error('The clients said nothing.');
+    return answer;
   }
 
   async stop(): Promise<void> {

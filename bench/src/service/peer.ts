@@ -8,7 +8,7 @@ import { setTimeout as pass } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { loadManifests } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
-import { freePort } from '@svc-asr/server/test/haproxy.ts';
+import { freePort } from '@svc-asr/server/free-port.ts';
 
 /** The same version as the library that our engine uses. */
 const PACKAGE = 'sherpa-onnx-bin==1.13.8';

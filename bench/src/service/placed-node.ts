@@ -1,4 +1,4 @@
-import { freePort } from '@svc-asr/server/test/haproxy.ts';
+import { freePort } from '@svc-asr/server/free-port.ts';
 import type { Fleet } from './fleet.ts';
 import type { ServiceProcess } from './service-process.ts';
 
