@@ -12,5 +12,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A guarantee that holds only sometimes does not hold: nothing is retried.
     retry: 0,
+    // What is polled for is a fact, not a time: a test that promises a time says it.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -32,7 +32,7 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       for (const stream of opened) await stream.close();
       opened = [];
       await expect
-        .poll(() => engine.health(), { timeout: 20_000 })
+        .poll(() => engine.health())
         .toMatchObject({
           ready: true,
           active: 0,

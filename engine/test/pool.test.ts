@@ -100,7 +100,7 @@ test('a dead child is replaced and the streams of the others feel nothing', asyn
   );
   expect(outcomes.filter((outcome) => outcome === expected)).toHaveLength(2);
   await expect
-    .poll(() => engine.children().map(({ pid }) => pid), { timeout: 20_000 })
+    .poll(() => engine.children().map(({ pid }) => pid))
     .toSatisfy((pids: number[]) => pids.length === CHILDREN && !pids.includes(victim.pid));
   expect(exists(victim.pid)).toBe(false);
 });
@@ -111,7 +111,7 @@ test('no child outlives its parent, however that ended', async () => {
   expect(pids.filter(exists)).toHaveLength(2);
   parent.kill('SIGKILL');
   await once(parent, 'exit');
-  await expect.poll(() => pids.filter(exists), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(exists)).toEqual([]);
 });
 
 test('a signal to the whole group ends no child: streams are drained by the parent', async () => {

@@ -101,7 +101,7 @@ test('K03 what is spoken into the microphone stands on the screen word by word, 
         if (now !== growth.at(-1)) growth.push(now);
         return now.split(' ').filter((word) => words.includes(word)).length;
       },
-      { timeout: 20_000, interval: 50 },
+      { interval: 50 },
     )
     .toBeGreaterThanOrEqual(words.length - 1);
   await seen(page, 'playground-listening');
@@ -196,7 +196,7 @@ test('the public page plays recordings whose transcripts are what the service an
     await player.getByRole('button').click();
     // The words come one after the other, and all of them stand when it is over.
     await expect.poll(() => player.locator('.opacity-0').count()).toBeGreaterThan(0);
-    await expect.poll(() => player.locator('.opacity-0').count(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => player.locator('.opacity-0').count()).toBe(0);
   }
   expect(complaints).toEqual([]);
   await context.close();
