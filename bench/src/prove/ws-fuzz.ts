@@ -13,6 +13,11 @@ import type { ServiceProcess } from '../service/service-process.ts';
 /** Frames that nobody should send, by the million: the process lives, stays small and charges nobody wrongly. */
 const MODEL = 'svc-asr-kikuyu-v1';
 const FRAMES_A_STREAM = 250;
+const MESSAGES = [
+  '{"type":"config","language":"ki","context":[56,13],"id":"a"}',
+  '{"type":"flush","id":"b"}',
+  '{"type":"reset","id":"c"}',
+];
 /**
  * What is still held after a collection. It does not depend on the collector's mood, so it may hardly grow: over a
  * million frames this is 4 bytes a frame, or a kilobyte for each stream.
@@ -24,6 +29,7 @@ const RESIDENT_GROWTH_ALLOWED_KIB = 40 * 1024;
 interface Tally {
   frames: number;
   streams: number;
+  finals: number;
   silent_closes: number;
 }
 
@@ -45,7 +51,7 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
   try {
     const service = await fleet.launch({ ...INSPECTED, ...seededLeak(args) });
     const tenants = await fleet.addTenants(accounts, 2_000_000_000);
-    const tally: Tally = { frames: 0, streams: 0, silent_closes: 0 };
+    const tally: Tally = { frames: 0, streams: 0, finals: 0, silent_closes: 0 };
     const storm = async (): Promise<Memory> => {
       await abuseAll({ service, tenants, tally, frames });
       const memory = await memoryOf(service);
@@ -136,6 +142,7 @@ async function abuse(input: {
   // An abnormal close without a fatal error before it is what users complain of most.
   const isNormal = closed === null || closed.code === 1000;
   if (!isNormal && !client.ofType('error').some((error) => error.fatal)) tally.silent_closes += 1;
+  tally.finals += client.ofType('final').length;
   client.socket.terminate();
   await client.closed;
 }
@@ -145,15 +152,17 @@ async function write(wire: Socket, bytes: Buffer): Promise<void> {
     await Promise.race([once(wire, 'drain'), once(wire, 'close'), pass(1_000)]);
 }
 
-/** Right by RFC 6455, though no sane client sends it: tiny frames, fragments, pings between, odd lengths. */
+/** Right by RFC 6455, though no sane client sends it: tiny frames, fragments, pings between, odd lengths, noise. */
 function almostValid(): Buffer {
   const choice = randomInt(100);
+  // The recogniser hears some of it too.
+  if (choice < 1) return frame({ opcode: 2, payload: randomBytes(40_000) });
   if (choice < 60) return frame({ opcode: 2, payload: randomBytes(randomInt(200)) });
   if (choice < 80) return fragmented(randomBytes(randomInt(300)));
-  if (choice < 97)
+  if (choice < 96)
     return frame({ opcode: 2, payload: randomBytes(randomInt(4)), longLength: true });
-  if (choice < 98) return frame({ opcode: 9, payload: randomBytes(randomInt(126)) });
-  if (choice < 99) return frame({ opcode: 10, payload: randomBytes(randomInt(126)) });
+  if (choice < 97) return frame({ opcode: 9, payload: randomBytes(randomInt(126)) });
+  if (choice < 98) return frame({ opcode: 10, payload: randomBytes(randomInt(126)) });
   return frame({ opcode: 1, payload: mutatedText() });
 }
 
@@ -191,7 +200,7 @@ function fragmented(payload: Buffer): Buffer {
 }
 
 function mutatedText(): Buffer {
-  const text = Buffer.from('{"type":"config","language":"ki","context":[56,13],"id":"a"}');
+  const text = Buffer.from(MESSAGES[randomInt(MESSAGES.length)] ?? '');
   for (const _ of numbers(randomInt(3))) text[randomInt(text.byteLength)] = 32 + randomInt(95);
   return text;
 }
