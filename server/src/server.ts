@@ -41,6 +41,9 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const news = new KeyNews(parts.clock ?? systemClock, log);
   const deps = assemble(config, news, { placement: roster, ...parts, log });
   const app = buildApp(deps, await readCertificate(config.tls));
+  // It listens before it serves: until then a balancer must not send anybody here.
+  let isServing = false;
+  deps.lifecycle.checks.push(() => isServing);
   // Streaming nodes face clients alone: people's pages are not theirs to serve.
   if (config.role !== 'node') await app.register(consolePlugin, deps);
   await app.listen({ host: config.host, port: config.port, backlog: 1_024 });
@@ -50,6 +53,7 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   if (config.role !== 'node') {
     endings.push(await roster.watch(deps.db), sweep(deps), hearOfKeys(news, deps));
   }
+  isServing = true;
   return {
     url: urlOf(app, config),
     deps,

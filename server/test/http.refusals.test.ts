@@ -56,6 +56,20 @@ describe('what is not there', () => {
   });
 });
 
+test.each([
+  ['/v1/models', 200],
+  ['/v1/usage', 401],
+  ['/v1/asr/stream', 426],
+])(
+  'H01 an offer of another protocol than WebSocket is declined: %s is %i',
+  async (path, status) => {
+    const offer =
+      'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk';
+    const answer = await sendRaw(svc.url, `GET ${path} HTTP/1.1\r\nHost: x\r\n${offer}\r\n\r\n`);
+    expect(answer.status).toBe(status);
+  },
+);
+
 describe('what is no request', () => {
   test.each([
     ['not HTTP', 'hello\r\n\r\n'],

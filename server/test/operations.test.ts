@@ -1,5 +1,9 @@
+import { createScriptedEngine, type Engine } from '@svc-asr/engine';
+import { STREAM_PATH } from '@svc-asr/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeApiKey } from '../src/accounts/api-keys.ts';
+import type { Lifecycle } from '../src/deps.ts';
+import { buildApp } from '../src/http/app.ts';
 import { eventually } from './eventually.ts';
 import { startService, type Service } from './service.ts';
 import { StreamClient } from './stream-client.ts';
@@ -13,6 +17,33 @@ afterAll(() => svc.stop());
 test('/healthz and /readyz answer without a key', async () => {
   expect((await svc.request('/healthz')).status).toBe(200);
   expect((await svc.request('/readyz')).status).toBe(200);
+});
+
+test('a process that is still starting is not ready, and its streams are 503', async () => {
+  const lifecycle: Lifecycle = { draining: false, checks: [] };
+  const engine = createScriptedEngine({});
+  const ready: boolean[] = [];
+  // Asked for the first time on the way up, when the process already listens.
+  const health: Engine['health'] = () => {
+    if (ready.length === 0) ready.push(lifecycle.checks.every((holds) => holds()));
+    return engine.health();
+  };
+  const node = await startService({
+    database: svc.database,
+    env: { ROLE: 'node', NODE_ID: 'node-3' },
+    parts: { lifecycle, engine: { ...engine, health } },
+  });
+  try {
+    expect(ready).toEqual([false]);
+    expect((await node.request('/readyz')).status).toBe(200);
+  } finally {
+    await node.stop();
+  }
+  const starting = buildApp(svc.deps);
+  const headers = { connection: 'upgrade', upgrade: 'websocket' };
+  const answer = await starting.inject({ url: STREAM_PATH, headers });
+  expect(answer.statusCode).toBe(503);
+  expect(answer.headers['retry-after']).toBe('1');
 });
 
 test('/metrics shows latency by route and status, refusals by code, the database and the event loop', async () => {

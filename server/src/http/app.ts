@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { LIMITS, STREAM_PATH } from '@svc-asr/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -30,11 +30,15 @@ const PATIENCE = {
 /** The HTTP side of the service, not yet listening. With a certificate it speaks TLS itself. */
 export function buildApp(deps: Deps, certificate: Certificate | null = null): FastifyInstance {
   const { trustedProxies } = deps.config;
-  const app = Fastify({
+  // Only a WebSocket, and only once somebody is there to take it; every other offer is declined by answering as ever.
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
+    offersWebSocket(request) && app.server.listenerCount('upgrade') > 0;
+  const options = { ...PATIENCE, shouldUpgradeCallback };
+  const app: FastifyInstance = Fastify({
     serverFactory: (handler) =>
       certificate === null
-        ? createServer(PATIENCE, handler)
-        : createSecureServer({ ...PATIENCE, ...certificate }, handler),
+        ? createServer(options, handler)
+        : createSecureServer({ ...options, ...certificate }, handler),
     forceCloseConnections: 'idle',
     // Its own 503 on the way out would have neither our body nor our id: what arrives is answered as ever.
     return503OnClosing: false,
@@ -83,8 +87,13 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     documentRoutes(app);
   }
   operationRoutes(app, deps);
-  app.get(STREAM_PATH, () => {
-    throw new ApiError('upgrade_required');
+  app.get(STREAM_PATH, ({ raw }) => {
+    // A WebSocket that comes here came before the streams could be served.
+    throw new ApiError(offersWebSocket(raw) ? 'service_unavailable' : 'upgrade_required');
   });
   return app;
+}
+
+function offersWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
 }
