@@ -29,6 +29,8 @@ export class StreamClient {
   readonly events: ServerEvent[] = [];
   /** The connection underneath, for sending what a WebSocket library would not. */
   wire: Socket | null = null;
+  /** What the 101 said this stream is called. */
+  requestId: string | string[] | undefined;
   /** What the other side closed with. */
   readonly closed: Promise<Closed>;
   #over: Closed | null = null;
@@ -44,6 +46,7 @@ export class StreamClient {
     socket.on('error', () => {});
     socket.once('upgrade', (response) => {
       this.wire = response.socket;
+      this.requestId = response.headers['x-request-id'];
     });
     this.closed = new Promise((resolve) => {
       socket.once('close', (code, reason) => {

@@ -139,6 +139,7 @@ describe('what the server says', () => {
     });
     expect(error.message.length).toBeGreaterThan(10);
     expect(error.request_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(client.requestId, 'the 101 named it before anything went wrong').toBe(error.request_id);
     await client.close();
   });
 

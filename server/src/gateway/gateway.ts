@@ -45,6 +45,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   unreadMs: 10_000,
 };
 
+const REQUEST_ID_HEADER = 'x-request-id';
 /** One timer for all connections. */
 const TICK_MS = 250;
 /** Upgrades that may wait for the database at one time. */
@@ -89,13 +90,19 @@ export class Gateway {
       openStreams: () => this.#connections.size,
       unsettledCloses: () => this.#settlements.waiting,
     });
+    this.#sockets.on('headers', (lines, { headers }) => {
+      lines.push(`X-Request-Id: ${String(headers[REQUEST_ID_HEADER])}`);
+    });
     this.#ticking = setInterval(() => this.#tick(), TICK_MS);
   }
 
   attach(server: Server): this {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
-      void this.#admit({ request, wire: request.socket, head, requestId: newRequestId() });
+      const requestId = newRequestId();
+      // An inbound one counts for nothing; ours goes out with the 101.
+      request.headers[REQUEST_ID_HEADER] = requestId;
+      void this.#admit({ request, wire: request.socket, head, requestId });
     });
     return this;
   }
