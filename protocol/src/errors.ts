@@ -32,17 +32,18 @@ export const API_ERRORS = {
     status: 400,
     type: 'invalid_request_error',
     message:
-      'Idempotency-Key must be 1 to 128 letters, digits, dots, colons, underscores or hyphens.',
+      'The Idempotency-Key is not valid. Send 1 to 128 letters, digits, dots, colons, underscores or hyphens.',
   },
   unsupported_subprotocol: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'Offer both websocket_protocols values of one session response as subprotocols.',
+    message:
+      'The subprotocols are not those of one session. Offer both websocket_protocols values of its response.',
   },
   malformed_request: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'This is not a well-formed HTTP request.',
+    message: 'This is not a well-formed HTTP request. Fix the client.',
   },
   missing_api_key: {
     status: 401,
@@ -86,7 +87,7 @@ export const API_ERRORS = {
   },
   insufficient_credits: {
     status: 402,
-    message: 'There is less than one second of audio credit left.',
+    message: 'There is less than one second of audio credit left. Get more, then try again.',
   },
   account_inactive: {
     status: 403,
@@ -96,7 +97,7 @@ export const API_ERRORS = {
   model_scope_denied: {
     status: 403,
     type: 'permission_error',
-    message: 'This API key may not use the requested model.',
+    message: 'This API key may not use the requested model. Use a key whose scope has it.',
   },
   origin_not_allowed: {
     status: 403,
@@ -128,21 +129,22 @@ export const API_ERRORS = {
   },
   request_too_large: {
     status: 413,
-    message: 'The request body is larger than 16 KiB.',
+    message: 'The request body is larger than 16 KiB. Send model and max_audio_seconds only.',
   },
   unsupported_media_type: {
     status: 415,
-    message: 'Send the body as application/json.',
+    message: 'The Content-Type is not application/json. Send the body as JSON, with that type.',
   },
   upgrade_required: {
     status: 426,
     type: 'invalid_request_error',
-    message: 'This address speaks WebSocket only.',
+    message: 'This address speaks WebSocket version 13 only. Open it with a WebSocket client.',
   },
   concurrency_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
-    message: 'This account already has an active or reserved ASR session.',
+    message:
+      'This account already has an active or reserved ASR session. Retry as Retry-After says.',
   },
   request_rate_exceeded: {
     status: 429,
@@ -152,7 +154,7 @@ export const API_ERRORS = {
   request_headers_too_large: {
     status: 431,
     type: 'invalid_request_error',
-    message: 'The request headers are larger than 8 KiB.',
+    message: 'The request headers are larger than 8 KiB. Send fewer or shorter ones.',
   },
   service_unavailable: {
     status: 503,
@@ -179,9 +181,9 @@ export const API_ERRORS = {
 /** What `concurrency_limit_exceeded` says once it is known which kind of session stands in the way. */
 export const CONCURRENCY_MESSAGES = {
   reserved:
-    'This account already has an active or reserved ASR session: a reserved one, which lapses unless it is used.',
+    'This account already has an active or reserved ASR session: a reserved one. Use it, or retry as Retry-After says.',
   active:
-    'This account already has an active or reserved ASR session: an active one. Let it end first.',
+    'This account already has an active or reserved ASR session: an active one. End it, then retry as Retry-After says.',
 } as const;
 
 export type ApiErrorCode = keyof typeof API_ERRORS;

@@ -122,7 +122,9 @@ export const STREAM_ERRORS = {
   audio_before_ready: {
     message: 'Audio sent before the ready event was dropped; it was not charged. Wait for ready.',
   },
-  invalid_message: { message: 'A text message was not a JSON object with a type. It was ignored.' },
+  invalid_message: {
+    message: 'A text message was not a JSON object with a type. It was ignored. Fix the client.',
+  },
   unknown_message_type: {
     message: 'A text message had an unknown type. Only config, flush and reset exist.',
   },
@@ -132,7 +134,7 @@ export const STREAM_ERRORS = {
   },
   unsupported_context: { message: 'config.context can only be [56, 13]. It was left as it is.' },
   flush_throttled: {
-    message: 'More than five flushes in a second. The flush was not carried out.',
+    message: 'More than five flushes in a second. This one was ignored: send it again in a second.',
   },
   protocol_error: {
     close: 1002,
@@ -144,7 +146,8 @@ export const STREAM_ERRORS = {
   },
   too_many_errors: {
     close: 1008,
-    message: 'Too many errors on this stream. Accepted audio is charged. Fix the client.',
+    message:
+      'Too many errors, or too many messages in a second. Accepted audio is charged. Fix the client.',
   },
   message_too_large: {
     close: 1009,
@@ -173,7 +176,8 @@ export const STREAM_ERRORS = {
   },
   account_inactive: {
     close: 4403,
-    message: 'This account is no longer active. Accepted audio is charged.',
+    message:
+      'This account is no longer active. Accepted audio is charged. Ask the operator of this service.',
   },
   idle_timeout: {
     close: 4408,

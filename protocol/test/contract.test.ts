@@ -41,6 +41,18 @@ test('H04 every message is a sentence of ours that ends, and promises no detail'
   }
 });
 
+test('H04 every message says what happened and then what to do', () => {
+  const messages = [
+    ...Object.values(protocol.API_ERRORS).map(({ message }) => message),
+    ...Object.values(protocol.STREAM_ERRORS).map(({ message }) => message),
+    ...Object.values(protocol.CONCURRENCY_MESSAGES),
+  ];
+  for (const message of messages) expect(message).toMatch(/\S\. [A-Z]/);
+  for (const { status, message } of Object.values(protocol.API_ERRORS)) {
+    expect(message.includes('Retry-After'), message).toBe(status === 429 || status === 503);
+  }
+});
+
 test('a code has one status and one type, and the types are those of the interface', () => {
   const types = {
     400: ['invalid_request_error'],
