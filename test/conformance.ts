@@ -11,7 +11,8 @@ export interface HoldingTest {
 
 const IDS = Object.keys(STATEMENTS).filter(isStatementId);
 const SKIPPED = new Set(['node_modules', 'dist', '.git', '.dev', '.cache', '.stryker-tmp']);
-const TITLE = /(['"`])((?:[HMSUCWK]\d{2}\b)(?:(?!\1)[^\\\n]|\\.)*)\1/g;
+/** A title is the first thing in its call: a string elsewhere holds nothing. */
+const TITLE = /\(\s*(['"`])((?:[HMSUCWK]\d{2}\b)(?:(?!\1)[^\\\n]|\\.)*)\1/g;
 
 export function isStatementId(text: string): text is StatementId {
   return Object.hasOwn(STATEMENTS, text);
