@@ -1,13 +1,12 @@
-import { inspect } from 'node:util';
-import { ConfigError, parseConfig } from './config.ts';
+import { parseConfig } from './config.ts';
 import { createLog, endOnUncaught, redactSecrets } from './log.ts';
 import { startServer } from './server.ts';
+import { explainStart } from './start-problem.ts';
 
 /** The only file that acts when imported: one process, from its environment to its last line. */
 
 function refuse(error: unknown): never {
-  const text = error instanceof ConfigError ? error.message : inspect(error);
-  process.stderr.write(`${redactSecrets(text)}\n`);
+  process.stderr.write(`${redactSecrets(explainStart(error))}\n`);
   process.exit(1);
 }
 

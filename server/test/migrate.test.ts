@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAdmin } from '../src/admin/program.ts';
 import { connect } from '../src/db.ts';
 import { withDatabase } from '../src/local-postgres.ts';
 import { migrate } from '../src/migrate.ts';
@@ -28,6 +29,25 @@ test('many processes may migrate at once: each step is done by one, and told', a
   told.length = 0;
   await migrate({ url, log });
   expect(told).toEqual([]);
+});
+
+test('`svc-admin migrate` does it for an operator, and has nothing to do the second time', async () => {
+  const fresh = `${name}_operator`;
+  await onServer(template.url, (db) => db.query(`create database ${fresh}`));
+  const env = { DATABASE_URL: withDatabase(template.url, fresh) };
+  let said = '';
+  const tell = (text: string) => void (said += text);
+  const terminal = { env, devFolder: '/nowhere', userName: 'amina', out: tell, err: tell };
+  try {
+    expect(await runAdmin(['migrate'], terminal)).toBe(0);
+    expect(said).toContain('0001_accounts.sql');
+    expect(await runAdmin(['audit', '--safety'], terminal)).toBe(0);
+    said = '';
+    expect(await runAdmin(['migrate', '--json'], terminal)).toBe(0);
+    expect(JSON.parse(said)).toEqual({ steps: 0 });
+  } finally {
+    await onServer(template.url, (db) => db.query(`drop database ${fresh} with (force)`));
+  }
 });
 
 test('a function that changed is put back; a migration that was edited afterwards is refused', async () => {

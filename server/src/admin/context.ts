@@ -4,6 +4,8 @@ import type { Output, Streams } from './output.ts';
 /** What every command works with. Made once the command line is known to be right. */
 export interface AdminContext {
   readonly db: Pool;
+  /** For what needs other rights than `db` has. */
+  readonly databaseUrl: string;
   readonly output: Output;
   /** Who does this: stands in the ledger beside every grant and adjustment. */
   readonly actor: string;

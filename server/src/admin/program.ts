@@ -6,6 +6,7 @@ import type { AdminEnvironment, RunCommand } from './context.ts';
 import { addCreditCommand } from './credit-command.ts';
 import { examples } from './examples.ts';
 import { addKeysCommand } from './keys-command.ts';
+import { addMigrateCommand } from './migrate-command.ts';
 import { createOutput } from './output.ts';
 import { EXIT, Problem } from './problem.ts';
 import { addNodesCommand, addSessionsCommand } from './sessions-command.ts';
@@ -41,8 +42,9 @@ export async function runAdmin(
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
     try {
-      const { apiKeyPepper } = settings;
-      const context = { db, output, apiKeyPepper, actor: actor ?? environment.userName };
+      const { databaseUrl, apiKeyPepper } = settings;
+      const who = actor ?? environment.userName;
+      const context = { db, databaseUrl, output, apiKeyPepper, actor: who };
       status = (await work(context)) ?? EXIT.done;
     } finally {
       await db.end();
@@ -59,7 +61,9 @@ export async function runAdmin(
 
 function build(program: Command, run: RunCommand, environment: AdminEnvironment): void {
   program
-    .description('The operator of the service: accounts, credit, keys, sessions, nodes, audit.')
+    .description(
+      'The operator of the service: accounts, credit, keys, sessions, nodes, audit, migrations.',
+    )
     .option('--json', 'one JSON document for scripts, in place of a table')
     .option('--actor <name>', 'who does this, for the ledger (default: your user name)')
     .configureOutput({ writeOut: environment.out, writeErr: environment.err })
@@ -79,6 +83,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
     'credit grant 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 2h --reason "invoice 2027-014"',
     'keys create 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 --name production',
     'audit',
+    'migrate',
   ]);
   addAccountsCommand(program, run);
   addCreditCommand(program, run);
@@ -88,6 +93,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
   addWaitlistCommand(program, run);
   addOperatorsCommand(program, run);
   addAuditCommand(program, run);
+  addMigrateCommand(program, run);
   inherit(program);
 }
 
@@ -112,7 +118,8 @@ function explain(error: unknown, environment: AdminEnvironment): number {
   }
   const message = error instanceof Error ? error.message : 'An unknown fault.';
   environment.err(
-    `${message}\nIf the schema is older than this command, run the migrations first.\n`,
+    `${message}\nIf the schema is older than this command, run \`svc-admin migrate\` first; if a role is refused,\n` +
+      'grant svc_operator to the user of DATABASE_URL.\n',
   );
   return EXIT.refused;
 }

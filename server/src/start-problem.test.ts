@@ -1,0 +1,37 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { ConfigError } from './config.ts';
+import { connect } from './db.ts';
+import { explainStart } from './start-problem.ts';
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+test('a process that cannot start says why and what to do, without a stack', async () => {
+  const away = await failureOf(connect({ url: 'postgresql://svc:secret@127.0.0.1:1/svc' }));
+  expect(explainStart(away)).toMatch(/^The database cannot be reached: .* start it first\.$/);
+
+  const older = Object.assign(new Error('role "svc_node" does not exist'), { code: '22023' });
+  expect(explainStart(older)).toMatch(/svc_node.*Run `svc-admin migrate` first\.$/);
+
+  const denied = Object.assign(new Error('permission denied to set role'), { code: '42501' });
+  expect(explainStart(denied)).toMatch(/Grant the roles that docs\/operations\.md names\.$/);
+
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const second = createServer().listen(holder.address());
+  const [taken]: unknown[] = await once(second, 'error');
+  holder.close();
+  expect(explainStart(taken)).toMatch(/set PORT to another\.$/);
+
+  expect(explainStart(new ConfigError(['PORT is wrong']))).toContain('PORT is wrong');
+});
+
+test('what nobody foresaw keeps its stack', () => {
+  expect(explainStart(new Error('surprise'))).toContain('start-problem.test.ts');
+});
