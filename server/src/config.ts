@@ -76,7 +76,7 @@ export interface Config {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const SECRET_BYTES_MIN = 32;
+export const SECRET_BYTES_MIN = 32;
 
 /** The only reader of the environment. Names every problem at once. */
 export function parseConfig(env: Environment): Config {

@@ -201,6 +201,12 @@ describe('a mistake', () => {
     },
     { words: ['keys', 'create', NOBODY, '--models', 'latin'], status: 2, says: 'Choose from' },
     { words: ['keys', 'create', NOBODY], status: 1, says: 'There is no account' },
+    { words: ['credit', 'grant', NOBODY, '1h', '--reason', ''], status: 2, says: '1 to 500' },
+    { words: ['credit', 'history', NOBODY], status: 1, says: 'There is no account' },
+    { words: ['accounts', 'create', '--name', ' '], status: 2, says: '1 to 200' },
+    { words: ['accounts', 'create', '--name', 'a', '--email', 'b'], status: 2, says: 'an address' },
+    { words: ['keys', 'create', NOBODY, '--expires', '2020-01-01'], status: 2, says: 'is over' },
+    { words: ['keys', 'create', NOBODY, '--expires', '2999-02-31'], status: 2, says: 'a date' },
     { words: ['operators', 'add', 'nobody@example.com'], status: 1, says: 'Nobody signs in' },
   ])('$words: exit $status', async ({ words, status, says }) => {
     const said = await admin(...words);
@@ -216,6 +222,9 @@ describe('a mistake', () => {
     const plain = await adminWith({ DATABASE_URL: books.database.url }, ['keys', 'create', id]);
     expect(plain.status).toBe(2);
     expect(plain.err).toContain('API_KEY_PEPPER');
+    const short = { DATABASE_URL: books.database.url, API_KEY_PEPPER: 'c2hvcnQ=' };
+    expect(await adminWith(short, ['keys', 'create', id])).toMatchObject({ status: 2 });
+    expect(await adminWith({ DATABASE_URL: 'svc' }, ['audit'])).toMatchObject({ status: 2 });
     const away = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/nothing' };
     expect(await adminWith(away, ['accounts', 'list'])).toMatchObject({ status: 3 });
   });
@@ -231,6 +240,7 @@ test('every command has a help with an example', async () => {
     'waitlist',
     'operators',
     'audit',
+    'migrate',
   ];
   const inner = [
     'accounts create|accounts show|accounts list|accounts suspend|accounts resume|accounts set-concurrency',

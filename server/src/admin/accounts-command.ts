@@ -7,7 +7,7 @@ import {
   setConcurrency,
   type Account,
 } from '../accounts/accounts.ts';
-import { parseCount, parseUuid } from './arguments.ts';
+import { parseCount, parseEmail, parseText, parseUuid } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import type { Row } from './output.ts';
@@ -20,8 +20,8 @@ export function addAccountsCommand(program: Command, run: RunCommand): void {
   const create = accounts
     .command('create')
     .description('create an account; it begins active and without credit')
-    .requiredOption('--name <name>', 'what people call it')
-    .option('--email <address>', 'whom to write to')
+    .requiredOption('--name <name>', 'what people call it', parseText(1, 200))
+    .option('--email <address>', 'whom to write to', parseEmail)
     .action((options: { name: string; email?: string }) =>
       run(async (context) => {
         const id = await createAccount(context.db, options);

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+const DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}Z)?$/;
 const DURATION = /^(\d+)(ms|s|m|h)$/;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 /** A thousand years of audio: more is a slip of the finger. */
@@ -12,6 +14,9 @@ export function parseUuid(text: string): string {
     'It must be a UUID. `svc-admin accounts list` shows those of accounts.',
   );
 }
+
+/** What the ledger takes for a reason. */
+export const parseReason = parseText(1, 500);
 
 /** Audio time with its unit, so that nobody grants minutes for milliseconds. */
 export function parseDuration(text: string): number {
@@ -29,8 +34,25 @@ export function parseCount(min: number, max: number): (text: string) => number {
   };
 }
 
-export function parseDate(text: string): Date {
+export function parseText(min: number, max: number): (text: string) => string {
+  return (text) => {
+    if (text.trim().length >= min && text.length <= max) return text;
+    throw new InvalidArgumentError(`It must have ${min} to ${max} characters.`);
+  };
+}
+
+export function parseEmail(text: string): string {
+  if (EMAIL.test(text) && text.length <= 320) return text;
+  throw new InvalidArgumentError('It must be an address such as ops@radio.example.');
+}
+
+/** A moment to come. JavaScript takes 2027-02-31 for the third of March: here it is no date. */
+export function parseExpiry(text: string): Date {
+  const [, day] = DATE.exec(text) ?? [];
   const date = new Date(text);
-  if (!Number.isNaN(date.getTime())) return date;
-  throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z.');
+  if (day === undefined || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(day)) {
+    throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z.');
+  }
+  if (date.getTime() > Date.now()) return date;
+  throw new InvalidArgumentError('It is over already: the key would never work.');
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { findAccount } from '../accounts/accounts.ts';
 import { createLedger, type CreditResult } from '../ledger/ledger.ts';
 import { listTransactions } from '../ledger/history.ts';
 import { unknownAccount } from './accounts-command.ts';
-import { parseCount, parseDuration, parseUuid } from './arguments.ts';
+import { parseCount, parseDuration, parseReason, parseUuid } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT, Problem } from './problem.ts';
@@ -30,7 +31,7 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
     .description('add credit')
     .argument('<account>', 'its id', parseUuid)
     .argument('<amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
-    .requiredOption('--reason <text>', 'why; stands in the ledger for good')
+    .requiredOption('--reason <text>', 'why; stands in the ledger for good', parseReason)
     .option('--id <uuid>', 'your own id of this grant: sent twice, done once', parseUuid)
     .action((accountId: string, ms: number, options: GrantOptions) =>
       run(async (context) => {
@@ -52,7 +53,7 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
     .argument('<account>', 'its id', parseUuid)
     .option('--add <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .option('--take <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
-    .requiredOption('--reason <text>', 'why; stands in the ledger for good')
+    .requiredOption('--reason <text>', 'why; stands in the ledger for good', parseReason)
     .option('--id <uuid>', 'your own id of this adjustment: sent twice, done once', parseUuid)
     .action((accountId: string, options: AdjustOptions) =>
       run(async (context) => {
@@ -75,9 +76,10 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
     .argument('<account>', 'its id', parseUuid)
     .option('--limit <count>', 'how many at most', parseCount(1, 10_000), 50)
     .action((accountId: string, options: { limit: number }) =>
-      run(async ({ db, output }) =>
-        output.show(await listTransactions(db, { accountId, limit: options.limit })),
-      ),
+      run(async ({ db, output }) => {
+        if ((await findAccount(db, accountId)) === null) throw unknownAccount(accountId);
+        output.show(await listTransactions(db, { accountId, limit: options.limit }));
+      }),
     );
   examples(history, [`credit history ${ACCOUNT} --limit 200`]);
 }

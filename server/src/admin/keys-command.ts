@@ -4,7 +4,7 @@ import { findAccount } from '../accounts/accounts.ts';
 import { insertApiKey, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '../api-key-format.ts';
 import { unknownAccount } from './accounts-command.ts';
-import { parseDate, parseUuid } from './arguments.ts';
+import { parseExpiry, parseText, parseUuid } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT, Problem } from './problem.ts';
@@ -25,9 +25,9 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
     .command('create')
     .description('make a key; it is shown this once and cannot be shown again')
     .argument('<account>', 'its id', parseUuid)
-    .option('--name <name>', 'what it is for', '')
+    .option('--name <name>', 'what it is for', parseText(0, 200), '')
     .option('--models <ids>', 'only these models, separated by commas', parseModels)
-    .option('--expires <date>', 'until when it works', parseDate)
+    .option('--expires <date>', 'until when it works', parseExpiry)
     .action((accountId: string, options: CreateOptions) =>
       run((context) => createKey(context, accountId, options)),
     );

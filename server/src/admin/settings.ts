@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SECRET_BYTES_MIN } from '../config.ts';
 import { EXIT, Problem } from './problem.ts';
 
 export interface AdminSettings {
@@ -19,6 +20,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readSettings(env: Environment, devFolder: string): AdminSettings {
   const databaseUrl = env['DATABASE_URL'];
   if (databaseUrl) {
+    if (!/^postgres(?:ql)?:\/\//.test(databaseUrl)) {
+      throw new Problem('DATABASE_URL must begin postgres:// or postgresql://.', EXIT.usage);
+    }
     return { databaseUrl, apiKeyPepper: decodePepper(env['API_KEY_PEPPER']), note: null };
   }
   const port = devPort(devFolder);
@@ -37,7 +41,13 @@ export function readSettings(env: Environment, devFolder: string): AdminSettings
 }
 
 function decodePepper(base64: string | undefined): Buffer | null {
-  return base64 ? Buffer.from(base64, 'base64') : null;
+  if (!base64) return null;
+  const pepper = Buffer.from(base64, 'base64');
+  if (pepper.byteLength >= SECRET_BYTES_MIN) return pepper;
+  throw new Problem(
+    `API_KEY_PEPPER must be at least ${SECRET_BYTES_MIN} random bytes in base64, as in the service.`,
+    EXIT.usage,
+  );
 }
 
 /** The fourth line of PostgreSQL's own note about itself. */
