@@ -54,6 +54,7 @@ export async function startLoad(input: {
     NODE_ID: 'campaign-api',
     LOG_LEVEL: 'silent',
     RATE_SESSIONS: WIDE,
+    FAILED_SESSIONS_PER_HOUR: WIDE,
     RATE_FAILED_AUTHENTICATION: WIDE,
   });
   const engine = createScriptedEngine({});

@@ -53,6 +53,7 @@ export async function startThrowAwayService(options: {
         NODE_ID: `campaign-${at}`,
         LOG_LEVEL: 'silent',
         RATE_SESSIONS: WIDE,
+        FAILED_SESSIONS_PER_HOUR: WIDE,
         RATE_USAGE: WIDE,
         RATE_MODELS: WIDE,
         RATE_FAILED_AUTHENTICATION: WIDE,

@@ -100,6 +100,7 @@ async function configure(options: EmulatorOptions, databaseUrl: string): Promise
     RATE_MODELS: NO_RATE_LIMIT,
     RATE_FAILED_AUTHENTICATION: NO_RATE_LIMIT,
     RATE_UPGRADES: NO_RATE_LIMIT,
+    FAILED_SESSIONS_PER_HOUR: NO_RATE_LIMIT,
   });
 }
 

@@ -186,6 +186,10 @@ export const CONCURRENCY_MESSAGES = {
     'This account already has an active or reserved ASR session: an active one. End it, then retry as Retry-After says.',
 } as const;
 
+/** What `request_rate_exceeded` says when not requests were too many but failures. */
+export const FAILURES_MESSAGE =
+  'Too many sessions of this account failed within the hour; none was charged. Retry as Retry-After says, or ask the operator of this service.';
+
 export type ApiErrorCode = keyof typeof API_ERRORS;
 
 export function isApiErrorCode(value: string): value is ApiErrorCode {

@@ -46,6 +46,7 @@ test('H04 every message says what happened and then what to do', () => {
     ...Object.values(protocol.API_ERRORS).map(({ message }) => message),
     ...Object.values(protocol.STREAM_ERRORS).map(({ message }) => message),
     ...Object.values(protocol.CONCURRENCY_MESSAGES),
+    protocol.FAILURES_MESSAGE,
   ];
   for (const message of messages) expect(message).toMatch(/\S\. [A-Z]/);
   for (const { status, message } of Object.values(protocol.API_ERRORS)) {

@@ -55,6 +55,8 @@ export interface Config {
   /** Without it /metrics does not exist. */
   readonly metricsToken: string | null;
   readonly connectionsMax: number;
+  /** Failures are free: an account with more of them within an hour gets nothing new for a while. */
+  readonly failedSessionsPerHour: number;
   /** Where people reach the console; letters point there. */
   readonly publicUrl: string;
   /** Null: no letters, so nobody can sign in to the console. */
@@ -102,6 +104,11 @@ export function parseConfig(env: Environment): Config {
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     metricsToken: env['METRICS_TOKEN'] || null,
     connectionsMax: read.integer('CONNECTIONS_MAX', { fallback: 20_000, min: 1, max: 1_000_000 }),
+    failedSessionsPerHour: read.integer('FAILED_SESSIONS_PER_HOUR', {
+      fallback: 5,
+      min: 1,
+      max: 10_000_000,
+    }),
     publicUrl: read.url('PUBLIC_URL', ['https:', 'http:'], 'http://localhost:8080'),
     smtpUrl: env['SMTP_URL'] ? read.url('SMTP_URL', ['smtp:', 'smtps:']) : null,
     mailFrom: read.text('MAIL_FROM', 'svc-asr <no-reply@localhost>'),

@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import type { Credentials } from './credentials.ts';
 
 import type { Pool } from './db.ts';
+import type { FailingAccounts } from './failing-accounts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -39,6 +40,7 @@ export interface Deps {
   readonly authenticator: Authenticator;
   readonly credentials: Credentials;
   readonly placement: Placement;
+  readonly failing: Pick<FailingAccounts, 'refusedForMs'>;
   readonly metrics: Metrics;
   readonly lifecycle: Lifecycle;
   readonly limiters: Readonly<Record<keyof Config['rates'], RateLimiter>>;

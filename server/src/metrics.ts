@@ -9,6 +9,8 @@ export interface Metrics {
   readonly databaseUp: Gauge;
   /** For a process that listens: one that does not has nothing to say about it. */
   observeKeyNews(isHearing: () => boolean): void;
+  /** For a process that reserves. */
+  observeFailing(count: () => number): void;
 }
 
 const NANOSECONDS = 1e9;
@@ -45,6 +47,18 @@ export function createMetrics(): Metrics {
           registers: [],
           collect() {
             this.set(isHearing() ? 1 : 0);
+          },
+        }),
+      );
+    },
+    observeFailing(count) {
+      registry.registerMetric(
+        new Gauge({
+          name: 'svc_accounts_failing',
+          help: 'Accounts that get no new sessions because too many of theirs failed within an hour.',
+          registers: [],
+          collect() {
+            this.set(count());
           },
         }),
       );

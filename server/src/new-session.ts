@@ -2,6 +2,7 @@ import {
   AUDIO,
   CONCURRENCY_MESSAGES,
   CONTEXT_SIZE,
+  FAILURES_MESSAGE,
   SUBPROTOCOL,
   type AsrSession,
 } from '@svc-asr/protocol';
@@ -12,6 +13,13 @@ import type { ReservedSession, ReserveInput, ReserveResult } from './ledger/ledg
 
 /** A new session, whichever door asks for it: the API with a key, or the console for whoever is signed in. */
 export async function openReservation(deps: Deps, input: Omit<ReserveInput, 'node'>) {
+  const refusedForMs = deps.failing.refusedForMs(input.accountId);
+  if (refusedForMs > 0) {
+    throw new ApiError('request_rate_exceeded', {
+      message: FAILURES_MESSAGE,
+      retryAfterSeconds: Math.ceil(refusedForMs / 1000),
+    });
+  }
   // A process on its way out still answers replays; without a node nothing new is reserved.
   const { draining } = deps.lifecycle;
   const node = draining ? null : deps.placement.choose(input.model);

@@ -5,6 +5,7 @@ import { consolePlugin } from './console/plugin.ts';
 import { createCredentials } from './credentials.ts';
 import { createPool, type DatabaseRole, type Pool } from './db.ts';
 import type { Deps } from './deps.ts';
+import { FailingAccounts } from './failing-accounts.ts';
 import { buildApp } from './http/app.ts';
 import { createAuthenticator } from './http/authenticator.ts';
 import { KeyNews } from './http/key-news.ts';
@@ -39,7 +40,12 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const log = parts.log ?? createLog({ level: config.logLevel });
   const roster = new NodeRoster(log);
   const news = new KeyNews(parts.clock ?? systemClock, log);
-  const deps = assemble(config, news, { placement: roster, ...parts, log });
+  const failing = new FailingAccounts({
+    limit: config.failedSessionsPerHour,
+    clock: parts.clock ?? systemClock,
+    log,
+  });
+  const deps = assemble(config, news, { placement: roster, failing, ...parts, log });
   const app = buildApp(deps, await readCertificate(config.tls));
   // It listens before it serves: until then a balancer must not send anybody here.
   let isServing = false;
@@ -51,7 +57,9 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const streaming =
     config.role === 'api' ? null : await startStreaming(deps, { server: app.server, parts });
   if (config.role !== 'node') {
-    endings.push(await roster.watch(deps.db), sweep(deps), hearOfKeys(news, deps));
+    deps.metrics.observeFailing(() => failing.count);
+    endings.push(await roster.watch(deps.db), await failing.watch(deps.db));
+    endings.push(sweep(deps), hearOfKeys(news, deps));
   }
   isServing = true;
   return {
@@ -99,7 +107,7 @@ function hearOfKeys(news: KeyNews, { config, metrics }: Deps): () => Promise<voi
 function assemble(
   config: Config,
   news: KeyNews,
-  parts: Partial<Deps> & Pick<Deps, 'log' | 'placement'>,
+  parts: Partial<Deps> & Pick<Deps, 'log' | 'placement' | 'failing'>,
 ): Deps {
   const clock = parts.clock ?? systemClock;
   const { log } = parts;

@@ -2,6 +2,7 @@ import {
   API_ERRORS,
   apiErrorType,
   CONCURRENCY_MESSAGES,
+  FAILURES_MESSAGE,
   ErrorBody,
   isApiErrorCode,
   type ApiErrorCode,
@@ -47,7 +48,8 @@ function checkError(
   expect(request_id).toBe(headers.get('x-request-id'));
   if (!isApiErrorCode(code)) throw new Error(`${code} is in no table`);
   expect({ status, type }).toEqual({ status: API_ERRORS[code].status, type: apiErrorType(code) });
-  expect([API_ERRORS[code].message, ...Object.values(CONCURRENCY_MESSAGES)]).toContain(message);
+  const finer = [...Object.values(CONCURRENCY_MESSAGES), FAILURES_MESSAGE];
+  expect([API_ERRORS[code].message, ...finer]).toContain(message);
   if (documented !== undefined) expect(documented).toContain(code);
   if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^\d+$/);
 }

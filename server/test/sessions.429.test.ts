@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { activate } from './activate.ts';
 import { heldClock } from './held-clock.ts';
-import { KIKUYU, startService, type Service } from './service.ts';
-import { makeOlder } from './time-travel.ts';
+import { KIKUYU, startService, type Service, type Tenant } from './service.ts';
+import { makeEndOlder, makeOlder } from './time-travel.ts';
 
 let svc: Service;
 beforeAll(async () => {
@@ -46,6 +46,52 @@ describe('one session at a time', () => {
     await svc.createSession({ model: KIKUYU }, { apiKey });
     const { status } = await svc.refusedSession({ model: KIKUYU }, { apiKey });
     expect(status).toBe(429);
+  });
+});
+
+/** Created through one process, failed as a node would fail it. */
+async function failSession(through: Service, tenant: Tenant): Promise<string> {
+  const { body } = await through.createSession({ model: KIKUYU }, tenant);
+  const end = await activate(svc, { sessionId: body.id, accountId: tenant.accountId });
+  await end({ status: 'failed', samples: 16_000 });
+  return body.id;
+}
+
+/** A process that looks at the failures as it starts. */
+async function withLimit<T>(ask: (limited: Service) => Promise<T>): Promise<T> {
+  const env = { NODE_ID: `limited-${crypto.randomUUID()}`, FAILED_SESSIONS_PER_HOUR: '5' };
+  const limited = await startService({ database: svc.database, env });
+  try {
+    return await ask(limited);
+  } finally {
+    await limited.stop();
+  }
+}
+
+describe('failures are free, so they are counted', () => {
+  test('H03 the sixth within an hour is one too many, until it is older than that', async () => {
+    const tenant = await svc.addTenant({ creditMs: 600_000 });
+    const other = await svc.addTenant({ creditMs: 600_000 });
+    for (let n = 0; n < 5; n += 1) await failSession(svc, tenant);
+    const sixth = await withLimit((limited) => failSession(limited, tenant));
+    await withLimit(async (limited) => {
+      const { status, body, headers } = await limited.refusedSession({ model: KIKUYU }, tenant);
+      expect(status).toBe(429);
+      expect(body.error).toMatchObject({
+        type: 'rate_limit_error',
+        code: 'request_rate_exceeded',
+        message: expect.stringContaining('failed within the hour'),
+      });
+      const wait = Number(headers.get('retry-after'));
+      expect(wait).toBeGreaterThan(3_500);
+      expect(wait).toBeLessThanOrEqual(3_600);
+      expect(limited.logged()).toContain(tenant.accountId);
+      expect((await limited.createSession({ model: KIKUYU }, other)).status).toBe(201);
+    });
+    await makeEndOlder(svc.database.pool, { sessionId: sixth, ms: 3_600_000 });
+    await withLimit(async (limited) => {
+      expect((await limited.createSession({ model: KIKUYU }, tenant)).status).toBe(201);
+    });
   });
 });
 

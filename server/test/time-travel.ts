@@ -8,14 +8,27 @@ export async function makeOlder(
   owner: Pool,
   input: { sessionId: string; ms: number },
 ): Promise<void> {
+  await withoutGuards(owner, { name: 'make_older', text: MAKE_OLDER, input });
+}
+
+/** Makes the end of a session that is over older. */
+export async function makeEndOlder(
+  owner: Pool,
+  input: { sessionId: string; ms: number },
+): Promise<void> {
+  const text = `update sessions set completed_at = completed_at - $2 * interval '1 ms' where id = $1`;
+  await withoutGuards(owner, { name: 'make_end_older', text, input });
+}
+
+async function withoutGuards(
+  owner: Pool,
+  query: { name: string; text: string; input: { sessionId: string; ms: number } },
+): Promise<void> {
+  const { name, text, input } = query;
   const client = await owner.connect();
   try {
     await client.query(`begin; set local session_replication_role = replica`);
-    await client.query({
-      name: 'make_older',
-      text: MAKE_OLDER,
-      values: [input.sessionId, input.ms],
-    });
+    await client.query({ name, text, values: [input.sessionId, input.ms] });
     await client.query('commit');
   } finally {
     client.release();

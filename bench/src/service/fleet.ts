@@ -62,6 +62,7 @@ export class Fleet {
       ENGINE_CHILDREN: '1',
       LOG_LEVEL: 'info',
       RATE_SESSIONS: WIDE,
+      FAILED_SESSIONS_PER_HOUR: WIDE,
       RATE_USAGE: WIDE,
       RATE_UPGRADES: WIDE,
       ...env,
