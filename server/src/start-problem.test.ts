@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ConfigError } from './config.ts';
 import { connect } from './db.ts';
@@ -27,7 +28,13 @@ test('a process that cannot start says why and what to do, without a stack', asy
   const second = createServer().listen(holder.address());
   const [taken]: unknown[] = await once(second, 'error');
   holder.close();
-  expect(explainStart(taken)).toMatch(/set PORT to another\.$/);
+  expect(explainStart(taken)).toMatch(/EADDRINUSE.*set PORT to another/);
+
+  const absent = await failureOf(readFile('/nowhere/cert.pem'));
+  expect(explainStart(absent)).toMatch(/cert\.pem.*Check the settings that name files/);
+
+  const unknown = Object.assign(new Error('database "svc" does not exist'), { code: '3D000' });
+  expect(explainStart(unknown)).toMatch(/lets nobody in.*Check DATABASE_URL\.$/);
 
   expect(explainStart(new ConfigError(['PORT is wrong']))).toContain('PORT is wrong');
 });

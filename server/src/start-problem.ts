@@ -5,13 +5,23 @@ import { isDatabaseAway } from './db.ts';
 /** A role, function, table or column that the database does not have: its schema is not of this version. */
 const OTHER_SCHEMA = new Set(['22023', '42883', '42P01', '42703']);
 const NO_RIGHT = '42501';
+/** A user, a password or a database that the server does not know. */
+const NO_ENTRY = /^(?:28|3D)\w{3}$/;
 
 /** Why a process did not start: what happened, and what to do where that is known. */
 export function explainStart(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
-  const { message, code } = describe(error);
+  const { message, code = '', syscall } = asErrno(error);
+  if (syscall === 'open')
+    return `${message}. Check the settings that name files, and their rights.`;
+  if (syscall === 'listen') {
+    return `${message}. Stop what has this port, set PORT to another, or give this user the right to it.`;
+  }
   if (isDatabaseAway(error)) {
     return `The database cannot be reached: ${message}. Check DATABASE_URL, or start it first.`;
+  }
+  if (NO_ENTRY.test(code)) {
+    return `The database lets nobody in: ${message}. Check DATABASE_URL.`;
   }
   if (OTHER_SCHEMA.has(code)) {
     return `The database is not at this version: ${message}. Run \`svc-admin migrate\` first.`;
@@ -19,14 +29,9 @@ export function explainStart(error: unknown): string {
   if (code === NO_RIGHT) {
     return `The database refuses its user: ${message}. Grant the roles that docs/operations.md names.`;
   }
-  if (code === 'EADDRINUSE') {
-    return `${message}. Another program has this port: stop it, or set PORT to another.`;
-  }
   return inspect(error);
 }
 
-function describe(error: unknown): { message: string; code: string } {
-  if (!(error instanceof Error)) return { message: String(error), code: '' };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return { message: error.message, code };
+function asErrno(error: unknown): NodeJS.ErrnoException {
+  return error instanceof Error ? error : new Error(String(error));
 }
