@@ -258,9 +258,9 @@ describe('frames', () => {
     expect(await client.closed).toEqual({ code: 1008, reason: 'too_many_errors' });
   });
 
-  test('a flood of pings: 1008', async () => {
+  test.each(['ping', 'pong'] as const)('a flood of %ss: 1008', async (control) => {
     const { client } = await newStream();
-    for (let at = 0; at < 30; at += 1) client.socket.ping();
+    for (let at = 0; at < 30; at += 1) client.socket[control]();
     expect(await client.closed).toEqual({ code: 1008, reason: 'too_many_errors' });
   });
 });

@@ -98,7 +98,9 @@ export class Connection {
   start(): void {
     const { socket, engine } = this.#input;
     socket.on('message', (data, isBinary) => this.#onFrame(data, isBinary));
-    socket.on('ping', () => this.#take(onControl(this.#state, this.#now())));
+    for (const control of ['ping', 'pong'] as const) {
+      socket.on(control, () => this.#take(onControl(this.#state, this.#now())));
+    }
     socket.on('error', (error) => this.#onSocketError(error));
     socket.on('peer-close', () => this.#take(onClientGone(this.#state)));
     socket.on('close', () => this.#take(onClientGone(this.#state)));

@@ -26,7 +26,7 @@ export function onMessage(
   }
 }
 
-/** Text messages and pings draw on one allowance, or control frames would be a way around it. */
+/** Text messages, pings and pongs draw on one allowance, or control frames would be a way around it. */
 export function onControl(state: StreamState, nowMs: number): Step {
   const recent = within(state.recentMessagesMs, nowMs);
   if (recent.length >= LIMITS.textMessagesPerSecond) return fail(state, 'too_many_errors');
