@@ -73,6 +73,7 @@ test.each([
 describe('what is no request', () => {
   test.each([
     ['not HTTP', 'hello\r\n\r\n'],
+    ['no Host', 'GET /v1/models HTTP/1.1\r\n\r\n'],
     ['a method that does not exist', 'STEAL /v1/models HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     [

@@ -33,7 +33,8 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   // Only a WebSocket, and only once somebody is there to take it; every other offer is declined by answering as ever.
   const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
     offersWebSocket(request) && app.server.listenerCount('upgrade') > 0;
-  const options = { ...PATIENCE, shouldUpgradeCallback };
+  // Node's own answer to a request without Host would be an empty one: ours is below.
+  const options = { ...PATIENCE, shouldUpgradeCallback, requireHostHeader: false };
   const app: FastifyInstance = Fastify({
     serverFactory: (handler) =>
       certificate === null
@@ -70,7 +71,8 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   });
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header(REQUEST_ID_HEADER, request.id).header('x-content-type-options', 'nosniff');
-    done();
+    const isNamed = request.headers.host !== undefined || request.raw.httpVersion !== '1.1';
+    done(isNamed ? undefined : new ApiError('malformed_request'));
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
     // A connection kept alive would hold up the stop, and bring a balancer back to a process that is leaving.
