@@ -269,6 +269,14 @@ describe('ends', () => {
     await expect(reading).rejects.toBeInstanceOf(SvcError);
   });
 
+  test('audio that is no PCM is refused instead of recognised as noise', async () => {
+    const stream = openStream({ getSession: () => session() });
+    const floats: unknown = new Float32Array(1_600);
+    // @ts-expect-error: what a caller in JavaScript can do
+    await expect(stream.write(floats)).rejects.toMatchObject({ code: 'invalid_audio' });
+    expect(await stream.closed).toMatchObject({ reason: 'invalid_audio', retryable: false });
+  });
+
   test('an abort ends it at once, before and after the session is there', async () => {
     const early = new AbortController();
     const stream = streamOf(emulator, { signal: early.signal });

@@ -81,8 +81,9 @@ function toHttpOptions(options: ClientOptions): HttpOptions {
   if (baseUrl === undefined) {
     throw misuse('missing_base_url', 'Give baseUrl, or set SVC_BASE_URL in the environment.');
   }
+  const url = parseBaseUrl(baseUrl);
   const apiKey = options.apiKey ?? environment('SVC_API_KEY') ?? null;
-  if (apiKey !== null) checkKey(apiKey, baseUrl, options.allowInsecure ?? false);
+  if (apiKey !== null) checkKey(apiKey, url, options.allowInsecure ?? false);
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey,
@@ -96,11 +97,19 @@ function withKey(options: HttpOptions): HttpOptions {
   throw misuse('missing_api_key', 'Give apiKey, or set SVC_API_KEY in the environment.');
 }
 
-function checkKey(apiKey: string, baseUrl: string, allowInsecure: boolean): void {
+function parseBaseUrl(baseUrl: string): URL {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url !== null && ['https:', 'http:'].includes(url.protocol)) return url;
+  throw misuse(
+    'invalid_base_url',
+    'The base URL begins with https:// and has no /v1, as in https://asr.example.org.',
+  );
+}
+
+function checkKey(apiKey: string, { protocol, hostname }: URL, allowInsecure: boolean): void {
   if (!apiKey.startsWith(API_KEY_PREFIX)) {
     throw misuse('invalid_api_key', `An API key begins with ${API_KEY_PREFIX}. Copy it whole.`);
   }
-  const { protocol, hostname } = new URL(baseUrl);
   const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (protocol === 'https:' || loopback || allowInsecure) return;
   throw misuse(

@@ -98,6 +98,8 @@ describe('what cannot be meant is refused before anything is sent', () => {
       'invalid_api_key',
     ],
     ['no address', { apiKey: KEY }, 'missing_base_url'],
+    ['half an address', { baseUrl: '127.0.0.1:8080', apiKey: KEY }, 'invalid_base_url'],
+    ['a host and a port', { baseUrl: 'localhost:8080' }, 'invalid_base_url'],
   ])('%s', (_, options, code) => {
     expect(() => new SvcClient(options)).toThrow(expect.objectContaining({ code }));
   });

@@ -26,7 +26,13 @@ export interface StreamOptions {
 /** 16 kHz mono PCM, 16-bit little-endian. */
 export type AudioChunk = Int16Array | Uint8Array | ArrayBuffer;
 
-export function toBytes(chunk: AudioChunk): Uint8Array {
-  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
+const PCM_VIEWS = new Set(['Int16Array', 'Uint8Array']);
+
+/** Null for what is no PCM, such as Web Audio's Float32Array: no compiler warns callers in JavaScript. */
+export function toBytes(chunk: AudioChunk): Uint8Array | null {
+  if (!ArrayBuffer.isView(chunk)) {
+    return chunk instanceof ArrayBuffer ? new Uint8Array(chunk) : null;
+  }
+  if (!PCM_VIEWS.has(chunk[Symbol.toStringTag])) return null;
   return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }

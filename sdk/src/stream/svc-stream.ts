@@ -29,6 +29,8 @@ import { Tape } from './tape.ts';
 import { Stitcher, type Transcript } from './transcript.ts';
 
 const FINISH_MS_MAX = 10_000;
+const NOT_PCM =
+  'Write 16 kHz mono PCM as Int16Array or bytes. AudioConverter of @svc-asr/sdk/audio makes it from other audio.';
 
 /**
  * One stream of speech, however many sessions it takes. Audio since the last final is kept; when a session fails,
@@ -99,8 +101,10 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
   /** Takes any amount at any time, before `ready` too. Await it, and a fast source keeps the service's pace. */
   write(chunk: AudioChunk): Promise<void> {
-    if (this.#end !== null) return quiet(Promise.reject(this.#overError()));
-    return this.#intake.write(toBytes(chunk));
+    const bytes = toBytes(chunk);
+    if (bytes === null) this.#fail(failure('invalid_audio', NOT_PCM));
+    if (bytes === null || this.#end !== null) return quiet(Promise.reject(this.#overError()));
+    return this.#intake.write(bytes);
   }
 
   /** For `readable.pipeTo(stream.writable)`; closing it is `finish()`. */
