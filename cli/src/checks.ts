@@ -26,10 +26,9 @@ export async function* checkUp(invocation: Invocation): AsyncGenerator<Finding> 
     yield bad('settings', explain(settings), null);
     return;
   }
-  yield settings.baseUrl === undefined
-    ? bad('address', 'none is set', 'Run `svc login`, or set SVC_BASE_URL.')
-    : good('address', settings.baseUrl);
-  if (settings.baseUrl !== undefined) {
+  const address = await checkAddress(invocation, settings);
+  yield address;
+  if (settings.baseUrl !== undefined && address.ok) {
     const network = await checkNetwork(settings.baseUrl);
     yield* network.findings;
     if (network.reachable) yield* checkAccount(invocation, settings);
@@ -39,6 +38,18 @@ export async function* checkUp(invocation: Invocation): AsyncGenerator<Finding> 
 
 function isSettings(value: unknown): value is Settings {
   return typeof value === 'object' && value !== null && 'source' in value;
+}
+
+async function checkAddress(invocation: Invocation, { baseUrl }: Settings): Promise<Finding> {
+  if (baseUrl === undefined)
+    return bad('address', 'none is set', 'Run `svc login`, or set SVC_BASE_URL.');
+  const problem = await openClient(invocation.env, { needsKey: false }).catch(
+    (error: unknown) => error,
+  );
+  // Anything else that a client refuses is the key, which comes later.
+  return problem instanceof SvcError && problem.code.endsWith('_base_url')
+    ? bad('address', baseUrl, explain(problem))
+    : good('address', baseUrl);
 }
 
 async function checkNetwork(baseUrl: string): Promise<{ reachable: boolean; findings: Finding[] }> {
@@ -51,7 +62,7 @@ async function checkNetwork(baseUrl: string): Promise<{ reachable: boolean; find
     const tookMs = Math.round(performance.now() - began);
     if (!response.ok) {
       const found = `answers with status ${response.status}`;
-      const advice = 'Is that the address of the service? Is it up?';
+      const advice = 'Is that the address of the service, without /v1? Is it up?';
       return { reachable: false, findings: [bad('network', found, advice)] };
     }
     const clockFinding = checkClock(response.headers.get('date'));
@@ -75,6 +86,8 @@ function checkClock(date: string | null): Finding {
   const skewMs = Math.abs(Date.now() - Date.parse(date ?? ''));
   // A service that does not say its time cannot be compared with.
   if (!Number.isFinite(skewMs)) return good('clock', 'the service does not tell its time');
+  // The service tells whole seconds.
+  if (skewMs < 2_000) return good('clock', "in step with the service's");
   const found = `${(skewMs / 1000).toFixed(0)} s off the service's`;
   return skewMs <= CLOCK_SKEW_MS_MAX
     ? good('clock', found)
@@ -147,7 +160,7 @@ async function* checkPrograms(): AsyncGenerator<Finding> {
   const recorder = await findRecorder();
   yield recorder === null
     ? bad('microphone', 'no recorder installed', 'Install arecord (alsa-utils), sox or ffmpeg.')
-    : good('microphone', `${recorder.program} will record 16 kHz mono for \`svc listen\``);
+    : good('microphone', `${recorder.program} is there, for \`svc listen\``);
 }
 
 function good(check: string, found: string): Finding {

@@ -15,6 +15,8 @@ export interface Command {
   readonly about: string;
   readonly help: string;
   readonly options: ParseArgsOptionsConfig;
+  /** Whether words follow the command. To the others a word too many is a mistake. */
+  readonly takesFiles?: true;
   run(invocation: Invocation): Promise<ExitCode>;
 }
 

@@ -21,6 +21,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     '`svc usage` shows it. Wait for it to end, or ask for a higher limit.',
   connection_failed: '`svc doctor` finds out more.',
   timeout: '`svc doctor` finds out more.',
+  insecure_base_url: 'Here that is SVC_ALLOW_INSECURE=1.',
 };
 
 export function exitCodeOf(error: unknown): ExitCode {
@@ -36,6 +37,7 @@ const KEY_CODES = new Set([
   'missing_api_key',
   'invalid_api_key',
   'missing_base_url',
+  'invalid_base_url',
   'insecure_base_url',
 ]);
 

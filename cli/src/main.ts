@@ -39,10 +39,11 @@ Examples:
   svc doctor
 
 Settings (the key is never an option: command lines can be read by others):
-  SVC_BASE_URL    where the service is
-  SVC_API_KEY     the API key; both can be stored by \`svc login\` instead
-  SVC_LANGUAGE    ki or luo, when --language is not given
-  NO_COLOR        no colours
+  SVC_BASE_URL          where the service is
+  SVC_API_KEY           the API key; \`svc login\` can store both instead
+  SVC_LANGUAGE          ki or luo, when --language is not given
+  SVC_ALLOW_INSECURE=1  plain http to another machine, in closed test networks
+  NO_COLOR=1            no colours
 
 Exit status:
   0    done
@@ -66,7 +67,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     const command = COMMANDS[name];
     if (command === undefined)
       throw new UsageError(`There is no command ${name}.${suggestion(name)}`);
-    const { positionals, values } = parse(command, rest);
+    const { positionals, values } = parse(name, command, rest);
     if (values['help'] === true) {
       terminal.print(command.help);
       return EXIT.done;
@@ -93,13 +94,21 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
 /** For a slip of the fingers: the command that begins or ends alike. */
 function suggestion(name: string): string {
+  if (name.startsWith('-')) return ' Options come after the command.';
   const near = Object.keys(COMMANDS).find(
     (command) => command.startsWith(name.slice(0, 2)) || command.endsWith(name.slice(-4)),
   );
   return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
-function parse(command: Command, args: readonly string[]) {
+function parse(name: string, command: Command, args: readonly string[]) {
+  const parsed = parseOptions(command, args);
+  if (parsed.positionals.length === 0 || command.takesFiles === true) return parsed;
+  // Not repeated: it could be a key.
+  throw new UsageError(`\`svc ${name}\` takes options only, and there is a word too many.`);
+}
+
+function parseOptions(command: Command, args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],

@@ -88,7 +88,8 @@ export async function* record(
     program,
     args: recorder.args(device),
     signal,
-    explain: (line) => `${program} cannot record: ${line}`,
+    explain: (line) =>
+      `No sound from the microphone. Is one connected, and is it this one? --device NAME chooses another.\n${line}`,
   });
 }
 

@@ -7,10 +7,16 @@ interface Row {
   totalMs: number | null;
   sentMs: number;
   said: string;
+  /** What is waited for, instead of what is said. */
+  note: string;
 }
+
+const WAITING: Row = { state: 'waiting', totalMs: null, sentMs: 0, said: '', note: '' };
 
 const NAME_WIDTH = 22;
 const BAR_WIDTH = 18;
+const TIME_WIDTH = 14;
+const HEAD_WIDTH = NAME_WIDTH + BAR_WIDTH + TIME_WIDTH + 4;
 const REDRAW_MS = 80;
 const ROWS_MAX = 8;
 
@@ -22,9 +28,7 @@ export class Board {
 
   constructor(terminal: Terminal, paths: readonly string[]) {
     this.#terminal = terminal;
-    this.#rows = new Map(
-      paths.map((path) => [path, { state: 'waiting', totalMs: null, sentMs: 0, said: '' }]),
-    );
+    this.#rows = new Map(paths.map((path) => [path, WAITING]));
   }
 
   started(path: string, totalMs: number | null): void {
@@ -36,14 +40,19 @@ export class Board {
   }
 
   said(path: string, said: string): void {
-    this.#change(path, { said });
+    this.#change(path, { said, note: '' });
+  }
+
+  note(path: string, note: string): void {
+    this.#change(path, { note });
   }
 
   done(path: string, transcript: Transcript): void {
     const row = this.#change(path, { state: 'done' });
     const words = transcript.words.length;
     const charged = transcript.sessions.reduce((sum, { billableMs }) => sum + (billableMs ?? 0), 0);
-    const facts = [clock(row.sentMs), `${words} words`, `${charged / 1000} s charged`].join(' · ');
+    const counted = words === 1 ? '1 word' : `${words} words`;
+    const facts = [clock(row.sentMs), counted, `${charged / 1000} s charged`].join(' · ');
     const { style } = this.#styles();
     this.#terminal.note(`${style('green', '✓')} ${basename(path)}  ${style('dim', facts)}`);
     this.#draw();
@@ -65,14 +74,7 @@ export class Board {
   }
 
   #change(path: string, change: Partial<Row>): Row {
-    const row = {
-      state: 'waiting',
-      totalMs: null,
-      sentMs: 0,
-      said: '',
-      ...this.#rows.get(path),
-      ...change,
-    } as const;
+    const row: Row = { ...(this.#rows.get(path) ?? WAITING), ...change };
     this.#rows.set(path, row);
     if (performance.now() - this.#drawnAt >= REDRAW_MS) this.#draw();
     return row;
@@ -94,8 +96,13 @@ export class Board {
     const { style } = this.#styles();
     const share = row.totalMs === null ? 0 : row.sentMs / row.totalMs;
     const time = `${clock(row.sentMs)}${row.totalMs === null ? '' : ` of ${clock(row.totalMs)}`}`;
-    const head = `  ${fit(basename(path), NAME_WIDTH)} ${style('cyan', bar(share, BAR_WIDTH))} ${time.padEnd(14)}`;
-    const room = this.#terminal.columns - NAME_WIDTH - BAR_WIDTH - 20;
-    return room < 8 ? head : `${head} ${style('dim', tail(row.said, room))}`;
+    const name = `  ${fit(basename(path), NAME_WIDTH)}`;
+    const { columns } = this.#terminal;
+    // A line that wraps cannot be redrawn.
+    if (columns < HEAD_WIDTH) return fit(`${name} ${time}`, columns - 1);
+    const head = `${name} ${style('cyan', bar(share, BAR_WIDTH))} ${time.padEnd(TIME_WIDTH)}`;
+    const room = columns - HEAD_WIDTH - 2;
+    if (room < 8) return head;
+    return `${head} ${style('dim', row.note === '' ? tail(row.said, room) : fit(row.note, room))}`;
   }
 }

@@ -1,4 +1,5 @@
 import type { WriteStream } from 'node:tty';
+import { stripVTControlCharacters } from 'node:util';
 
 type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
@@ -16,18 +17,16 @@ const CODES: Readonly<Record<Style, readonly [number, number]>> = {
 export class Terminal {
   readonly #out: Output;
   readonly #err: Output;
-  readonly #styled: boolean;
+  /** Whether lines can be redrawn: somebody is watching. */
+  readonly #isLive: boolean;
+  readonly #isStyled: boolean;
   #liveLines = 0;
 
   constructor(out: Output, err: Output, env: NodeJS.ProcessEnv) {
     this.#out = out;
     this.#err = err;
-    this.#styled = err.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  }
-
-  /** Whether lines can be redrawn: somebody is watching. */
-  get isLive(): boolean {
-    return this.#styled;
+    this.#isLive = err.isTTY === true && env['TERM'] !== 'dumb';
+    this.#isStyled = this.#isLive && !env['NO_COLOR'];
   }
 
   get isOutTerminal(): boolean {
@@ -40,7 +39,8 @@ export class Terminal {
 
   print(text: string): void {
     this.clearLive();
-    this.#out.write(`${text}\n`);
+    // Colours are decided by standard error; a file or a pipe wants none.
+    this.#out.write(`${this.isOutTerminal ? text : stripVTControlCharacters(text)}\n`);
   }
 
   json(value: unknown): void {
@@ -53,14 +53,14 @@ export class Terminal {
   }
 
   style(style: Style, text: string): string {
-    if (!this.#styled) return text;
+    if (!this.#isStyled) return text;
     const [on, off] = CODES[style];
     return `\u001B[${on}m${text}\u001B[${off}m`;
   }
 
   /** Lines at the bottom that the next call replaces. Nothing when nobody is watching. */
   live(lines: readonly string[]): void {
-    if (!this.#styled) return;
+    if (!this.#isLive) return;
     this.clearLive();
     for (const line of lines) this.#err.write(`${line}\n`);
     this.#liveLines = lines.length;

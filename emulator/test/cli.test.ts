@@ -42,6 +42,15 @@ describe('transcribe', () => {
     expect(err).toMatch(/✓ kikuyu-1\.wav .*3 words .* s charged/);
   });
 
+  test('texts and facts come in the order of the command line, whichever is done first', async () => {
+    const files = ['first.wav', 'second.wav', 'third.wav'].map((name) => join(folder, name));
+    for (const file of [files[0], files[2]]) if (file !== undefined) await copyFile(FIXTURE, file);
+    const { code, out, err } = await svc(['transcribe', ...files, '-l', 'ki']);
+    expect(code).toBe(1);
+    expect(out).toBe(`── ${files[0]}\nnĩ wega mũno\n── ${files[2]}\nnĩ wega mũno\n`);
+    expect(err).toMatch(/✓ first[\s\S]*✗ second[\s\S]*✓ third/);
+  });
+
   test('many files at once on an account for one session, each to a file of its own', async () => {
     const files = ['a.wav', 'b.wav', 'c.wav', 'd.wav', 'e.wav'].map((name) => join(folder, name));
     for (const file of files) await copyFile(FIXTURE, file);
@@ -119,12 +128,14 @@ describe('what goes wrong has its exit status and says what to do', () => {
     ['no such option', ['usage', '--api-key', 'x'], {}, 2, /Unknown option/],
     ['no key', ['usage'], { SVC_API_KEY: '' }, 3, /svc login/],
     ['a wrong key', ['usage'], { SVC_API_KEY: 'svc_live_v1_wrong' }, 3, /not valid/],
+    ['half an address', ['usage'], { SVC_BASE_URL: '127.0.0.1:8080' }, 3, /begins with https:/],
+    ['a word too many', ['login', 'svc_live_v1_secret'], {}, 2, /takes options only/],
     ['no service', ['models'], { SVC_BASE_URL: 'http://127.0.0.1:9' }, 5, /svc doctor/],
   ] as const)('%s', async (_, args, env, code, message) => {
     const result = await svc(args, { env });
     expect(result.code).toBe(code);
     expect(result.err).toMatch(message);
-    expect(result.err).not.toMatch(/ {4}at /);
+    expect(result.err).not.toMatch(/ {4}at |svc_live_v1_secret/);
   });
 
   test('no credit', async () => {
@@ -167,14 +178,17 @@ test('doctor finds nothing where nothing is wrong, and the first thing where som
   const ill = await svc(['doctor'], { env: { SVC_API_KEY: 'svc_live_v1_wrong' } });
   expect(ill.code).toBe(1);
   expect(ill.out).toMatch(/✗ key .*\n {2}Copy the key again/);
+  const lost = await svc(['doctor'], { env: { SVC_BASE_URL: 'asr.example.org' } });
+  expect(lost.out).toMatch(/✗ address .*asr\.example\.org\n {2}The base URL begins with https:/);
 });
 
-test('every command has a help with examples', async () => {
+test('every command has a help with examples, no wider than a terminal', async () => {
   const { out } = await svc(['--help']);
   const names = ['transcribe', 'listen', 'models', 'usage', 'session', 'login', 'doctor'];
   for (const name of names) {
     expect(out).toContain(`  ${name} `);
     const help = await svc([name, '--help']);
     expect(help.out).toMatch(/^Usage: svc .*[\s\S]*Examples:/);
+    expect((out + help.out).split('\n').filter((line) => line.length > 80)).toEqual([]);
   }
 });

@@ -5,8 +5,9 @@ export const doctorCommand: Command = {
   about: 'Find out what is wrong, and say what to do',
   help: `Usage: svc doctor [--json]
 
-Checks the settings, the network, the clock, the key, the credit, a stream, and the programs for audio. A stream is
-opened and closed without audio, so nothing is charged.
+Checks the settings, the network, the clock, the key, the credit, a stream, and
+the programs for audio. A stream is opened and closed without audio, so nothing
+is charged.
 
 Examples:
   svc doctor
@@ -25,7 +26,7 @@ async function run(invocation: Invocation): Promise<ExitCode> {
   const wrong = findings.filter((finding) => !finding.ok);
   if (flag(invocation, 'json')) terminal.json(findings);
   else if (wrong.length === 0) terminal.print(`\n${terminal.style('green', 'All is well.')}`);
-  else terminal.print(`\n${wrong.length} to look at.`);
+  else terminal.print(`\n${wrong.length} of ${findings.length} to look at.`);
   return wrong.length === 0 ? EXIT.done : EXIT.failed;
 }
 

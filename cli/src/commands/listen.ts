@@ -2,6 +2,7 @@ import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
 import { EXIT, flag, text, type Command, type ExitCode, type Invocation } from '../command.ts';
 import { chosenModel } from '../languages.ts';
 import { findRecorder, MediaError, record } from '../media.ts';
+import { createSession } from '../sessions.ts';
 import { openClient } from '../settings.ts';
 import { clock, tail } from '../terminal.ts';
 import { Feeder, whenHeard } from '../transcriber.ts';
@@ -10,7 +11,8 @@ export const listenCommand: Command = {
   about: 'Transcribe the microphone, live',
   help: `Usage: svc listen --language ki|luo [options]
 
-Shows what is said while it is said; Ctrl-C ends it. Silence is not sent, so it is not charged.
+Shows what is said while it is said; Ctrl-C ends it. Silence is not sent, so it
+is not charged.
 
 Options:
   -l, --language LANG   ki (Kikuyu) or luo (Dholuo); or set SVC_LANGUAGE
@@ -35,10 +37,11 @@ Examples:
 
 async function run(invocation: Invocation): Promise<ExitCode> {
   const model = chosenModel(invocation);
-  const client = await openClient(invocation.env);
+  // A key that is missing is told of before anybody has spoken.
+  await openClient(invocation.env);
   const source = await whenHeard(await openSource(invocation));
   const stream = openStream({
-    getSession: ({ signal }) => client.sessions.create({ model, maxAudioSeconds: 300 }, { signal }),
+    getSession: ({ signal }) => createSession(invocation, { model, maxAudioSeconds: 300 }, signal),
   });
   show(invocation, stream);
   const feeder = new Feeder(stream, { skipSilence: !flag(invocation, 'keep-silence') });

@@ -8,9 +8,10 @@ export const loginCommand: Command = {
   about: 'Store the address and the API key',
   help: `Usage: svc login
 
-Asks for the service's address and the API key, tries them, and stores both in a file that only you can read.
-The key is not shown while it is typed and never stands on a command line. The environment variables SVC_BASE_URL
-and SVC_API_KEY take precedence over the file.
+Asks for the service's address and the API key, tries them, and stores both in a
+file that only you can read. The key is not shown while it is typed and never
+stands on a command line. The environment variables SVC_BASE_URL and SVC_API_KEY
+take precedence over the file.
 
 Examples:
   svc login

@@ -1,13 +1,14 @@
 import { EXIT, flag, text, UsageError, type Command } from '../command.ts';
 import { chosenModel } from '../languages.ts';
-import { openClient } from '../settings.ts';
+import { createSession } from '../sessions.ts';
 
 export const sessionCommand: Command = {
   about: 'Create a session and print it for other tools',
   help: `Usage: svc session --language ki|luo [options]
 
-Reserves audio time and prints the session as JSON. It opens one stream within 60 seconds and is a secret, so on a
-terminal the credential is hidden; a pipe or a file gets it whole.
+Reserves audio time and prints the session as JSON. It opens one stream within
+60 seconds and is a secret, so on a terminal the credential is hidden; a pipe or
+a file gets it whole.
 
 Options:
   -l, --language LANG      ki (Kikuyu) or luo (Dholuo); or set SVC_LANGUAGE
@@ -30,10 +31,10 @@ Examples:
     if (!Number.isInteger(maxAudioSeconds) || maxAudioSeconds < 1 || maxAudioSeconds > 300) {
       throw new UsageError('--max-seconds is a whole number from 1 to 300.');
     }
-    const client = await openClient(invocation.env);
-    const session = await client.sessions.create(
+    const session = await createSession(
+      invocation,
       { model, maxAudioSeconds },
-      { signal: invocation.interrupted },
+      invocation.interrupted,
     );
     const hidden = terminal.isOutTerminal && !flag(invocation, 'show-secret');
     const [protocol, credential] = session.websocket_protocols;

@@ -1,6 +1,6 @@
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import type { SvcClient } from '@svc-asr/sdk';
+import { SvcError, type SvcClient } from '@svc-asr/sdk';
 import type { Transcript } from '@svc-asr/sdk/stream';
 import {
   EXIT,
@@ -27,14 +27,15 @@ export const transcribeCommand: Command = {
   about: 'Transcribe audio and video files',
   help: `Usage: svc transcribe FILE... --language ki|luo [options]
 
-Transcribes anything ffmpeg can read. Several files run at once, as many as the account allows.
+Transcribes anything ffmpeg can read. Several files run at once, as many as the
+account allows.
 
 Options:
   -l, --language LANG   ki (Kikuyu) or luo (Dholuo); or set SVC_LANGUAGE
   -f, --format FORMAT   text (default), json, srt, vtt
-  -o, --out FOLDER      write one file for each into FOLDER instead of standard output
+  -o, --out FOLDER      one file for each in FOLDER, instead of standard output
   -j, --jobs N          how many at once, 1 to ${JOBS_MAX} (default 4)
-      --skip-silence    leave long silence out: it is not sent, so it is not charged
+      --skip-silence    leave long silence out: what is not sent is not charged
       --json            the same as --format json, one line for each file
 
 Examples:
@@ -49,6 +50,7 @@ Examples:
     'skip-silence': { type: 'boolean' },
     json: { type: 'boolean' },
   },
+  takesFiles: true,
   run,
 };
 
@@ -71,14 +73,14 @@ async function run(invocation: Invocation): Promise<ExitCode> {
       await turns.take();
       try {
         const transcript = await one(invocation, { path, turns, quick, patient, model, board });
-        await delivery.deliver(path, render(format, path, transcript));
-        board.done(path, transcript);
+        const body = render(format, path, transcript);
+        await delivery.deliver(path, body, () => board.done(path, transcript));
         return EXIT.done;
       } catch (error) {
-        if (invocation.interrupted.aborted) return EXIT.interrupted;
-        await delivery.deliver(path, null);
-        board.failed(path, explain(error));
-        return exitCodeOf(error);
+        const interrupted = invocation.interrupted.aborted;
+        const why = interrupted ? 'Interrupted.' : explain(error);
+        await delivery.deliver(path, null, () => board.failed(path, why));
+        return interrupted ? EXIT.interrupted : exitCodeOf(error);
       } finally {
         turns.giveBack();
       }
@@ -104,7 +106,7 @@ async function one(invocation: Invocation, job: Job): Promise<Transcript> {
   const { path, board } = job;
   await access(path);
   board.started(path, await durationMs(path));
-  board.said(path, 'waiting for a session ...');
+  board.note(path, 'waiting for a session ...');
   const params = { model: job.model, maxAudioSeconds: SESSION_SECONDS };
   return transcribe({
     audio: decodeFile(path, invocation.interrupted),
@@ -114,15 +116,15 @@ async function one(invocation: Invocation, job: Job): Promise<Transcript> {
       createInTurn(job.turns, (how) =>
         (how === 'once' ? job.quick : job.patient).sessions.create(params, { signal }),
       ).catch((error: unknown) => {
-        board.said(path, explain(error));
+        if (error instanceof SvcError) board.note(path, error.message);
         throw error;
       }),
     onSent: (ms) => board.sent(path, ms),
     onStream(stream) {
-      stream.on('ready', () => board.said(path, ''));
+      stream.on('ready', () => board.note(path, ''));
       stream.on('delta', (delta) => board.said(path, delta.text));
       stream.on('reconnecting', ({ why }) => {
-        if (why === 'failover') board.said(path, 'the session failed; going on with a new one ...');
+        if (why === 'failover') board.note(path, 'the session failed; going on with a new one ...');
       });
     },
   });
@@ -132,7 +134,7 @@ async function one(invocation: Invocation, job: Job): Promise<Transcript> {
 class Delivery {
   readonly #terminal: Invocation['terminal'];
   readonly #wish: { files: readonly string[]; format: Format; folder: string | undefined };
-  readonly #ready = new Map<string, string | null>();
+  readonly #ready = new Map<string, { body: string | null; tell: () => void }>();
   #printed = 0;
 
   constructor(
@@ -143,20 +145,22 @@ class Delivery {
     this.#wish = wish;
   }
 
-  /** Null: it failed, and there is nothing to wait for. */
-  async deliver(path: string, body: string | null): Promise<void> {
+  /** Null: it failed, and there is nothing to wait for. `tell` follows what it tells of. */
+  async deliver(path: string, body: string | null, tell: () => void): Promise<void> {
     const { files, format, folder } = this.#wish;
     if (folder !== undefined) {
       const name = basename(path, extname(path)) + ENDINGS[format];
       if (body !== null) await writeFile(join(folder, name), `${body}\n`);
+      tell();
       return;
     }
-    this.#ready.set(path, body);
+    this.#ready.set(path, { body, tell });
     for (let next = files[this.#printed]; next !== undefined; next = files[this.#printed]) {
-      const text = this.#ready.get(next);
-      if (text === undefined) return;
+      const ready = this.#ready.get(next);
+      if (ready === undefined) return;
       const title = files.length === 1 || format === 'json' ? '' : `── ${next}\n`;
-      if (text !== null) this.#terminal.print(title + text);
+      if (ready.body !== null) this.#terminal.print(title + ready.body);
+      ready.tell();
       this.#printed += 1;
     }
   }

@@ -9,8 +9,9 @@ export const usageCommand: Command = {
   about: 'Show credit and recent sessions',
   help: `Usage: svc usage [--json]
 
-Shows the audio time left, held by open sessions and used, and the last 20 sessions with what each cost.
-Sessions that failed on the service's side cost nothing.
+Shows the audio time left, held by open sessions and used, and the last 20
+sessions with what each cost. Those that failed on the service's side cost
+nothing.
 
 Examples:
   svc usage
@@ -54,10 +55,11 @@ const STATUS_STYLES: Readonly<Record<UsageSession['status'], Style>> = {
 };
 
 function line(terminal: Invocation['terminal'], session: UsageSession, most: number): string {
-  const when = session.created_at.slice(0, 16).replace('T', ' ');
+  // By the clock on the wall here; Swedes write it as ISO does.
+  const when = new Date(session.created_at).toLocaleString('sv-SE').slice(0, 16);
   const language = session.model.includes('kikuyu') ? 'Kikuyu' : 'Dholuo';
   const status = terminal.style(STATUS_STYLES[session.status], session.status.padEnd(9));
-  const chart = bar(session.billable_ms / most, 10);
+  const chart = bar(session.billable_ms / most, 6);
   const cost = `${session.billable_ms / 1000} s`.padStart(6);
-  return `${terminal.style('dim', when)}  ${language}  ${status}  ${chart} ${cost}  ${terminal.style('dim', session.id.slice(0, 8))}`;
+  return `${terminal.style('dim', when)} ${language}  ${status}  ${chart} ${cost}  ${terminal.style('dim', session.id.slice(0, 8))}`;
 }

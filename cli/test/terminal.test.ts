@@ -1,0 +1,34 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { Terminal } from '../src/terminal.ts';
+
+function output(isTTY: boolean) {
+  return Object.assign(new PassThrough().setEncoding('utf8'), { isTTY });
+}
+
+function show(where: { out: boolean; err: boolean }, env: NodeJS.ProcessEnv = {}) {
+  const [out, err] = [output(where.out), output(where.err)];
+  const terminal = new Terminal(out, err, env);
+  terminal.live(['half']);
+  terminal.print(terminal.style('green', 'whole'));
+  return { out: out.read(), err: err.read() };
+}
+
+test('a terminal gets colours and lines that are redrawn', () => {
+  const { out, err } = show({ out: true, err: true });
+  expect(out).toBe('\u001B[32mwhole\u001B[39m\n');
+  expect(err).toBe('half\n\u001B[1A\u001B[0J');
+});
+
+test('a pipe gets no colours, though somebody watches standard error', () => {
+  expect(show({ out: false, err: true }).out).toBe('whole\n');
+});
+
+test('NO_COLOR takes the colours and leaves the progress', () => {
+  const { out, err } = show({ out: true, err: true }, { NO_COLOR: '1' });
+  expect([out, err]).toEqual(['whole\n', 'half\n\u001B[1A\u001B[0J']);
+});
+
+test('nobody watching: no progress', () => {
+  expect(show({ out: false, err: false }).err).toBeNull();
+});
