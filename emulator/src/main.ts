@@ -140,13 +140,16 @@ function untilInterrupted(): Promise<number> {
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
-  const { code, message } = error instanceof Error ? asErrno(error) : { message: String(error) };
-  const advice =
-    code === 'EADDRINUSE' ? ' Another program has that port: try --port 0 --control-port 0.' : '';
-  process.stderr.write(`svc-emulator: ${message}${advice}\nTry: svc-emulator --help\n`);
-  return 2;
+  const problem = isPortTaken(error)
+    ? `Port ${error.port} is taken. Choose others: --port 0 --control-port 0 takes any that are free.`
+    : `${error instanceof Error ? error.message : String(error)}\nTry: svc-emulator --help`;
+  process.stderr.write(`svc-emulator: ${problem}\n`);
+  // What had started by then would keep the process; PostgreSQL ends with it.
+  process.exit(2);
 });
 
-function asErrno(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
-  return error;
+function isPortTaken(error: unknown): error is Error & { port: number } {
+  return (
+    error instanceof Error && 'port' in error && 'code' in error && error.code === 'EADDRINUSE'
+  );
 }

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -61,6 +63,19 @@ test('a fault that does not exist is answered with those that do', async () => {
   expect(code).toBe(2);
   expect(err).toMatch(/There are: no-credit, /);
 });
+
+test.each(['--port', '--control-port'])(
+  'a taken %s is named, and nothing is left',
+  async (flag) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = String(typeof address === 'object' ? address?.port : address);
+    const { code, err } = await run(['--port', '0', '--control-port', '0', flag, port]);
+    other.close();
+    expect([code, err]).toEqual([2, expect.stringContaining(`Port ${port} is taken.`)]);
+  },
+);
 
 test('the help names every fault and has examples', async () => {
   const { out } = await run(['--help']);
