@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { launchChromium } from '@svc-asr/server/test/chromium.ts';
+import { eventually } from '@svc-asr/server/test/eventually.ts';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../src/emulator.ts';
@@ -39,10 +40,7 @@ test('the React hook listens, shows and stops', async () => {
 });
 
 test('the browser example listens, shows and stops', async () => {
-  const example = spawn(process.execPath, [join(ROOT, 'examples/browser/server.ts')], {
-    env: { ...process.env, PORT: '0', SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const example = startExample();
   try {
     const page = await browser.newPage();
     await page.goto(await firstLine(example));
@@ -56,6 +54,30 @@ test('the browser example listens, shows and stops', async () => {
     example.kill();
   }
 });
+
+test('the browser example: a microphone that is not allowed is told of, and holds no session', async () => {
+  const example = startExample();
+  try {
+    const page = await browser.newPage();
+    await page.addInitScript(() => {
+      navigator.mediaDevices.getUserMedia = () =>
+        Promise.reject(new DOMException('Permission denied', 'NotAllowedError'));
+    });
+    await page.goto(await firstLine(example));
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('The microphone was not allowed.', { exact: false }).waitFor();
+    await eventually(async () => (await clientOf(emulator).usage.get()).reserved_ms === 0);
+  } finally {
+    example.kill();
+  }
+});
+
+function startExample(): ChildProcess {
+  return spawn(process.execPath, [join(ROOT, 'examples/browser/server.ts')], {
+    env: { ...process.env, PORT: '0', SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
 
 async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('Its output is not read.');

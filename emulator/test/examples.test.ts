@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { wavToPcm16k } from '@svc-asr/sdk/audio';
@@ -24,6 +24,16 @@ function settings(): NodeJS.ProcessEnv {
   return { ...process.env, PORT: '0', SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey };
 }
 
+test.each(['browser', 'node-file', 'telephony'])(
+  'the command of the README of %s is there',
+  async (name) => {
+    const readme = await readFile(join(ROOT, 'examples', name, 'README.md'), 'utf8');
+    const [, program = ''] = /^npx node (\S+)/m.exec(readme) ?? [];
+    expect(program).toMatch(new RegExp(`^examples/${name}/`));
+    await access(join(ROOT, program));
+  },
+);
+
 test('node-file prints the text of a WAV file', async () => {
   const program = join(ROOT, 'examples/node-file/transcribe.ts');
   const { stdout, stderr } = await run(process.execPath, [program, FIXTURE, 'svc-asr-dholuo-v1'], {
@@ -33,14 +43,19 @@ test('node-file prints the text of a WAV file', async () => {
   expect(stderr).toMatch(/s charged/);
 });
 
-test('telephony: a call in 8 kHz mu-law frames comes back as text', async () => {
+test('telephony: a call in 8 kHz mu-law frames comes back as text, whatever another caller sends', async () => {
   const bridge = spawn(process.execPath, [join(ROOT, 'examples/telephony/bridge.ts')], {
     env: settings(),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
     const [line] = await once(bridge.stdout.setEncoding('utf8'), 'data');
-    const call = new WebSocket(String(line).trim());
+    const url = String(line).trim();
+    const stranger = new WebSocket(url);
+    await once(stranger, 'open');
+    stranger.send('no media frame');
+    expect((await once(stranger, 'close'))[0]).toBe(1007);
+    const call = new WebSocket(url);
     const told: { event: string; text?: string; end_ms?: number; reason?: string }[] = [];
     call.on('message', (data: Buffer) => told.push(JSON.parse(data.toString('utf8'))));
     await once(call, 'open');

@@ -12,6 +12,7 @@ const problem = document.querySelector('#problem');
 let talk: { stream: SvcStream; microphone: Microphone } | null = null;
 
 async function begin(): Promise<void> {
+  problem?.replaceChildren();
   const stream = openStream({ getSession: fetchSession('/session') });
   stream.on('delta', ({ text }) => now?.replaceChildren(text));
   stream.on('final', ({ text }) => {
@@ -21,21 +22,32 @@ async function begin(): Promise<void> {
     said?.append(line);
   });
   stream.on('error', ({ message }) => problem?.replaceChildren(message));
-  const microphone = await openMicrophone({
-    sink: stream,
-    gate: true,
-    onLevel: (db) => {
-      if (level !== null) level.value = db;
-    },
-  });
-  talk = { stream, microphone };
+  try {
+    const microphone = await openMicrophone({
+      sink: stream,
+      gate: true,
+      onLevel: (db) => {
+        if (level !== null) level.value = db;
+      },
+    });
+    talk = { stream, microphone };
+  } catch (error) {
+    // Gives the session back, also one that is still on its way; close() would let that one lapse in a minute.
+    await stream.finish().catch(() => {});
+    throw error;
+  }
 }
 
 async function end(): Promise<void> {
   await talk?.microphone.stop();
-  const result = await talk?.stream.finish();
+  // A stream that failed has said so by its error event, and has no last final.
+  const result = await talk?.stream.finish().catch(() => null);
   talk = null;
-  document.title = `${result?.final.billable_ms ?? 0} ms charged`;
+  if (result) document.title = `${result.final.billable_ms} ms charged`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function onClick(button: HTMLButtonElement | null, work: () => Promise<void>): void {
@@ -45,7 +57,7 @@ function onClick(button: HTMLButtonElement | null, work: () => Promise<void>): v
         for (const each of [start, stop]) each?.toggleAttribute('disabled');
         return undefined;
       })
-      .catch((error: unknown) => problem?.replaceChildren(String(error)));
+      .catch((error: unknown) => problem?.replaceChildren(messageOf(error)));
   });
 }
 

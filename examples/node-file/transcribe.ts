@@ -14,12 +14,12 @@ const client = new SvcClient(); // SVC_BASE_URL and SVC_API_KEY
 const stream = openStream({
   getSession: ({ signal }) => client.sessions.create({ model, maxAudioSeconds: 300 }, { signal }),
 });
-stream.on('delta', ({ text }) => process.stderr.write(`\r${text}`));
+stream.on('delta', ({ text }) => console.error('...', text));
 
 const audio = wavToPcm16k(await readFile(path));
 for (let at = 0; at < audio.length; at += 16_000)
   await stream.write(audio.subarray(at, at + 16_000));
 const { text, final } = await stream.finish();
 
-process.stderr.write(`\r${final.billable_ms / 1000} s charged\n`);
 console.log(text);
+console.error(`${final.billable_ms / 1000} s charged`);

@@ -41,8 +41,9 @@ export function useTranscript(sessionUrl: string): Transcript {
         await stream.finish().catch(() => {});
       };
     } catch (error) {
-      await stream.close();
       setProblem(error instanceof Error ? error.message : String(error));
+      // Gives the session back, also one that is still on its way.
+      await stream.finish().catch(() => {});
     }
   }, [sessionUrl]);
 

@@ -35,7 +35,15 @@ function answerCall(socket: WebSocket): void {
         return;
     }
   }
-  socket.on('message', (data: Buffer) => onFrame(JSON.parse(data.toString('utf8'))));
+  socket.on('message', (data: Buffer) => {
+    try {
+      onFrame(JSON.parse(data.toString('utf8')));
+    } catch {
+      socket.close(1007, 'Not a media frame.');
+    }
+  });
+  // Without a listener one caller's broken frame would end every call.
+  socket.on('error', () => socket.terminate());
   socket.on('close', () => void call?.stream.close());
 }
 

@@ -26,7 +26,7 @@ export async function apiReport(folder: string): Promise<string> {
     ...[...files.keys()].filter((path) => !entries.includes(path)).toSorted(),
   ];
   const sections = order.map((path) => `## ${path}\n\n\`\`\`ts\n${files.get(path)}\n\`\`\`\n`);
-  return `# Public surface of @svc-asr/sdk\n\nWritten by \`npm run api-report -w sdk\`.\n\n${sections.join('\n')}`;
+  return `# Public surface of @svc-asr/sdk\n\nWritten by \`npm run api-report --prefix sdk\`.\n\n${sections.join('\n')}`;
 }
 
 function withoutComments(text: string): string {

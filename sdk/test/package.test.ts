@@ -78,5 +78,5 @@ test('a stream in a browser costs at most 10 kB', async () => {
 
 test('the report of the public surface is in step', async () => {
   const committed = await readFile(join(import.meta.dirname, '../api-report.md'), 'utf8');
-  expect(await apiReport(folder), 'Run: npm run api-report -w sdk').toBe(committed);
+  expect(await apiReport(folder), 'Run: npm run api-report --prefix sdk').toBe(committed);
 });
