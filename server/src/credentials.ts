@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { CREDENTIAL_PREFIX } from '@svc-asr/protocol';
 import type { SigningKey } from './config.ts';
-import { uuidFromBytes, uuidToBytes } from './ids.ts';
+import { uuidFromBytes, writeUuid } from './ids.ts';
 
 /**
  * A session credential is derived, never stored, so an idempotent replay can give the same one again.
@@ -38,8 +38,8 @@ export function createCredentials(keys: readonly [SigningKey, ...SigningKey[]]):
       const bytes = Buffer.alloc(LENGTH);
       bytes[0] = VERSION;
       bytes[1] = currentId;
-      uuidToBytes(credential.sessionId).copy(bytes, SESSION_AT);
-      uuidToBytes(credential.accountId).copy(bytes, ACCOUNT_AT);
+      writeUuid(credential.sessionId, bytes, SESSION_AT);
+      writeUuid(credential.accountId, bytes, ACCOUNT_AT);
       bytes.writeUIntBE(credential.expiresAtMs, EXPIRY_AT, MAC_AT - EXPIRY_AT);
       mac(current, bytes).copy(bytes, MAC_AT);
       return CREDENTIAL_PREFIX + bytes.toString('base64url');

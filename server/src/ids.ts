@@ -7,9 +7,9 @@ export function newRequestId(): string {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function uuidToBytes(uuid: string): Buffer {
+export function writeUuid(uuid: string, bytes: Buffer, at: number): void {
   if (!UUID.test(uuid)) throw new TypeError('Not a UUID.');
-  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  bytes.write(uuid.replaceAll('-', ''), at, 'hex');
 }
 
 export function uuidFromBytes(bytes: Uint8Array): string {

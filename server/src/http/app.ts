@@ -62,13 +62,17 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   app.server.maxConnections = deps.config.connectionsMax;
   app.decorateRequest('caller', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseJsonBody(Buffer.from(body)));
-    } catch (error) {
-      done(toApiError(error));
-    }
-  });
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    (_request, body, done) => {
+      try {
+        done(null, parseJsonBody(body));
+      } catch (error) {
+        done(toApiError(error));
+      }
+    },
+  );
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header(REQUEST_ID_HEADER, request.id).header('x-content-type-options', 'nosniff');
     const isNamed = request.headers.host !== undefined || request.raw.httpVersion !== '1.1';

@@ -21,8 +21,11 @@ export function answerErrors(app: FastifyInstance, deps: Deps): void {
     sendError(visible, request, reply);
   });
   // Before anything else is looked at: what is not there has no body to be wrong about.
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) {
+      done();
+      return;
+    }
     const allowed = allowedMethods(app, request);
     if (allowed.length === 0) throw new ApiError('route_not_found');
     void reply.header('allow', allowed.join(', '));
