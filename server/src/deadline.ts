@@ -4,14 +4,9 @@ import { ApiError } from './errors.ts';
 const ANSWER_MS = 2_000;
 
 /** The work's own result, or 503 when it takes too long; what the work does later is then nobody's news. */
-export async function withinDeadline<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ApiError('service_unavailable')), ANSWER_MS);
+export function withinDeadline<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new ApiError('service_unavailable')), ANSWER_MS);
+    void work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

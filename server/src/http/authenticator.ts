@@ -4,6 +4,7 @@ import { findApiKey, touchApiKeys, type ApiKeyLookup } from '../accounts/api-key
 import { hashApiKey, parseApiKey } from '../api-key-format.ts';
 import type { Clock } from '../clock.ts';
 import type { Queryable } from '../db.ts';
+import { withinDeadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { KeyNews } from './key-news.ts';
@@ -16,8 +17,8 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** Throws the ApiError that the caller is to see. */
-  authenticate(authorization: string | undefined): Promise<Caller>;
+  /** Throws the ApiError that the caller is to see. A key that is remembered is answered for at once. */
+  authenticate(authorization: string | undefined): Caller | Promise<Caller>;
   /** Writes what is left to write about keys used. */
   close(): Promise<void>;
 }
@@ -36,7 +37,8 @@ interface CachedKey {
   readonly askedAtMs: number;
   /** By then a live key may have expired: the database is asked again. */
   expiresAtMs: number;
-  readonly record: Promise<ApiKeyLookup | null>;
+  /** A promise until the database has answered. */
+  record: ApiKeyLookup | Promise<ApiKeyLookup | null>;
 }
 
 export function createAuthenticator(input: {
@@ -54,18 +56,18 @@ export function createAuthenticator(input: {
   // What an unknown id is compared with, so that it costs the same as a known one.
   const nobody = hashApiKey('nobody', pepper);
 
-  function find(publicId: string): Promise<ApiKeyLookup | null> {
+  function find(publicId: string): ApiKeyLookup | Promise<ApiKeyLookup | null> {
     const now = clock.monotonicMs();
     const cached = cache.get(publicId);
     if (cached !== undefined && isFresh(cached, now)) return cached.record;
-    const record = findApiKey(db, publicId);
+    const record = withinDeadline(findApiKey(db, publicId));
     const entry: CachedKey = { askedAtMs: now, expiresAtMs: Infinity, record };
     cache.delete(publicId);
     // Remembered from the moment of asking: news that comes before the answer then finds what it is about.
     cache.set(publicId, entry);
     record.then(
-      (found) => (found === null ? forget(publicId, record) : limitByExpiry(entry, found)),
-      () => forget(publicId, record),
+      (found) => (found === null ? forget(publicId, entry) : remember(entry, found)),
+      () => forget(publicId, entry),
     );
     if (cache.size > CACHE_KEYS_MAX) cache.delete(cache.keys().next().value ?? '');
     return record;
@@ -75,8 +77,17 @@ export function createAuthenticator(input: {
     return now < Math.min(askedAtMs + lastsMs, expiresAtMs);
   }
   /** Failures and unknown ids are not remembered: the next request asks again. */
-  function forget(publicId: string, record: Promise<ApiKeyLookup | null>): void {
-    if (cache.get(publicId)?.record === record) cache.delete(publicId);
+  function forget(publicId: string, entry: CachedKey): void {
+    if (cache.get(publicId) === entry) cache.delete(publicId);
+  }
+  function admit(key: string, record: ApiKeyLookup | null): Caller {
+    const matches = timingSafeEqual(hashApiKey(key, pepper), record?.hmac ?? nobody);
+    if (record === null || !matches) throw new ApiError('invalid_api_key');
+    if (record.revoked) throw new ApiError('revoked_api_key');
+    if (record.expired) throw new ApiError('expired_api_key');
+    if (!record.accountActive) throw new ApiError('account_inactive');
+    used.add(record.id);
+    return { accountId: record.accountId, keyId: record.id, models: modelsOf(record) };
   }
   news.onChange = (publicId) => cache.delete(publicId);
   async function writeKeysUsed(): Promise<void> {
@@ -90,19 +101,15 @@ export function createAuthenticator(input: {
   const timer = setInterval(() => void writeKeysUsed(), KEYS_USED_EVERY_MS).unref();
 
   return {
-    async authenticate(authorization) {
+    authenticate(authorization) {
       const key = BEARER.exec(authorization ?? '')?.[1];
       if (key === undefined) throw new ApiError('missing_api_key');
       const publicId = parseApiKey(key);
       if (publicId === null) throw new ApiError('invalid_api_key');
-      const record = await find(publicId);
-      const matches = timingSafeEqual(hashApiKey(key, pepper), record?.hmac ?? nobody);
-      if (record === null || !matches) throw new ApiError('invalid_api_key');
-      if (record.revoked) throw new ApiError('revoked_api_key');
-      if (record.expired) throw new ApiError('expired_api_key');
-      if (!record.accountActive) throw new ApiError('account_inactive');
-      used.add(record.id);
-      return { accountId: record.accountId, keyId: record.id, models: modelsOf(record) };
+      const record = find(publicId);
+      return record instanceof Promise
+        ? record.then((found) => admit(key, found))
+        : admit(key, record);
     },
     async close() {
       clearInterval(timer);
@@ -111,8 +118,9 @@ export function createAuthenticator(input: {
   };
 }
 
-/** Until a live key expires; one that has expired stays so. */
-function limitByExpiry(entry: CachedKey, found: ApiKeyLookup): void {
+/** A live key until it expires; one that has expired stays so. */
+function remember(entry: CachedKey, found: ApiKeyLookup): void {
+  entry.record = found;
   if (found.expired || found.expiresInMs === null) return;
   entry.expiresAtMs = entry.askedAtMs + found.expiresInMs;
 }
