@@ -164,7 +164,7 @@ export const API_ERRORS = {
   capacity_exceeded: {
     status: 503,
     type: 'api_error',
-    message: 'All recognisers are busy. Retry as Retry-After says.',
+    message: 'No recogniser is free. Retry as Retry-After says.',
   },
   service_restarting: {
     status: 503,
