@@ -3,6 +3,8 @@ import { API_ERRORS, apiErrorType, type ApiErrorCode, type ErrorBody } from '@sv
 export interface ApiErrorOptions {
   readonly cause?: unknown;
   readonly retryAfterSeconds?: number;
+  /** What else its answer carries. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** A finer fixed sentence of the protocol, never one made from input. */
   readonly message?: string;
 }
@@ -11,12 +13,14 @@ export interface ApiErrorOptions {
 export class ApiError extends Error {
   readonly code: ApiErrorCode;
   readonly retryAfterSeconds: number | null;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ApiErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? API_ERRORS[code].message, { cause: options.cause });
     this.name = 'ApiError';
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds ?? retryAfterDefault(code);
+    this.headers = options.headers ?? {};
   }
 
   get status(): number {

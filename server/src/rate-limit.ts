@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { RatePolicy } from './config.ts';
+import { ApiError } from './errors.ts';
 
 export interface RateDecision {
   readonly allowed: boolean;
@@ -15,6 +16,21 @@ export interface RateLimiter {
   take(key: string): RateDecision;
   /** Counts nothing: would one be allowed? */
   peek(key: string): RateDecision;
+}
+
+/** What a refusal says of a limit that is told of only when it is met, in the headers of the IETF draft. */
+export function rateLimited(
+  name: string,
+  { policy }: RateLimiter,
+  decision: RateDecision,
+): ApiError {
+  return new ApiError('request_rate_exceeded', {
+    retryAfterSeconds: decision.resetSeconds,
+    headers: {
+      'ratelimit-policy': `"${name}";q=${policy.perMinute};w=60`,
+      ratelimit: `"${name}";r=${decision.remaining};t=${decision.resetSeconds}`,
+    },
+  });
 }
 
 /** More keys than this at once only an attacker brings; the longest unused are forgotten first. */

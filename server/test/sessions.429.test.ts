@@ -132,6 +132,8 @@ describe('so many requests a minute', () => {
       expect(status).toBe(429);
       expect(body.error.code).toBe('request_rate_exceeded');
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(headers.get('ratelimit-policy')).toBe('"failed-authentication";q=20;w=60');
+      expect(headers.get('ratelimit')).toBe('"failed-authentication";r=0;t=3');
       expect((await limited.models()).status).toBe(200);
     } finally {
       await limited.stop();

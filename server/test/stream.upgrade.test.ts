@@ -190,6 +190,8 @@ test('too many upgrades from one address: 429 request_rate_exceeded with Retry-A
     body: { error: { code: 'request_rate_exceeded' } },
   });
   expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
+  expect(refusal.headers['ratelimit-policy']).toBe('"upgrades";q=30;w=60');
+  expect(refusal.headers['ratelimit']).toMatch(/^"upgrades";r=0;t=[12]$/);
   await small.stop();
 });
 

@@ -12,6 +12,7 @@ export function refuseUpgrade(socket: Duplex, error: ApiError, requestId: string
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
+  for (const [name, value] of Object.entries(error.headers)) headers.push(`${name}: ${value}`);
   if (error.status === 405) headers.push('Allow: GET');
   if (error.status === 426) headers.push('Upgrade: websocket', 'Sec-WebSocket-Version: 13');
   if (error.retryAfterSeconds !== null) headers.push(`Retry-After: ${error.retryAfterSeconds}`);

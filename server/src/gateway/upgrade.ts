@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { ClaimInput, ClaimResult, Ledger } from '../ledger/ledger.ts';
 import { networkOf } from '../network.ts';
+import { rateLimited } from '../rate-limit.ts';
 
 /** Who may come in. Everything is decided before the 101, so that "open" means open. */
 
@@ -30,8 +31,9 @@ export function checkUpgrade(
   input: { request: IncomingMessage; offered: readonly string[]; address: string },
 ): SessionCredential {
   checkHandshake(input.request);
-  const { allowed, resetSeconds } = deps.limiters.upgrades.take(networkOf(input.address));
-  if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
+  const { upgrades } = deps.limiters;
+  const decision = upgrades.take(networkOf(input.address));
+  if (!decision.allowed) throw rateLimited('upgrades', upgrades, decision);
   if (deps.lifecycle.draining) throw new ApiError('service_restarting');
   if (!input.offered.includes(SUBPROTOCOL)) throw new ApiError('unsupported_subprotocol');
   const [text, second] = input.offered.filter((value) => value.startsWith(CREDENTIAL_PREFIX));

@@ -35,6 +35,7 @@ export function answerErrors(app: FastifyInstance, deps: Deps): void {
 
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   request.refusal = error;
+  void reply.headers(error.headers);
   if (error.retryAfterSeconds !== null) void reply.header('retry-after', error.retryAfterSeconds);
   if (error.status === 401) void reply.header('www-authenticate', 'Bearer');
   if (error.code === 'upgrade_required') void reply.header('upgrade', 'websocket');

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { networkOf } from '../network.ts';
-import type { RateLimiter } from '../rate-limit.ts';
+import { rateLimited, type RateLimiter } from '../rate-limit.ts';
 import type { Caller } from './authenticator.ts';
 
 declare module 'fastify' {
@@ -16,8 +16,8 @@ export function authenticateCaller(deps: Deps) {
   return async (request: FastifyRequest): Promise<void> => {
     const failures = deps.limiters.failedAuthentication;
     const network = networkOf(request.ip);
-    const { allowed, resetSeconds } = failures.peek(network);
-    if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
+    const decision = failures.peek(network);
+    if (!decision.allowed) throw rateLimited('failed-authentication', failures, decision);
     const { authorization } = request.headers;
     // Nothing after this needs it, so nothing after this can let it out.
     request.headers.authorization = undefined;
