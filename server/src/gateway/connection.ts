@@ -285,6 +285,7 @@ export class Connection {
   }
 }
 
-function pass(ms: number): Promise<void> {
+/** So much time, for waits that must have an end; alone it keeps no process alive. */
+export function pass(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -11,7 +11,7 @@ import { ApiError } from '../errors.ts';
 import { newRequestId } from '../ids.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
 import type { NodeLife } from '../node-life.ts';
-import { Connection, SETTLE_BEFORE_CLOSE_MS, type ConnectionLimits } from './connection.ts';
+import { Connection, pass, SETTLE_BEFORE_CLOSE_MS, type ConnectionLimits } from './connection.ts';
 import { refuseUpgrade } from './refusal.ts';
 import { Settlements } from './settlements.ts';
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts';
@@ -244,8 +244,4 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(isDatabaseAway(error) ? 'service_unavailable' : 'internal_error', {
     cause: error,
   });
-}
-
-function pass(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
