@@ -67,6 +67,7 @@ test('the browser example: a microphone that is not allowed is told of, and hold
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('The microphone was not allowed.', { exact: false }).waitFor();
     await eventually(async () => (await clientOf(emulator).usage.get()).reserved_ms === 0);
+    expect(await page.locator('#problem').textContent()).toContain('Allow it in the browser');
   } finally {
     example.kill();
   }
