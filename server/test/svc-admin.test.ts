@@ -180,6 +180,25 @@ test('the audit ends with 1 and names the account when the books are wrong', asy
   }
 });
 
+test('the audit needs no more than the rights of an auditor', async () => {
+  const user = `auditor_${randomUUID().replaceAll('-', '')}`;
+  await books.owner.query(
+    `create role ${user} login password '${user}'; grant svc_auditor to ${user}`,
+  );
+  const url = new URL(books.database.url);
+  url.username = user;
+  url.password = user;
+  try {
+    expect(await adminWith({ DATABASE_URL: url.href }, ['audit'])).toMatchObject({ status: 0 });
+    expect(await adminWith({ DATABASE_URL: url.href }, ['accounts', 'list'])).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('grant svc_operator'),
+    });
+  } finally {
+    await books.owner.query(`drop role ${user}`);
+  }
+});
+
 describe('a mistake', () => {
   test.for([
     { words: ['credit', 'grant', NOBODY, '60', '--reason', 'x'], status: 2, says: '90s, 30m, 2h' },

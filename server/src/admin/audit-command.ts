@@ -27,7 +27,7 @@ export function addAuditCommand(program: Command, run: RunCommand): void {
         }
         if (broken.length === 0) output.say('Every invariant holds.');
         return broken.length === 0 ? EXIT.done : EXIT.refused;
-      }),
+      }, 'svc_auditor'),
     );
   examples(command, ['audit', 'audit --safety --json']);
 }

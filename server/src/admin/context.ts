@@ -1,4 +1,4 @@
-import type { Pool } from '../db.ts';
+import type { DatabaseRole, Pool } from '../db.ts';
 import type { Output, Streams } from './output.ts';
 
 /** What every command works with. Made once the command line is known to be right. */
@@ -13,7 +13,11 @@ export interface AdminContext {
 }
 
 /** Opens the database for one command and closes it after. A number is the exit status. */
-export type RunCommand = (work: (context: AdminContext) => Promise<number | void>) => Promise<void>;
+export type RunCommand = (
+  work: (context: AdminContext) => Promise<number | void>,
+  /** Whose rights it takes: the operator's unless fewer will do. */
+  role?: DatabaseRole,
+) => Promise<void>;
 
 export interface AdminEnvironment extends Streams {
   readonly env: Readonly<Record<string, string | undefined>>;

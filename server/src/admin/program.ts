@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { createPool, isDatabaseAway, type DatabaseRole } from '../db.ts';
+import { createPool, isDatabaseAway } from '../db.ts';
 import { addAccountsCommand } from './accounts-command.ts';
 import { addAuditCommand } from './audit-command.ts';
 import type { AdminEnvironment, RunCommand } from './context.ts';
@@ -13,7 +13,6 @@ import { addNodesCommand, addSessionsCommand } from './sessions-command.ts';
 import { readSettings } from './settings.ts';
 import { addOperatorsCommand, addWaitlistCommand } from './waitlist-command.ts';
 
-const ROLE: DatabaseRole = 'svc_operator';
 /** An audit of a large ledger takes its time; nothing else here does. */
 const STATEMENT_TIMEOUT_MS = 30 * 60_000;
 
@@ -29,14 +28,14 @@ export async function runAdmin(
 ): Promise<number> {
   let status: number = EXIT.done;
   const program = new Command('svc-admin');
-  const run: RunCommand = async (work) => {
+  const run: RunCommand = async (work, role = 'svc_operator') => {
     const { json, actor } = program.opts<GlobalOptions>();
     const settings = readSettings(environment.env, environment.devFolder);
     const output = createOutput(environment, json === true);
     if (settings.note !== null) output.say(settings.note);
     const db = createPool({
       url: settings.databaseUrl,
-      role: ROLE,
+      role,
       applicationName: 'svc-admin',
       maxConnections: 1,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
