@@ -54,9 +54,9 @@ test('C04 drain deadline: a last final, service_restart, 1012, nothing billed', 
 test('a reservation that was placed on a node which then drains finds its place on another', async () => {
   const database = await createTestDatabase();
   const shared = { PUBLIC_STREAM_URL: 'wss://streams.example.com/v1/asr/stream' };
-  const first = await startService({ ...SAYS, database, env: { ...shared, NODE_ID: 'node-1' } });
+  const first = await startService({ ...SAYS, database, env: shared });
   const { body } = await first.createSession({ model: KIKUYU });
-  const second = await startService({ ...SAYS, database, env: { ...shared, NODE_ID: 'node-2' } });
+  const second = await startService({ ...SAYS, database, env: shared });
   await first.stop();
   await sweptAtLeastOnce(second);
   const client = await StreamClient.ready(body, { url: second.streamUrl });
@@ -74,7 +74,7 @@ test('a reservation that only a node could serve which is gone ends at once, and
   const second = await startService({
     ...SAYS,
     database,
-    env: { NODE_ID: 'node-2', PUBLIC_STREAM_URL: 'wss://node-2.example.com' },
+    env: { PUBLIC_STREAM_URL: 'wss://node-2.example.com' },
   });
   await first.stop();
   await sweptAtLeastOnce(second);
@@ -90,11 +90,12 @@ test('a reservation that only a node could serve which is gone ends at once, and
 
 test('a node that starts again under its id ends what its earlier process left, unbilled', async () => {
   const database = await createTestDatabase();
-  const lost = await startService({ ...SAYS, database });
+  const env = { NODE_ID: 'node-1' };
+  const lost = await startService({ ...SAYS, database, env });
   const client = await newStream(lost);
   await client.send(speech({ ms: 1_000 })).flush();
   // The earlier process still runs, as one that hangs would: only the newer epoch counts.
-  const again = await startService({ ...SAYS, database });
+  const again = await startService({ ...SAYS, database, env });
   await sweptAtLeastOnce(again);
   const { rows } = await database.pool.query('select status, billable_ms from sessions');
   expect(rows).toEqual([{ status: 'failed', billable_ms: 0 }]);

@@ -30,7 +30,7 @@ test('a process that is still starting is not ready, and its streams are 503', a
   };
   const node = await startService({
     database: svc.database,
-    env: { ROLE: 'node', NODE_ID: 'node-3' },
+    env: { ROLE: 'node' },
     parts: { lifecycle, engine: { ...engine, health } },
   });
   try {
@@ -73,7 +73,7 @@ test('/metrics is closed to whoever does not have the token, and absent where no
 });
 
 test('a streaming node serves streams that an API process reserved, and nothing of the API', async () => {
-  const env = { ROLE: 'node', NODE_ID: 'node-2', METRICS_TOKEN: 'token-of-the-operator' };
+  const env = { ROLE: 'node', METRICS_TOKEN: 'token-of-the-operator' };
   const node = await startService({ database: svc.database, env });
   try {
     const { body } = await svc.createSession();

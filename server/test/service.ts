@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createScriptedEngine, type ScriptedEngine, type ScriptedOptions } from '@svc-asr/engine';
 import {
   STREAM_PATH,
@@ -88,7 +89,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     PORT: '0',
     DATABASE_URL: options.databaseUrl ?? database.url,
     PUBLIC_STREAM_URL: 'wss://node-1.example.com/v1/asr/stream',
-    NODE_ID: 'node-1',
+    // Two processes under one id: the earlier one is superseded, which only tests of that want.
+    NODE_ID: `node-${randomUUID()}`,
     LOG_LEVEL: 'trace',
     ...options.env,
   });

@@ -59,7 +59,7 @@ async function failSession(through: Service, tenant: Tenant): Promise<string> {
 
 /** A process that looks at the failures as it starts. */
 async function withLimit<T>(ask: (limited: Service) => Promise<T>): Promise<T> {
-  const env = { NODE_ID: `limited-${crypto.randomUUID()}`, FAILED_SESSIONS_PER_HOUR: '5' };
+  const env = { FAILED_SESSIONS_PER_HOUR: '5' };
   const limited = await startService({ database: svc.database, env });
   try {
     return await ask(limited);
