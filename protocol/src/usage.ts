@@ -11,7 +11,11 @@ export const UsageSession = Closed(
     id: Uuid,
     model: ModelIdSchema,
     status: Type.Enum([...SESSION_STATUSES]),
-    audio_ms: Count,
+    audio_ms: Type.Integer({
+      minimum: 0,
+      description:
+        'Accepted audio. While a session is active only its node knows it: 0 until it ends.',
+    }),
     billable_ms: Count,
     created_at: DateTime,
     completed_at: Type.Union([DateTime, Type.Null()]),
