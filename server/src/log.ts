@@ -16,7 +16,7 @@ const SECRET_PATHS = [
 const SECRET_PATTERN = /svc\.auth\.[\w-]+|svc_live_v1_\w+|(?<=:\/\/)[^\s"'@/]+:[^\s"'@/]+(?=@)/g;
 
 /** Lines go out together, at the latest after a tenth of a second; what is left goes out when the process exits. */
-const BUFFERED_STDOUT = { fd: 1, sync: false, minLength: 4_096, periodicFlush: 100 } as const;
+const BUFFERED_STDOUT = { fd: 1, sync: false, minLength: 12_288, periodicFlush: 100 } as const;
 
 /** Works on any text that leaves the process: log lines, stacks, crash output. */
 export function redactSecrets(text: string): string {
