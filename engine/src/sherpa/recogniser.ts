@@ -12,8 +12,7 @@ export interface WeightFiles {
 /** The first chunk's decode wants a little more than a chunk; no model of the family wants two. */
 const FIRST_DECODE_SAMPLES_MAX = 2 * CHUNK_SAMPLES;
 /** inputFinished() leaves the partial chunk undecoded; this much silence always pushes it through. */
-const TAIL_SAMPLES = 20_800;
-const TAIL = new Float32Array(TAIL_SAMPLES);
+const TAIL = new Float32Array(20_800);
 
 /** Weights in memory, and the utterances that they decode. */
 export class Recogniser {
@@ -101,9 +100,10 @@ export class Utterance {
     accept(this.#stream, samples);
   }
 
-  /** No more audio: pushes what is left through the decoder. */
+  /** No more audio: pushes what is left through the decoder. Silence that completes no chunk would never be decoded. */
   finish(): void {
-    if (this.#stream !== undefined) accept(this.#stream, TAIL);
+    const unused = (this.#samples + TAIL.length) % CHUNK_SAMPLES;
+    if (this.#stream !== undefined) accept(this.#stream, TAIL.subarray(unused));
   }
 
   transcript(): Transcript {
