@@ -166,7 +166,9 @@ export class Scheduler {
     const count = pcm.length / AUDIO.bytesPerSample;
     if (count > this.#samples.length) this.#samples = new Float32Array(count);
     const samples = this.#samples;
-    for (let at = 0; at < count; at += 1) samples[at] = pcm.readInt16LE(at * 2) / FULL_SCALE;
+    // Every frame is a whole number of samples long, so each begins on one.
+    const integers = new Int16Array(pcm.buffer, pcm.byteOffset, count);
+    for (let at = 0; at < count; at += 1) samples[at] = (integers[at] ?? 0) / FULL_SCALE;
     return samples.subarray(0, count);
   }
 }
