@@ -17,10 +17,15 @@ const NOW_MS = 1_000_000;
 
 let scheduler: Scheduler;
 let sent: FrameHeader[];
+/** Whose words were sent. */
+let said: (number | undefined)[];
 beforeEach(() => {
-  sent = [];
+  [sent, said] = [[], []];
   scheduler = new Scheduler(
-    (header) => sent.push(header),
+    (header, payload) => {
+      sent.push(header);
+      if (payload !== undefined) said.push(header.stream);
+    },
     () => NOW_MS,
   );
   scheduler.open(FAST, recogniser, language);
@@ -59,6 +64,33 @@ test('eight that wait are a full batch, and are decoded together', () => {
   }
   expect(scheduler.full).toBe(true);
   expect(round()).toEqual(eight);
+});
+
+test('words of a fast sender come with every fourth chunk, and when there is nothing to decode', () => {
+  for (let times = 0; times < 5; times += 1) scheduler.audio(FAST, chunk);
+  for (let times = 0; times < 3; times += 1) scheduler.round();
+  expect(said).toEqual([]);
+  scheduler.round();
+  expect(said).toEqual([FAST]);
+  scheduler.round();
+  expect(said).toEqual([FAST]);
+  expect(scheduler.unsaid).toBe(true);
+  scheduler.sayUnsaid();
+  expect(said).toEqual([FAST, FAST]);
+  expect(scheduler.unsaid).toBe(false);
+});
+
+test('words of a live sender come with every chunk', () => {
+  scheduler.audio(LIVE, chunk);
+  scheduler.round();
+  expect(said).toEqual([LIVE]);
+});
+
+test.each(['flush', 'reset', 'close'] as const)('words that a %s overtakes are not said', (act) => {
+  for (let times = 0; times < 5; times += 1) scheduler.audio(FAST, chunk);
+  for (let times = 0; times < 5; times += 1) scheduler.round();
+  scheduler[act](FAST);
+  expect(scheduler.unsaid).toBe(false);
 });
 
 test('every chunk and every flush gives its credit back once, reset or not', () => {

@@ -86,9 +86,10 @@ function work(): void {
     setImmediate(work);
     return;
   }
-  if (!scheduler.idle) scheduler.round();
+  if (scheduler.idle) scheduler.sayUnsaid();
+  else scheduler.round();
   deliver();
-  working = !scheduler.idle;
+  working = !scheduler.idle || scheduler.unsaid;
   if (working) setImmediate(work);
 }
 

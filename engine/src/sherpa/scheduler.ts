@@ -4,7 +4,7 @@ import type { Recogniser, Utterance } from './recogniser.ts';
 
 /** Larger batches decode no faster and make everybody wait for the whole of them (ADR 0012). */
 const BATCH_MAX = 8;
-/** Who is behind gets the words of every fourth chunk: a result costs more the longer it is (ADR 0012). */
+/** Who sends faster than speech gets the words of every fourth chunk: a result costs as much as it is long (ADR 0012). */
 const RESULT_EVERY = 4;
 const FULL_SCALE = 32_768;
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
@@ -42,6 +42,8 @@ type Send = (header: FrameHeader, payload?: string) => void;
 export class Scheduler {
   readonly #slots = new Map<number, Slot>();
   readonly #line = new Set<Slot>();
+  /** Whose last words were not fetched yet. */
+  readonly #unsaid = new Map<Slot, Part>();
   readonly #send: Send;
   readonly #nowMs: () => number;
   #samples = new Float32Array(CHUNK_SAMPLES);
@@ -53,6 +55,10 @@ export class Scheduler {
 
   get idle(): boolean {
     return this.#line.size === 0;
+  }
+
+  get unsaid(): boolean {
+    return this.#unsaid.size > 0;
   }
 
   /** More input would not make the next batch larger. */
@@ -84,6 +90,7 @@ export class Scheduler {
     if (slot === undefined || part === undefined) return;
     part.utterance.finish();
     part.flushed = true;
+    this.#unsaid.delete(slot);
     slot.parts.push(beginPart(slot, part.number + 1));
     this.#line.add(slot);
   }
@@ -93,6 +100,7 @@ export class Scheduler {
     const slot = this.#slots.get(id);
     const part = slot?.parts.pop();
     if (slot === undefined || part === undefined) return;
+    this.#unsaid.delete(slot);
     if (part.chunksOwed > 0) {
       const credits = part.chunksOwed;
       this.#send({ type: FRAME.decoded, stream: id, utterance: part.number, credits });
@@ -105,6 +113,7 @@ export class Scheduler {
     if (slot === undefined) return;
     this.#slots.delete(id);
     this.#line.delete(slot);
+    this.#unsaid.delete(slot);
   }
 
   /** One decode for each of those who are first. */
@@ -118,6 +127,17 @@ export class Scheduler {
     }
     decodeTogether(batch.map(({ part }) => part.utterance));
     for (const { slot, part } of batch) this.#decoded(slot, part);
+  }
+
+  /** There is time for words that were held back: those of one stream. */
+  sayUnsaid(): void {
+    for (const [slot, part] of this.#unsaid) {
+      return this.#say(slot, part, {
+        type: FRAME.decoded,
+        stream: slot.id,
+        utterance: part.number,
+      });
+    }
   }
 
   #nextInLine(): Slot[] {
@@ -147,7 +167,15 @@ export class Scheduler {
     const behind = part.utterance.ready;
     if (behind || part.flushed) this.#line.add(slot);
     const header = { type: FRAME.decoded, stream: slot.id, utterance: part.number, credits };
-    if (part.flushed || (behind && part.decodes % RESULT_EVERY !== 0)) return this.#send(header);
+    if (part.flushed) return this.#send(header);
+    const isFast = behind || slot.liveClockMs > this.#nowMs();
+    if (!isFast || part.decodes % RESULT_EVERY === 0) return this.#say(slot, part, header);
+    this.#unsaid.set(slot, part);
+    this.#send(header);
+  }
+
+  #say(slot: Slot, part: Part, header: FrameHeader): void {
+    this.#unsaid.delete(slot);
     const { text, words } = part.utterance.transcript();
     if (text === part.said) return this.#send(header);
     part.said = text;
