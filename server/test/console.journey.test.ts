@@ -128,6 +128,24 @@ test('everything can be done with the keyboard alone, and focus comes back where
   await context.close();
 });
 
+test('a network that is away for a while takes nothing off the overview', async () => {
+  const { page, context } = await openPage(browser);
+  await service.admit('far@example.com');
+  await page.clock.install();
+  await signInAs(page, { service, email: 'far@example.com' });
+  const shown = page.getByRole('heading', { name: 'Recent sessions' });
+  await shown.waitFor();
+  await page.route('**/console-api/overview', (route) => route.abort());
+  // The second look comes after the first one's failure has been drawn.
+  for (let look = 0; look < 2; look += 1) {
+    const failed = page.waitForEvent('requestfailed');
+    await page.clock.runFor(31_000);
+    await failed;
+  }
+  expect(await shown.isVisible()).toBe(true);
+  await context.close();
+});
+
 test('the console speaks Swahili to whoever chose it, in letters too', async () => {
   const { page, context } = await openPage(browser, { locale: 'sw-KE' });
   await service.admit('baraka@example.com');

@@ -10,18 +10,25 @@ export type Load<T> =
 export function useLoad<T>(path: string): {
   load: Load<T>;
   reload: () => Promise<void>;
+  /** For a clock: an answer that does not come takes nothing off the screen. */
+  refresh: () => Promise<void>;
   set: (data: T) => void;
 } {
   const [load, setLoad] = useState<Load<T>>({ state: 'loading' });
-  const reload = useCallback(async () => {
-    try {
-      setLoad({ state: 'ready', data: await get<T>(path) });
-    } catch (error) {
-      setLoad({ state: 'error', error });
-    }
-  }, [path]);
+  const read = useCallback(
+    async (keeps: boolean) => {
+      try {
+        setLoad({ state: 'ready', data: await get<T>(path) });
+      } catch (error) {
+        setLoad((now) => (keeps && now.state === 'ready' ? now : { state: 'error', error }));
+      }
+    },
+    [path],
+  );
+  const reload = useCallback(() => read(false), [read]);
+  const refresh = useCallback(() => read(true), [read]);
   useEffect(() => {
     void reload();
   }, [reload]);
-  return { load, reload, set: (data) => setLoad({ state: 'ready', data }) };
+  return { load, reload, refresh, set: (data) => setLoad({ state: 'ready', data }) };
 }

@@ -17,17 +17,17 @@ const QUIET_REFRESH_MS = 30_000;
 
 export function OverviewScreen() {
   const texts = useTexts();
-  const { load, reload } = useLoad<Overview>('/overview');
+  const { load, reload, refresh } = useLoad<Overview>('/overview');
   const live = load.state === 'ready' ? load.data.sessions.find(isLive) : undefined;
   useEffect(() => {
     const timer = setInterval(
       () => {
-        if (!document.hidden) void reload();
+        if (!document.hidden) void refresh();
       },
       live === undefined ? QUIET_REFRESH_MS : LIVE_REFRESH_MS,
     );
     return () => clearInterval(timer);
-  }, [live === undefined, reload]);
+  }, [live === undefined, refresh]);
   return (
     <>
       <PageHead title={texts.overview.title}>
