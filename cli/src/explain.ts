@@ -16,9 +16,8 @@ export function explain(error: unknown): string {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  insufficient_credits: 'Buy or ask for more; `svc usage` shows what is left.',
-  concurrency_limit_exceeded:
-    '`svc usage` shows it. Wait for it to end, or ask for a higher limit.',
+  insufficient_credits: '`svc usage` shows what it was used for.',
+  concurrency_limit_exceeded: '`svc usage` shows it.',
   connection_failed: '`svc doctor` finds out more.',
   timeout: '`svc doctor` finds out more.',
   insecure_base_url: 'Here that is SVC_ALLOW_INSECURE=1.',
