@@ -11,7 +11,12 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   // A phone's bar of tabs hangs over whatever is there, and so does a dialog: a whole page would show it in mid-air.
   const hanging = name.includes('phone') || (await page.locator('dialog').count()) > 0;
   const fullPage = !hanging || name.startsWith('public');
-  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage });
+  // What is still fading in would be missing.
+  await page.screenshot({
+    path: join(PICTURES, `${name}.png`),
+    fullPage,
+    animations: 'disabled',
+  });
 }
 
 export const DEVICES = {
