@@ -68,7 +68,8 @@ export class Terminal {
 
   clearLive(): void {
     if (this.#liveLines === 0) return;
-    this.#err.write(`\u001B[${this.#liveLines}A\u001B[0J`);
+    // To the first column too: the echo of Ctrl-C has moved on.
+    this.#err.write(`\u001B[${this.#liveLines}F\u001B[0J`);
     this.#liveLines = 0;
   }
 }

@@ -17,7 +17,7 @@ function show(where: { out: boolean; err: boolean }, env: NodeJS.ProcessEnv = {}
 test('a terminal gets colours and lines that are redrawn', () => {
   const { out, err } = show({ out: true, err: true });
   expect(out).toBe('\u001B[32mwhole\u001B[39m\n');
-  expect(err).toBe('half\n\u001B[1A\u001B[0J');
+  expect(err).toBe('half\n\u001B[1F\u001B[0J');
 });
 
 test('a pipe gets no colours, though somebody watches standard error', () => {
@@ -26,7 +26,7 @@ test('a pipe gets no colours, though somebody watches standard error', () => {
 
 test('NO_COLOR takes the colours and leaves the progress', () => {
   const { out, err } = show({ out: true, err: true }, { NO_COLOR: '1' });
-  expect([out, err]).toEqual(['whole\n', 'half\n\u001B[1A\u001B[0J']);
+  expect([out, err]).toEqual(['whole\n', 'half\n\u001B[1F\u001B[0J']);
 });
 
 test('nobody watching: no progress', () => {
