@@ -136,6 +136,9 @@ function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
             ))}
           </select>
         </label>
+        <a className="button button-secondary" href="/reference">
+          {texts.nav.reference}
+        </a>
         <button
           type="button"
           className="button button-secondary"

@@ -38,6 +38,7 @@ function header({ nav, other }: PublicTexts): string {
       <nav class="flex items-center gap-4 text-sm sm:gap-6">
         <a class="${quiet} max-sm:hidden" href="#how">${nav.how}</a>
         <a class="${quiet} max-sm:hidden" href="#price">${nav.price}</a>
+        <a class="${quiet} max-md:hidden" href="/reference">${nav.reference}</a>
         <a class="${quiet}" href="${other.href}" hreflang="${other.code}" lang="${other.code}">${other.label}</a>
         <a class="button button-secondary" href="/app">${nav.signIn}</a>
       </nav>
@@ -195,10 +196,10 @@ function waitlist({ waitlist: texts }: PublicTexts, language: ConsoleLanguage): 
     </section>`;
 }
 
-function footer({ foot }: PublicTexts): string {
+function footer({ foot, nav }: PublicTexts): string {
   return `
     <footer class="flex flex-wrap justify-between gap-x-10 gap-y-3 border-t border-line py-8 text-sm text-ink-3">
       <p class="max-w-[70ch]">${foot.honest}</p>
-      <a class="underline underline-offset-4 hover:text-ink" href="/v1/models">${foot.models}</a>
+      <a class="underline underline-offset-4 hover:text-ink" href="/reference">${nav.reference}</a>
     </footer>`;
 }

@@ -7,6 +7,7 @@ const en = {
     skip: 'Skip to content',
     how: 'How it works',
     price: 'Price',
+    reference: 'API reference',
     signIn: 'Sign in',
     join: 'Join the waitlist',
   },
@@ -90,7 +91,6 @@ const en = {
   foot: {
     honest:
       'The weights that ship with this service were trained on synthetic speech only. They show how it works; they are not yet fit for real voices.',
-    models: 'Models',
   },
 };
 export type PublicTexts = typeof en;
@@ -101,6 +101,7 @@ const sw: PublicTexts = {
     skip: 'Ruka hadi yaliyomo',
     how: 'Jinsi inavyofanya kazi',
     price: 'Bei',
+    reference: 'Marejeleo ya API',
     signIn: 'Ingia',
     join: 'Jiunge na orodha',
   },
@@ -184,7 +185,6 @@ const sw: PublicTexts = {
   foot: {
     honest:
       'Modeli zinazokuja na huduma hii zilifunzwa kwa usemi wa kompyuta pekee. Zinaonyesha jinsi inavyofanya kazi; bado hazifai kwa sauti halisi.',
-    models: 'Modeli',
   },
 };
 

@@ -9,6 +9,7 @@ export const en = {
     playground: 'Playground',
     settings: 'Settings',
     operator: 'Waitlist',
+    reference: 'API reference',
     signOut: 'Sign out',
     theme: 'Appearance',
     themes: { system: 'Like my device', light: 'Light', dark: 'Dark' },

@@ -10,6 +10,7 @@ export const sw: Texts = {
     playground: 'Jaribio',
     settings: 'Mipangilio',
     operator: 'Orodha',
+    reference: 'Marejeleo ya API',
     signOut: 'Ondoka',
     theme: 'Mwonekano',
     themes: { system: 'Kama kifaa changu', light: 'Mwanga', dark: 'Giza' },

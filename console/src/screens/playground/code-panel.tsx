@@ -35,6 +35,12 @@ export function CodePanel({ model, maxAudioSeconds }: { model: ModelId; maxAudio
         label={texts.playground.code}
         syntax={place === 'curl' ? 'Shell' : 'TypeScript'}
       />
+      <a
+        href="/reference"
+        className="mt-4 inline-block rounded-sm text-sm text-ink-2 underline underline-offset-4 hover:text-ink"
+      >
+        {texts.nav.reference}
+      </a>
     </Card>
   );
 }
