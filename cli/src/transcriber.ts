@@ -14,6 +14,16 @@ export interface TranscribeInput {
 const UTTERANCE_MS_MIN = 3_000;
 const PAUSE_MS = 700;
 
+/** The end came too early. What was final by then is paid for, so it is handed on. */
+export class BrokenOff extends Error {
+  readonly transcript: Transcript;
+  constructor(cause: unknown, transcript: Transcript) {
+    super('The transcript is not whole.', { cause });
+    this.name = 'BrokenOff';
+    this.transcript = transcript;
+  }
+}
+
 /** Audio to the end, one utterance after the other. */
 export async function transcribe(input: TranscribeInput): Promise<Transcript> {
   const audio = await whenHeard(input.audio);
@@ -27,6 +37,8 @@ export async function transcribe(input: TranscribeInput): Promise<Transcript> {
     }
     await feeder.end();
     return await stream.finish();
+  } catch (error) {
+    throw stream.transcript.text === '' ? error : new BrokenOff(error, stream.transcript);
   } finally {
     await stream.close();
   }

@@ -91,6 +91,15 @@ describe('transcribe', () => {
   });
 });
 
+test('credit that ends half-way: what was paid for is written, and how far it goes', async () => {
+  const poor = await startEmulator({ texts: ['nĩ wega mũno'], creditMs: 2_000 });
+  const env = { SVC_BASE_URL: poor.url, SVC_API_KEY: poor.apiKey };
+  const { code, out, err } = await svc(['transcribe', FIXTURE, '-l', 'ki'], { env });
+  await poor.stop();
+  expect([code, out]).toEqual([4, 'nĩ wega mũno\n']);
+  expect(err).toMatch(/✗ kikuyu-1\.wav .*credit.* It is written up to 0:02\./);
+});
+
 test('what has no sound reserves nothing, so that nobody waits for it', async () => {
   const recent = async (): Promise<unknown> => JSON.parse((await svc(['usage', '--json'])).out);
   const before = await recent();

@@ -18,7 +18,8 @@ import { chosenModel } from '../languages.ts';
 import { decodeFile, durationMs } from '../media.ts';
 import { Board } from '../progress.ts';
 import { openClient } from '../settings.ts';
-import { transcribe } from '../transcriber.ts';
+import { clock } from '../terminal.ts';
+import { BrokenOff, transcribe } from '../transcriber.ts';
 
 const JOBS_MAX = 32;
 const SESSION_SECONDS = 300;
@@ -78,9 +79,13 @@ async function run(invocation: Invocation): Promise<ExitCode> {
         return EXIT.done;
       } catch (error) {
         const interrupted = invocation.interrupted.aborted;
-        const why = interrupted ? 'Interrupted.' : explain(error);
-        await delivery.deliver(path, null, () => board.failed(path, why));
-        return interrupted ? EXIT.interrupted : exitCodeOf(error);
+        const cause = error instanceof BrokenOff ? error.cause : error;
+        const why = interrupted ? 'Interrupted.' : explain(cause);
+        const part = error instanceof BrokenOff ? error.transcript : null;
+        const body = part === null ? null : render(format, path, part);
+        const extent = part === null ? '' : ` It is written up to ${clock(endOf(part))}.`;
+        await delivery.deliver(path, body, () => board.failed(path, why + extent));
+        return interrupted ? EXIT.interrupted : exitCodeOf(cause);
       } finally {
         turns.giveBack();
       }
@@ -91,6 +96,10 @@ async function run(invocation: Invocation): Promise<ExitCode> {
   return codes.includes(EXIT.interrupted)
     ? EXIT.interrupted
     : (codes.find((code) => code !== 0) ?? EXIT.done);
+}
+
+function endOf({ finals }: Transcript): number {
+  return finals.at(-1)?.end_ms ?? 0;
 }
 
 interface Job {
