@@ -14,6 +14,7 @@ export interface Metrics {
 }
 
 const NANOSECONDS = 1e9;
+const LOOP_SAMPLE_MS = 20;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -67,7 +68,10 @@ export function createMetrics(): Metrics {
 }
 
 function observeProcess(registry: Registry): void {
-  const delay = monitorEventLoopDelay({ resolution: 20 });
+  const delay = monitorEventLoopDelay({ resolution: LOOP_SAMPLE_MS });
+  // What is measured is the time between two samples: on an idle loop, the interval itself.
+  const lagS = (sampledNs: number): number =>
+    Math.max(0, sampledNs / NANOSECONDS - LOOP_SAMPLE_MS / 1000);
   delay.enable();
   registry.registerMetric(
     new Gauge({
@@ -76,9 +80,9 @@ function observeProcess(registry: Registry): void {
       labelNames: ['quantile'],
       registers: [],
       collect() {
-        this.set({ quantile: '0.5' }, delay.percentile(50) / NANOSECONDS);
-        this.set({ quantile: '0.99' }, delay.percentile(99) / NANOSECONDS);
-        this.set({ quantile: '1' }, delay.max / NANOSECONDS);
+        this.set({ quantile: '0.5' }, lagS(delay.percentile(50)));
+        this.set({ quantile: '0.99' }, lagS(delay.percentile(99)));
+        this.set({ quantile: '1' }, lagS(delay.max));
         delay.reset();
       },
     }),

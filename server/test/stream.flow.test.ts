@@ -1,3 +1,5 @@
+import { createScriptedEngine, type Engine } from '@svc-asr/engine';
+import { LIMITS } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { KIKUYU, startService } from './service.ts';
 import { framed, speech, StreamClient } from './stream-client.ts';
@@ -14,6 +16,37 @@ test('a fast sender is held back, loses nothing and pays for exactly what it sen
   expect(final).toMatchObject({ total_audio_ms: 50_000, billable_ms: 50_000 });
   await client.close();
   expect((await svc.usage()).body.consumed_ms).toBe(50_000);
+  await svc.stop();
+});
+
+test('a process holds at most 256 KiB of a stream that its engine has not taken', async () => {
+  const engine = createScriptedEngine({ script: { texts: ['nĩ wega'] } });
+  let held = 0;
+  let mostHeld = 0;
+  /** Takes a frame only when the process has answered a request meanwhile: time enough to read the whole socket. */
+  const slow: Engine = {
+    ...engine,
+    async open(input) {
+      const stream = await engine.open(input);
+      const write = stream.write.bind(stream);
+      stream.write = async (pcm) => {
+        held += pcm.byteLength;
+        mostHeld = Math.max(mostHeld, held);
+        await svc.models();
+        held -= pcm.byteLength;
+        return write(pcm);
+      };
+      return stream;
+    },
+  };
+  const svc = await startService({ parts: { engine: slow } });
+  const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 60 });
+  const client = await StreamClient.ready(body, { url: svc.streamUrl });
+  for (const frame of framed(speech({ ms: 60_000 }), 16_000)) client.send(frame);
+  await client.closed;
+  expect(mostHeld).toBeGreaterThan(0);
+  expect(mostHeld).toBeLessThanOrEqual(LIMITS.heldAudioBytes);
+  expect((await svc.usage()).body.consumed_ms).toBe(60_000);
   await svc.stop();
 });
 
