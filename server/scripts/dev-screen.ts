@@ -20,7 +20,7 @@ export function showStart(input: {
   const minutes = (input.creditMs / 60_000).toFixed(1);
   stdout.write(
     `\n  ${styleText(['bold', 'green'], 'svc-asr')}  speech recognition for Kikuyu and Dholuo ` +
-      `${styleText('dim', `ready in ${Math.round(input.tookMs)} ms`)}\n\n` +
+      `${styleText('dim', `ready in ${(input.tookMs / 1000).toFixed(1)} s`)}\n\n` +
       row('API', styleText('cyan', input.url)) +
       row('Reference', styleText('cyan', `${input.url}/reference`)) +
       row('Console', `${styleText('cyan', `${input.consoleUrl}/app`)}  sign in as ${input.email}`) +
