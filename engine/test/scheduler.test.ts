@@ -55,6 +55,15 @@ test('chunks that are due together are decoded together', () => {
   expect(scheduler.idle).toBe(true);
 });
 
+test('a chunk that comes in two parts waits for the second and gives one credit back', () => {
+  scheduler.audio(LIVE, chunk.subarray(0, 30_000));
+  expect(scheduler.idle).toBe(true);
+  scheduler.audio(LIVE, chunk.subarray(30_000));
+  expect(round()).toEqual([LIVE]);
+  expect(sent.map(({ credits }) => credits)).toEqual([1]);
+  expect(scheduler.idle).toBe(true);
+});
+
 test('eight that wait are a full batch, and are decoded together', () => {
   const eight = Array.from({ length: 8 }, (_, at) => 10 + at);
   for (const id of eight) {

@@ -7,6 +7,11 @@ import { FRAME, HEADER_BYTES, writeHeader, type Frame } from './frames.ts';
 import type { Transcript } from './transcript.ts';
 
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
+/**
+ * A live speaker's chunk is sent in two parts: the features of this much are computed while the rest is being said,
+ * which takes a millisecond off every delta (ADR 0011).
+ */
+const EARLY_BYTES = (CHUNK_BYTES * 3) / 4;
 /** Chunks and flushes that may be at the child: one being decoded, and the next so that it need not wait for us. */
 const AHEAD_MAX = 2;
 /** More calls than this ahead of the child is a caller that ignores write()'s promise. */
@@ -30,8 +35,8 @@ export interface StreamLink {
 }
 
 /**
- * The parent's end of one stream. The child cannot decode less than a chunk, so audio is gathered here and sent a
- * chunk at a time: one message for each 1.12 s, at no cost in latency.
+ * The parent's end of one stream. The child cannot decode less than a chunk, so audio is gathered here: one message
+ * for each 1.12 s, or two where nothing waits, and not one for each frame of the caller.
  */
 export class PooledStream implements EngineStream {
   readonly chunkSamples = CHUNK_SAMPLES;
@@ -40,6 +45,8 @@ export class PooledStream implements EngineStream {
   readonly #queue = new EventQueue();
   #chunk: Buffer | undefined;
   #filled = 0;
+  /** Bytes of the unfinished chunk that the child has already. */
+  #early = 0;
   #ahead = 0;
   #sentAtMs = 0;
   #held: Held[] = [];
@@ -116,9 +123,9 @@ export class PooledStream implements EngineStream {
   #fill(pcm: Uint8Array, from: number): number {
     let at = from;
     while (at < pcm.byteLength) {
-      if (this.#filled === CHUNK_BYTES && !this.#sendChunk()) return at;
+      if (this.#isChunk && !this.#sendChunk()) return at;
       this.#chunk ??= this.#link.buffers.take();
-      const end = Math.min(pcm.byteLength, at + CHUNK_BYTES - this.#filled);
+      const end = Math.min(pcm.byteLength, at + CHUNK_BYTES - this.#early - this.#filled);
       this.#chunk.set(
         at === 0 && end === pcm.byteLength ? pcm : pcm.subarray(at, end),
         HEADER_BYTES + this.#filled,
@@ -126,21 +133,31 @@ export class PooledStream implements EngineStream {
       this.#filled += end - at;
       at = end;
     }
-    if (this.#filled === CHUNK_BYTES) this.#sendChunk();
+    if (this.#isChunk) this.#sendChunk();
+    else if (this.#ahead === 0 && this.#filled >= EARLY_BYTES) {
+      this.#early = this.#filled;
+      this.#sendAudio();
+    }
     return at;
+  }
+
+  get #isChunk(): boolean {
+    return this.#early + this.#filled === CHUNK_BYTES;
   }
 
   #sendChunk(): boolean {
     if (this.#ahead >= AHEAD_MAX) return false;
     this.#sendAudio();
+    this.#early = 0;
     this.#count();
     return true;
   }
 
   #flushNow(): boolean {
-    if (this.#filled === CHUNK_BYTES && !this.#sendChunk()) return false;
+    if (this.#isChunk && !this.#sendChunk()) return false;
     if (this.#ahead >= AHEAD_MAX) return false;
     if (this.#filled > 0) this.#sendAudio();
+    this.#early = 0;
     this.#link.send(FRAME.flush, this.#link.id);
     this.#count();
     return true;
@@ -148,6 +165,7 @@ export class PooledStream implements EngineStream {
 
   #resetNow(): void {
     this.#filled = 0;
+    this.#early = 0;
     this.#link.send(FRAME.reset, this.#link.id);
   }
 
@@ -181,7 +199,7 @@ export class PooledStream implements EngineStream {
 
   /** There is credit again: does the held calls in their order, as far as it goes. */
   #advance(): void {
-    if (this.#filled === CHUNK_BYTES) this.#sendChunk();
+    if (this.#isChunk) this.#sendChunk();
     for (let call = this.#held[0]; call !== undefined; call = this.#held[0]) {
       if (!this.#doHeld(call)) return;
       this.#held.shift();

@@ -77,11 +77,13 @@ export class Scheduler {
     const slot = this.#slots.get(id);
     const part = slot?.parts.at(-1);
     if (slot === undefined || part === undefined) return;
+    const chunksBefore = chunksIn(part.utterance);
     part.utterance.accept(this.#toFloat(pcm));
-    if (pcm.length === CHUNK_BYTES) part.chunksOwed += 1;
     const spokenMs = (pcm.length * CHUNK_MS) / CHUNK_BYTES;
     slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + spokenMs;
-    this.#line.add(slot);
+    const chunks = chunksIn(part.utterance) - chunksBefore;
+    part.chunksOwed += chunks;
+    if (chunks > 0) this.#line.add(slot);
   }
 
   flush(id: number): void {
@@ -205,6 +207,10 @@ export class Scheduler {
 function dueMs(slot: Slot): number {
   const chunks = slot.parts.reduce((sum, part) => sum + part.chunksOwed, 0);
   return slot.liveClockMs - Math.max(0, chunks - 1) * CHUNK_MS;
+}
+
+function chunksIn(utterance: Utterance): number {
+  return Math.floor(utterance.samples / CHUNK_SAMPLES);
 }
 
 function beginPart(slot: Slot, number: number): Part {
