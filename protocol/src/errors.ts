@@ -15,7 +15,7 @@ export const API_ERRORS = {
     status: 400,
     type: 'invalid_request_error',
     message:
-      'A parameter has the wrong type or is out of range. Compare it with the API reference.',
+      'The parameters are not valid. Send an object: model is a string, max_audio_seconds a whole number from 1 to 300.',
   },
   missing_parameter: {
     status: 400,

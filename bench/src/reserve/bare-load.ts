@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The SQL function alone, driven by pgbench from as many clients. Answers with pgbench's own CPU seconds. */
+/** The statement of the API alone, driven by pgbench from as many clients. Answers with pgbench's own CPU seconds. */
 export async function reserveByPgbench(input: {
   databaseUrl: string;
   /** The script picks among so many accounts; this makes an id of the number :n. */
@@ -20,8 +20,8 @@ export async function reserveByPgbench(input: {
   await writeFile(
     script,
     `\\set n random(0, ${input.accounts - 1})
-select * from reserve_session(${input.accountIdSql}, gen_random_uuid(), false, 'campaign0000',
-  'svc-asr-kikuyu-v1', 60000, null, null, 'campaign', 'wss://campaign.example/v1/asr/stream');
+select row_to_json(reserve_session(${input.accountIdSql}, gen_random_uuid(), false, 'campaign0000',
+  'svc-asr-kikuyu-v1', 60000, null, null, 'campaign', 'wss://campaign.example/v1/asr/stream')) as answer;
 `,
   );
   const perClient = Math.ceil(input.reservations / input.clients);
