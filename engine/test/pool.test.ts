@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   EngineFailed,
@@ -63,6 +64,30 @@ test('a chunk that is complete is decoded without waiting for the next sample', 
   const [delta] = await reading.until('delta');
   expect(delta).toMatchObject({ samples: stream.chunkSamples });
   await stream.close();
+});
+
+test('streams that are over give their memory back', async () => {
+  const { model } = speech('kikuyu-2');
+  const noise = randomBytes(CHUNK_SAMPLES * 2);
+  const residentMib = (): number =>
+    engine.children().reduce((sum, { pid }) => {
+      const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+      return sum + Number(kib) / 1024;
+    }, 0);
+  /** Heard, and left without a word. */
+  const listen = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      const stream = await engine.open({ model, signal: never });
+      await stream.write(noise);
+      await expect.poll(() => engine.health().lagMs, { interval: 1 }).toBe(0);
+      await stream.close();
+    }
+  };
+  await listen(100);
+  const before = residentMib();
+  await listen(1_000);
+  // Left to V8, they held 80.
+  expect(residentMib() - before).toBeLessThan(40);
 });
 
 test('a writer is held up while the child has enough, and the wait shows as lag', async () => {

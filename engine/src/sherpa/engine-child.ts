@@ -48,7 +48,7 @@ export class EngineChild {
 
   constructor(input: ChildInput) {
     this.#input = input;
-    this.#process = spawn(process.execPath, [CHILD_MAIN.pathname, input.config], {
+    this.#process = spawn(process.execPath, ['--expose-gc', CHILD_MAIN.pathname, input.config], {
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
       // It parses what strangers send: it gets no secret of ours to lose.
       env: { PATH: process.env['PATH'] },

@@ -19,6 +19,7 @@ export class Recogniser {
   readonly batching: boolean;
   readonly native: OnlineRecognizer;
   readonly #leadIn: Float32Array;
+  #streamsMade = 0;
 
   constructor(input: { files: WeightFiles; batching: boolean }) {
     const { tokens, ...transducer } = input.files;
@@ -40,6 +41,7 @@ export class Recogniser {
    * lost to that, and from then on every chunk of the caller's audio is decoded when its last sample is there.
    */
   beginStream(language: string): OnlineStream {
+    this.#streamsMade += 1;
     const stream = this.native.createStream();
     stream.setOption('language', language);
     accept(stream, this.#leadIn);
@@ -50,6 +52,10 @@ export class Recogniser {
   decode(utterances: readonly Utterance[]): void {
     const streams = utterances.flatMap(({ stream }) => (stream === undefined ? [] : [stream]));
     this.native.decodeStreams(streams);
+  }
+
+  get streamsMade(): number {
+    return this.#streamsMade;
   }
 
   get leadInMs(): number {
