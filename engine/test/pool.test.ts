@@ -32,6 +32,12 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
+/** Of all children. */
+const residentMib = (): number =>
+  engine.children().reduce((sum, { pid }) => {
+    const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return sum + Number(kib) / 1024;
+  }, 0);
 const exists = (pid: number): boolean => lookAtProcess(pid) !== null;
 
 test('streams side by side say letter for letter what the bare recogniser says and the record has', async () => {
@@ -69,11 +75,6 @@ test('a chunk that is complete is decoded without waiting for the next sample', 
 test('streams that are over give their memory back', async () => {
   const { model } = speech('kikuyu-2');
   const noise = randomBytes(CHUNK_SAMPLES * 2);
-  const residentMib = (): number =>
-    engine.children().reduce((sum, { pid }) => {
-      const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-      return sum + Number(kib) / 1024;
-    }, 0);
   /** Heard, and left without a word. */
   const listen = async (times: number): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
