@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Queryable } from './db.ts';
+import { keepFresh } from './keep-fresh.ts';
 import type { Log } from './log.ts';
 
 const LOOK_EVERY_MS = 5_000;
@@ -30,7 +31,6 @@ const FAILING = `
 export class FailingAccounts {
   readonly #input: { limit: number; clock: Clock; log: Log };
   #refusedUntilMs: ReadonlyMap<string, number> = new Map();
-  #isAway = false;
 
   constructor(input: { limit: number; clock: Clock; log: Log }) {
     this.#input = input;
@@ -47,41 +47,32 @@ export class FailingAccounts {
   }
 
   /** Resolves once it has looked; what it gives ends the watching. */
-  async watch(db: Queryable): Promise<() => Promise<void>> {
-    let looking = this.#look(db);
-    const timer = setInterval(() => {
-      looking = looking.then(() => this.#look(db));
-    }, LOOK_EVERY_MS);
-    await looking;
-    return async () => {
-      clearInterval(timer);
-      await looking;
-    };
+  watch(db: Queryable): Promise<() => Promise<void>> {
+    return keepFresh({
+      everyMs: LOOK_EVERY_MS,
+      log: this.#input.log,
+      failure: 'Failed sessions could not be counted.',
+      refresh: () => this.#look(db),
+    });
   }
 
   async #look(db: Queryable): Promise<void> {
     const { limit, clock, log } = this.#input;
     const nowMs = clock.monotonicMs();
-    try {
-      const { rows } = await db.query<FailingRow>({
-        name: 'failing_accounts',
-        text: FAILING,
-        values: [limit],
-      });
-      for (const { account_id: accountId, failed } of rows) {
-        if (this.#refusedUntilMs.has(accountId)) continue;
-        log.warn(
-          { accountId, failed },
-          'Too many sessions of an account failed within an hour; it gets nothing new for a while.',
-        );
-      }
-      this.#refusedUntilMs = new Map(
-        rows.map((row) => [row.account_id, nowMs + row.refused_ms] as const),
+    const { rows } = await db.query<FailingRow>({
+      name: 'failing_accounts',
+      text: FAILING,
+      values: [limit],
+    });
+    for (const { account_id: accountId, failed } of rows) {
+      if (this.#refusedUntilMs.has(accountId)) continue;
+      log.warn(
+        { accountId, failed },
+        'Too many sessions of an account failed within an hour; it gets nothing new for a while.',
       );
-      this.#isAway = false;
-    } catch (error) {
-      if (!this.#isAway) log.warn({ err: error }, 'Failed sessions could not be counted.');
-      this.#isAway = true;
     }
+    this.#refusedUntilMs = new Map(
+      rows.map((row) => [row.account_id, nowMs + row.refused_ms] as const),
+    );
   }
 }

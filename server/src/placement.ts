@@ -1,6 +1,7 @@
 import type { ModelId } from '@svc-asr/protocol';
 import type { Queryable } from './db.ts';
 import type { PlacedNode, Placement } from './deps.ts';
+import { keepFresh } from './keep-fresh.ts';
 import type { Log } from './log.ts';
 import { listLiveNodes, type LiveNode } from './nodes.ts';
 
@@ -38,7 +39,6 @@ function loadOf({ node, placed }: Roster[number]): number {
 export class NodeRoster implements Placement {
   readonly #log: Log;
   #roster: Roster = [];
-  #isAway = false;
 
   constructor(log: Log) {
     this.#log = log;
@@ -49,26 +49,14 @@ export class NodeRoster implements Placement {
   }
 
   /** Resolves with the list there; what it gives ends the watching. */
-  async watch(db: Queryable): Promise<() => Promise<void>> {
-    let refreshing = this.#refresh(db);
-    const timer = setInterval(() => {
-      refreshing = refreshing.then(() => this.#refresh(db));
-    }, REFRESH_MS);
-    await refreshing;
-    return async () => {
-      clearInterval(timer);
-      await refreshing;
-    };
-  }
-
-  async #refresh(db: Queryable): Promise<void> {
-    try {
-      this.#roster = (await listLiveNodes(db)).map((node) => ({ node, placed: 0 }));
-      this.#isAway = false;
-    } catch (error) {
-      // The old list is kept: whoever places by it meets the same database and is told so there.
-      if (!this.#isAway) this.#log.warn({ err: error }, 'The list of nodes could not be renewed.');
-      this.#isAway = true;
-    }
+  watch(db: Queryable): Promise<() => Promise<void>> {
+    return keepFresh({
+      everyMs: REFRESH_MS,
+      log: this.#log,
+      failure: 'The list of nodes could not be renewed.',
+      refresh: async () => {
+        this.#roster = (await listLiveNodes(db)).map((node) => ({ node, placed: 0 }));
+      },
+    });
   }
 }

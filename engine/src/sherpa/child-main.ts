@@ -15,6 +15,7 @@ const COLLECT_EVERY_STREAMS = 64;
 // A terminal or a service manager signals the whole group; the parent decides when its children end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 const models = loadModels(process.argv[2] ?? '');
+const recognisers = new Set(models.map(({ recogniser }) => recogniser));
 const reader = new FrameReader(handle);
 const parent = new Socket({
   fd: PARENT_FD,
@@ -102,9 +103,7 @@ function work(): void {
 
 function collect(): void {
   let made = 0;
-  for (const { streamsMade } of new Set(models.map(({ recogniser }) => recogniser))) {
-    made += streamsMade;
-  }
+  for (const { streamsMade } of recognisers) made += streamsMade;
   if (made - streamsCollected < COLLECT_EVERY_STREAMS) return;
   streamsCollected = made;
   globalThis.gc?.();
