@@ -7,19 +7,30 @@ import { INTERFACE_VERSION } from './openapi.ts';
 import { publishSchemas, titleOf } from './published-schema.ts';
 
 const ACCEPTED = {
-  config: { schema: ConfigMessage, summary: 'Chooses options; sending none is legal.' },
-  flush: { schema: FlushMessage, summary: 'Asks for a final of what was sent so far.' },
-  reset: { schema: ResetMessage, summary: 'Drops the unfinished utterance and begins a new one.' },
+  config: { schema: ConfigMessage, summary: 'Sets options. Optional.' },
+  flush: { schema: FlushMessage, summary: 'Requests a final for the audio so far.' },
+  reset: {
+    schema: ResetMessage,
+    summary: 'Discards the unfinished utterance and starts a new one.',
+  },
 } as const;
 
 const SENT = {
-  status: { schema: events.StatusEvent, summary: 'News: starting, a warning, a hint.' },
-  ready: { schema: events.ReadyEvent, summary: 'Audio may be sent from now on.' },
-  config_ack: { schema: events.ConfigAckEvent, summary: 'Answers config.' },
-  reset_ack: { schema: events.ResetAckEvent, summary: 'Answers reset.' },
+  status: { schema: events.StatusEvent, summary: 'Progress, warnings and hints.' },
+  ready: { schema: events.ReadyEvent, summary: 'The client may send audio.' },
+  config_ack: { schema: events.ConfigAckEvent, summary: 'Confirms config.' },
+  reset_ack: { schema: events.ResetAckEvent, summary: 'Confirms reset.' },
   delta: { schema: events.DeltaEvent, summary: 'The utterance so far: replace, never append.' },
-  final: { schema: events.FinalEvent, summary: 'The utterance, finished; exactly one per flush.' },
-  error: { schema: events.ErrorEvent, summary: 'What went wrong, and whether the stream ends.' },
+  final: { schema: events.FinalEvent, summary: 'The finished utterance. Exactly one per flush.' },
+  speech_started: {
+    schema: events.SpeechStartedEvent,
+    summary: 'Somebody starts to speak. Only with endpointing.',
+  },
+  speech_ended: {
+    schema: events.SpeechEndedEvent,
+    summary: 'The speaker is silent. Only with endpointing.',
+  },
+  error: { schema: events.ErrorEvent, summary: 'An error, and whether it ends the stream.' },
 } as const;
 
 export function asyncApiDocument() {
@@ -28,7 +39,7 @@ export function asyncApiDocument() {
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Streaming speech recognition for Kikuyu and Dholuo: the stream',
+      title: 'svc-asr streaming',
       version: INTERFACE_VERSION,
       license: { name: 'Apache-2.0' },
       description: DESCRIPTION,
@@ -38,8 +49,8 @@ export function asyncApiDocument() {
       node: {
         host: '{host}',
         protocol: 'wss',
-        description: 'Taken whole from `websocket_url` of the session response.',
-        variables: { host: { description: 'The node that the session was placed on.' } },
+        description: 'From `websocket_url` in the session response.',
+        variables: { host: { description: 'The node of the session.' } },
         security: [{ $ref: '#/components/securitySchemes/sessionCredential' }],
       },
     },
@@ -54,8 +65,8 @@ export function asyncApiDocument() {
       },
     },
     operations: {
-      receiveFromClient: operation('receive', 'What a client sends.', received),
-      sendToClient: operation('send', 'What the server sends.', sent),
+      receiveFromClient: operation('receive', 'Messages from the client.', received),
+      sendToClient: operation('send', 'Events from the server.', sent),
     },
     components: {
       securitySchemes: {
@@ -63,7 +74,7 @@ export function asyncApiDocument() {
           type: 'httpApiKey',
           in: 'header',
           name: 'Sec-WebSocket-Protocol',
-          description: `The second of \`websocket_protocols\`: \`${CREDENTIAL_PREFIX}...\`, good once, a secret.`,
+          description: `The second of \`websocket_protocols\`: \`${CREDENTIAL_PREFIX}...\`. Single-use secret.`,
         },
       },
       messages: { audio: AUDIO_MESSAGE, ...jsonMessages(ACCEPTED), ...jsonMessages(SENT) },
@@ -75,15 +86,20 @@ export function asyncApiDocument() {
   };
 }
 
-const DESCRIPTION = `Open \`websocket_url\` and offer both values of \`websocket_protocols\`; only \`${SUBPROTOCOL}\` comes
-back. Send audio once \`ready\` has arrived. Ignore event types, fields and codes that you do not know.
+const DESCRIPTION = `Open \`websocket_url\` and offer both values of \`websocket_protocols\`. The server selects \`${SUBPROTOCOL}\`. Send
+audio after \`ready\` arrives. Ignore unknown event types, fields and codes.
 
-Every abnormal close by the server follows an \`error\` event with \`fatal: true\` and carries a reason word:
+Every abnormal close follows an \`error\` event with \`fatal: true\`, and its close reason is the error's code:
 
 | close | reason | retry |
 |---|---|---|
 | 1000 | completed, max_audio_reached | |
-${closeRows()}`;
+${closeRows()}
+
+Browsers hide the response to a refused upgrade. When a request carries \`Origin\` and offers both subprotocols, a refusal
+arrives after the 101 instead: a fatal \`error\` event, then a close whose code is the HTTP status with a 4 in front
+(4400, 4401, 4403, 4429 or 4503) and whose reason is the error's code. Nothing is charged and the credential is not
+spent. Retry 4429 and 4503 after \`retry_after_ms\`.`;
 
 const UPGRADE_HEADERS = {
   type: 'object',

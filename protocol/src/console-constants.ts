@@ -1,54 +1,101 @@
-/** Names and numbers that the console's pages and its server share. The schemas are in console.ts. */
+/** Names and numbers shared by the console's pages and its server. The schemas are in console.ts. */
+
+/**
+ * One address that every mail server accepts: ASCII without quotes, comments or control characters.
+ * The same rule as a browser's own `<input type="email">`, with a dot in the domain.
+ */
+export const EMAIL_PATTERN =
+  "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@" +
+  '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)+$';
+export const EMAIL_LENGTH_MAX = 254;
+
+/** Characters that control a terminal or reorder text. They are never part of a name or a sentence. */
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069';
+/** One line of text with at least one visible character. */
+export const NAME_PATTERN = `^(?=[^]*\\S)[^${CONTROLS}]+$`;
+/** Several lines of text. */
+export const TEXT_PATTERN = `^(?:[^${CONTROLS}]|[\\t\\n]|\\r\\n)*$`;
 
 export const CONSOLE_LIMITS = {
   codeDigits: 8,
   codeLifetimeMs: 10 * 60_000,
   codeTries: 5,
   sessionLifetimeMs: 14 * 24 * 3_600_000,
+  /** The most an operator can grant with one approval on the console. */
+  approvalMinutes: 600,
   liveKeys: 2,
-  /** Of a key or a passkey. */
+  /** Maximum length of the name of a key or passkey. */
   nameLength: 60,
   keyExpiryDaysMax: 365,
+  /** Of one account, open invitations included. */
   members: 20,
+  /** From one account. */
+  invitationsPerDay: 10,
+  /** To one address, from all accounts together. */
+  invitationEmailsPerDay: 3,
   passkeys: 10,
   passkeyChallengeLifetimeMs: 5 * 60_000,
   allowedOrigins: 20,
   usageDays: 30,
 } as const;
 
-/** Errors of the console alone; everything else is one of API_ERRORS. */
+/** Errors that only the console returns. All others are in API_ERRORS. */
 export const CONSOLE_ERRORS = {
-  not_signed_in: { status: 401, message: 'You are not signed in, or your session has ended.' },
+  not_signed_in: {
+    status: 401,
+    message: 'You are not signed in, or your session has ended. Sign in again.',
+  },
   wrong_code: {
     status: 400,
-    message: 'This code is wrong, used or too old. Check it, or ask for a new one.',
+    message: 'Incorrect or expired code. Check it, or request a new one.',
   },
   passkey_refused: {
     status: 400,
-    message: 'This passkey was not accepted. Try again, or sign in with a code by e-mail.',
+    message: 'This passkey was not accepted. Try again, or sign in with an email code.',
   },
   passkey_limit_reached: {
     status: 409,
-    message: 'You have ten passkeys already. Remove one before you add another.',
+    message: 'You already have ten passkeys. Remove one before you add another.',
   },
   cross_site_request: { status: 403, message: 'This request did not come from the console.' },
-  owner_only: { status: 403, message: 'Only an owner of this account may do this.' },
-  not_found: { status: 404, message: 'This does not exist (any more). Load the page again.' },
+  passkey_required: {
+    status: 403,
+    message: 'Operators sign in with a passkey. Add one in the settings, then sign in with it.',
+  },
+  confirm_first: { status: 403, message: 'Confirm with your passkey, then try again.' },
+  credit_limit_reached: {
+    status: 409,
+    message: 'An approval grants at most 10 hours, and an operator at most 100 hours a day.',
+  },
+  owner_only: { status: 403, message: 'Only owners of this account can do this.' },
+  not_found: { status: 404, message: 'Not found. Reload the page.' },
   key_limit_reached: {
     status: 409,
-    message: 'Two keys are live already. Revoke one before you create another.',
+    message: 'You already have two active keys. Revoke one before you create another.',
   },
-  key_not_live: { status: 409, message: 'This key has been revoked or has expired.' },
-  already_member: { status: 409, message: 'This address already has access to an account.' },
-  member_limit_reached: { status: 409, message: 'A team has at most 20 members.' },
-  last_owner: { status: 409, message: 'An account keeps at least one owner.' },
+  key_not_live: { status: 409, message: 'This key is revoked or expired.' },
+  no_account: { status: 403, message: 'You belong to no account. Accept an invitation first.' },
+  already_member: { status: 409, message: 'This person is already a member.' },
+  already_invited: {
+    status: 409,
+    message: 'This person is already invited, or declined within the last 30 days.',
+  },
+  invitation_limit_reached: {
+    status: 429,
+    message: 'An account can send ten invitations a day. Try again tomorrow.',
+  },
+  member_limit_reached: {
+    status: 409,
+    message: 'A team has at most 20 members, open invitations included.',
+  },
+  last_owner: { status: 409, message: 'An account must have at least one owner.' },
   erasure_not_confirmed: {
     status: 400,
-    message: 'Type your own e-mail address to confirm the erasure.',
+    message: 'Type your own email address to confirm the erasure.',
   },
   session_in_progress: {
     status: 409,
-    message: 'A session is reserved or live. End it, then erase the account.',
+    message: 'A session is reserved or active. End it, then erase the account.',
   },
 } as const satisfies Record<string, { status: number; message: string }>;
 export type ConsoleErrorCode = keyof typeof CONSOLE_ERRORS;

@@ -1,25 +1,33 @@
 import { Type, type Static, type TProperties } from 'typebox';
 import { MODEL_IDS } from './constants.ts';
-import { CONSOLE_LANGUAGES, CONSOLE_LIMITS, ROLES } from './console-constants.ts';
+import {
+  CONSOLE_LANGUAGES,
+  CONSOLE_LIMITS,
+  EMAIL_LENGTH_MAX,
+  EMAIL_PATTERN,
+  NAME_PATTERN,
+  ROLES,
+  TEXT_PATTERN,
+} from './console-constants.ts';
 import { Closed, Count, DateTime, Uuid } from './schema.ts';
 import { UsageSession } from './usage.ts';
 
-/** What the console's pages and its server say to each other under /console-api. Not a public interface. */
+/** Messages between the console's pages and its server, under /console-api. Not a public interface. */
 export * from './console-constants.ts';
 
 const Language = Type.Enum([...CONSOLE_LANGUAGES]);
 
-const Email = Type.String({
-  minLength: 3,
-  maxLength: 254,
-  pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
-});
-const Name = Type.String({ minLength: 1, maxLength: CONSOLE_LIMITS.nameLength, pattern: '\\S' });
+const Email = Type.String({ maxLength: EMAIL_LENGTH_MAX, pattern: EMAIL_PATTERN });
+const Name = Type.String({ maxLength: CONSOLE_LIMITS.nameLength, pattern: NAME_PATTERN });
 const ModelChoice = Type.Enum([...MODEL_IDS]);
 const RoleSchema = Type.Enum([...ROLES]);
 
 export const JoinWaitlist = Closed(
-  { email: Email, use_case: Type.String({ maxLength: 500 }), language: Language },
+  {
+    email: Email,
+    use_case: Type.String({ maxLength: 500, pattern: TEXT_PATTERN }),
+    language: Language,
+  },
   'JoinWaitlist',
 );
 export type JoinWaitlist = Static<typeof JoinWaitlist>;
@@ -36,8 +44,8 @@ export const VerifyCode = Closed(
 export type VerifyCode = Static<typeof VerifyCode>;
 
 const Base64Url = Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 8_000 });
-/** Browsers add fields of their own to what a device answers; those that count are named here. */
-function deviceAnswer<T extends TProperties>(response: T) {
+/** Browsers add their own fields to a device's response. This schema names only the required ones. */
+function deviceResponse<T extends TProperties>(response: T) {
   return Type.Object({
     id: Base64Url,
     rawId: Base64Url,
@@ -49,7 +57,7 @@ function deviceAnswer<T extends TProperties>(response: T) {
 
 export const UsePasskey = Closed(
   {
-    credential: deviceAnswer({
+    credential: deviceResponse({
       authenticatorData: Base64Url,
       signature: Base64Url,
       userHandle: Base64Url,
@@ -62,7 +70,7 @@ export type UsePasskey = Static<typeof UsePasskey>;
 export const AddPasskey = Closed(
   {
     name: Name,
-    credential: deviceAnswer({
+    credential: deviceResponse({
       attestationObject: Base64Url,
       transports: Type.Optional(
         Type.Array(Type.String({ pattern: '^[a-z-]+$', maxLength: 20 }), { maxItems: 10 }),
@@ -86,19 +94,41 @@ export type Passkey = Static<typeof Passkey>;
 export const PasskeyList = Closed({ data: Type.Array(Passkey) }, 'PasskeyList');
 export type PasskeyList = Static<typeof PasskeyList>;
 
+export const MyAccount = Closed({ id: Uuid, name: Type.String(), role: RoleSchema }, 'MyAccount');
 export const Me = Closed(
   {
     email: Type.String(),
-    role: RoleSchema,
     language: Language,
     operator: Type.Boolean(),
-    account: Closed({ name: Type.String(), active: Type.Boolean() }, 'MyAccount'),
+    /** The account this browser works in. Null: the person belongs to none. */
+    account: Type.Union([
+      Closed({ ...MyAccount.properties, active: Type.Boolean() }, 'CurrentAccount'),
+      Type.Null(),
+    ]),
+    accounts: Type.Array(MyAccount),
+    invitations: Count,
   },
   'Me',
 );
 export type Me = Static<typeof Me>;
 
-/** A session as the public interface shows it, and what was held for it until when. */
+export const Invitation = Closed(
+  {
+    id: Uuid,
+    account: Type.String(),
+    invited_by: Type.Union([Type.String(), Type.Null()]),
+    role: RoleSchema,
+    sent_at: DateTime,
+    expires_at: DateTime,
+  },
+  'Invitation',
+);
+export type Invitation = Static<typeof Invitation>;
+export const InvitationList = Closed({ data: Type.Array(Invitation) }, 'InvitationList');
+export type InvitationList = Static<typeof InvitationList>;
+export const SwitchAccount = Closed({ account_id: Uuid }, 'SwitchAccount');
+
+/** A session as in the public API, with its reservation and expiry. */
 export const ConsoleSession = Closed(
   { ...UsageSession.properties, reserved_ms: Count, expires_at: DateTime },
   'ConsoleSession',
@@ -123,7 +153,7 @@ export const Overview = Closed(
     consumed_ms: Count,
     sessions: Type.Array(ConsoleSession),
     days: Type.Array(UsageDay),
-    /** The server's clock, so that "3 minutes ago" and the chart's last day are right on any device. */
+    /** The server's time, so that relative times and the last day of the chart are right on any device. */
     now: DateTime,
   },
   'Overview',
@@ -134,7 +164,7 @@ export const ConsoleKey = Closed(
   {
     id: Type.String(),
     name: Type.String(),
-    hint: Type.String({ description: 'The public beginning of the key.' }),
+    hint: Type.String({ description: 'The public first characters of the key.' }),
     models: Type.Array(ModelChoice),
     status: Type.Enum(['live', 'expired', 'revoked']),
     created_at: DateTime,
@@ -167,20 +197,35 @@ export const NewKey = Closed(
 export type NewKey = Static<typeof NewKey>;
 
 export const Member = Closed(
-  { id: Uuid, email: Type.String(), role: RoleSchema, you: Type.Boolean(), joined: Type.Boolean() },
+  { id: Uuid, email: Type.String(), role: RoleSchema, you: Type.Boolean() },
   'Member',
 );
 export type Member = Static<typeof Member>;
+export const SentInvitation = Closed(
+  {
+    id: Uuid,
+    email: Type.String(),
+    role: RoleSchema,
+    status: Type.Enum(['pending', 'declined']),
+    sent_at: DateTime,
+  },
+  'SentInvitation',
+);
+export type SentInvitation = Static<typeof SentInvitation>;
 
 export const Settings = Closed(
-  { allowed_origins: Type.Array(Type.String()), members: Type.Array(Member) },
+  {
+    allowed_origins: Type.Array(Type.String()),
+    members: Type.Array(Member),
+    invitations: Type.Array(SentInvitation),
+  },
   'Settings',
 );
 export type Settings = Static<typeof Settings>;
 
 export const SetOrigins = Closed(
   {
-    allowed_origins: Type.Array(Type.String({ pattern: '^https?://[^/\\s]+$', maxLength: 200 }), {
+    allowed_origins: Type.Array(Type.String({ pattern: '^https?://[!-.0-~]+$', maxLength: 200 }), {
       maxItems: CONSOLE_LIMITS.allowedOrigins,
       uniqueItems: true,
     }),
@@ -193,6 +238,25 @@ export const InviteMember = Closed({ email: Email, role: RoleSchema }, 'InviteMe
 export type InviteMember = Static<typeof InviteMember>;
 export const SetRole = Closed({ role: RoleSchema }, 'SetRole');
 export const Erase = Closed({ confirm_email: Type.String({ maxLength: 254 }) }, 'Erase');
+
+const Text = Type.Union([Type.String(), Type.Null()]);
+export const ActivityEntry = Closed(
+  {
+    id: Count,
+    at: DateTime,
+    action: Type.String(),
+    actor: Text,
+    target: Text,
+    before: Text,
+    after: Text,
+    source: Text,
+    request_id: Text,
+  },
+  'ActivityEntry',
+);
+export type ActivityEntry = Static<typeof ActivityEntry>;
+export const Activity = Closed({ data: Type.Array(ActivityEntry) }, 'Activity');
+export type Activity = Static<typeof Activity>;
 
 export const WaitlistEntry = Closed(
   {
@@ -207,7 +271,23 @@ export const WaitlistEntry = Closed(
 export type WaitlistEntry = Static<typeof WaitlistEntry>;
 export const WaitlistPage = Closed({ data: Type.Array(WaitlistEntry) }, 'WaitlistPage');
 export type WaitlistPage = Static<typeof WaitlistPage>;
+export const OperatorAccount = Closed(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    email: Type.Union([Type.String(), Type.Null()]),
+    status: Type.Enum(['active', 'suspended']),
+    created_at: DateTime,
+  },
+  'OperatorAccount',
+);
+export type OperatorAccount = Static<typeof OperatorAccount>;
+export const OperatorAccountPage = Closed(
+  { data: Type.Array(OperatorAccount) },
+  'OperatorAccountPage',
+);
+export type OperatorAccountPage = Static<typeof OperatorAccountPage>;
 export const Approve = Closed(
-  { credit_minutes: Type.Integer({ minimum: 1, maximum: 100_000 }) },
+  { credit_minutes: Type.Integer({ minimum: 1, maximum: CONSOLE_LIMITS.approvalMinutes }) },
   'Approve',
 );

@@ -1,4 +1,4 @@
-/** Every name and number of the wire contract that is not a schema. Guesses live here and nowhere else. */
+/** Names and numbers of the wire contract. */
 
 export const MODEL_IDS = ['svc-asr-kikuyu-v1', 'svc-asr-dholuo-v1'] as const;
 export type ModelId = (typeof MODEL_IDS)[number];
@@ -17,7 +17,7 @@ export const AUDIO = {
 
 /** Attention context in 80 ms encoder frames, left then right. */
 export const CONTEXT_SIZE = [56, 13] as const;
-/** One chunk is the right context and the frame itself: 14 frames of 80 ms. */
+/** A chunk is the current frame and its right context: 14 frames of 80 ms. */
 export const CHUNK_SAMPLES = (CONTEXT_SIZE[1] + 1) * 0.08 * AUDIO.sampleRateHz;
 
 export const LIMITS = {
@@ -30,11 +30,13 @@ export const LIMITS = {
   frameBytes: 65_536,
   textMessageBytes: 16 * 1024,
   recentSessions: 20,
-  /** A stream may hold this much audio that the engine has not taken yet. */
+  /** Audio that a stream may buffer before the engine takes it. */
   heldAudioBytes: 256 * 1024,
   nonFatalErrors: 10,
   flushesPerSecond: 5,
   textMessagesPerSecond: 20,
+  /** Text messages, pings and pongs that may come at once. */
+  textMessagesBurst: 100,
   idleTimeoutMs: 60_000,
   sessionWallClockMs: 15 * 60_000,
   initializationMs: 20_000,
@@ -43,9 +45,27 @@ export const LIMITS = {
   connectionLostMs: 60_000,
 } as const;
 
+/**
+ * How a stream that a browser opens is refused, by the HTTP status that other clients get. Browsers hide the response to
+ * a refused upgrade, so the server accepts it, sends a fatal error event and closes with this code.
+ */
+export const REFUSAL_CLOSE_CODES: Readonly<Record<number, number>> = {
+  400: 4400,
+  401: 4401,
+  403: 4403,
+  429: 4429,
+  503: 4503,
+};
+
+/** The values that `config.endpointing` accepts, in milliseconds. */
+export const ENDPOINTING = {
+  silenceMs: { min: 200, max: 5_000, default: 700 },
+  maxUtteranceMs: { min: 5_000, max: 60_000, default: 30_000 },
+} as const;
+
 export const IDEMPOTENCY_KEY_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
 
-/** What the catalogue tells about each model; `aliases` are the spellings that `config.language` accepts. */
+/** The model catalogue. `aliases` are the values that `config.language` accepts. */
 export const MODELS = {
   'svc-asr-kikuyu-v1': {
     language: 'Kikuyu',

@@ -2,8 +2,8 @@ import { Type, type Static } from 'typebox';
 import { Closed, Uuid } from './schema.ts';
 
 /**
- * Every error an HTTP answer can carry, by its `code`. `type` is the value of the interface's table and equals
- * the code unless stated. Messages are fixed sentences that never repeat input. Add freely, never rename.
+ * Every error that an HTTP response can carry, by `code`. `type` is the value of the interface's table and equals the
+ * code unless stated. Messages are fixed sentences that never repeat input. Codes are added, never renamed.
  */
 export const API_ERRORS = {
   invalid_json: {
@@ -14,36 +14,34 @@ export const API_ERRORS = {
   invalid_parameter: {
     status: 400,
     type: 'invalid_request_error',
-    message:
-      'The parameters are not valid. Send an object: model is a string, max_audio_seconds a whole number from 1 to 300.',
+    message: 'A parameter is not valid. See /reference for the valid values.',
   },
   missing_parameter: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'A required parameter is missing. A session needs at least a model.',
+    message: 'The parameter model is missing. GET /v1/models lists the model ids.',
   },
   unknown_parameter: {
     status: 400,
     type: 'invalid_request_error',
-    message:
-      'The request has a parameter that does not exist. Only model and max_audio_seconds do.',
+    message: 'The request has an unknown parameter. Send only model and max_audio_seconds.',
   },
   invalid_idempotency_key: {
     status: 400,
     type: 'invalid_request_error',
     message:
-      'The Idempotency-Key is not valid. Send 1 to 128 letters, digits, dots, colons, underscores or hyphens.',
+      'The Idempotency-Key is invalid. Send 1 to 128 letters, digits, dots, colons, underscores or hyphens.',
   },
   unsupported_subprotocol: {
     status: 400,
     type: 'invalid_request_error',
     message:
-      'The subprotocols are not those of one session. Offer both websocket_protocols values of its response.',
+      "The subprotocols don't belong to one session. Offer both websocket_protocols values of its response.",
   },
   malformed_request: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'This is not a well-formed HTTP request. Fix the client.',
+    message: 'The HTTP request is malformed. Fix the client.',
   },
   missing_api_key: {
     status: 401,
@@ -53,7 +51,7 @@ export const API_ERRORS = {
   invalid_api_key: {
     status: 401,
     type: 'authentication_error',
-    message: 'The API key is not valid. Check that it was copied whole.',
+    message: 'The API key is not valid. Check that you copied the whole key.',
   },
   expired_api_key: {
     status: 401,
@@ -73,7 +71,7 @@ export const API_ERRORS = {
   invalid_session_credential: {
     status: 401,
     type: 'authentication_error',
-    message: 'The session credential is not valid. Create a new session.',
+    message: 'The session credential is invalid. Create a new session.',
   },
   session_credential_expired: {
     status: 401,
@@ -83,112 +81,134 @@ export const API_ERRORS = {
   session_credential_used: {
     status: 401,
     type: 'authentication_error',
-    message: 'The session credential was used already. Create a new session.',
+    message: 'The session credential has already been used. Create a new session.',
   },
   insufficient_credits: {
     status: 402,
-    message: 'There is less than one second of audio credit left. Get more, then try again.',
+    message: 'Less than one second of audio credit is left. Add credit, then retry.',
   },
   account_inactive: {
     status: 403,
     type: 'permission_error',
-    message: 'This account is not active. Ask the operator of this service.',
+    message: 'This account is inactive. Contact the operator of this service.',
   },
   model_scope_denied: {
     status: 403,
     type: 'permission_error',
-    message: 'This API key may not use the requested model. Use a key whose scope has it.',
+    message: 'This API key may not use the requested model. Use a key whose scope includes it.',
   },
   origin_not_allowed: {
     status: 403,
     type: 'permission_error',
-    message: 'This account does not stream from this web origin. Add it to its allowed origins.',
+    message:
+      "This web origin is not allowed for the account. Add it to the account's allowed origins.",
   },
   model_not_found: {
     status: 404,
-    message: 'The requested model does not exist. GET /v1/models lists those that do.',
+    message: 'The requested model does not exist. GET /v1/models lists the model ids.',
   },
   route_not_found: {
     status: 404,
     type: 'invalid_request_error',
-    message: 'There is nothing at this address. See the API reference.',
+    message: 'Not found. See /reference for the list of endpoints.',
   },
   method_not_allowed: {
     status: 405,
     type: 'invalid_request_error',
-    message: 'This address does not answer to this method. The Allow header lists those it does.',
+    message:
+      'This endpoint does not support the method. The Allow header lists the supported ones.',
   },
   request_timeout: {
     status: 408,
     type: 'invalid_request_error',
-    message: 'The request did not arrive within ten seconds. Send it again, in one go.',
+    message: 'The request did not arrive within ten seconds. Send it again.',
   },
   idempotency_conflict: {
     status: 409,
-    message: 'This Idempotency-Key was used with another request. Use a new key for a new request.',
+    message:
+      'This Idempotency-Key was used with a different request. Use a new key for a new request.',
   },
   request_too_large: {
     status: 413,
-    message: 'The request body is larger than 16 KiB. Send model and max_audio_seconds only.',
+    message: 'The request body is larger than 16 KiB. Send only model and max_audio_seconds.',
   },
   unsupported_media_type: {
     status: 415,
-    message: 'The Content-Type is not application/json. Send the body as JSON, with that type.',
+    message:
+      'The Content-Type is not application/json. Send JSON with Content-Type: application/json.',
   },
   upgrade_required: {
     status: 426,
     type: 'invalid_request_error',
-    message: 'This address speaks WebSocket version 13 only. Open it with a WebSocket client.',
+    message: 'This endpoint accepts WebSocket version 13 only. Open it with a WebSocket client.',
   },
   concurrency_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
     message:
-      'This account already has an active or reserved ASR session. Retry as Retry-After says.',
+      'This account already has an active or reserved ASR session. Wait Retry-After seconds, then retry.',
   },
   request_rate_exceeded: {
     status: 429,
     type: 'rate_limit_error',
-    message: 'Too many requests. Wait as long as Retry-After says.',
+    message: 'Too many requests. Wait Retry-After seconds, then retry.',
   },
   request_headers_too_large: {
     status: 431,
     type: 'invalid_request_error',
-    message: 'The request headers are larger than 8 KiB. Send fewer or shorter ones.',
+    message: 'The request headers are larger than 8 KiB. Send fewer or shorter headers.',
   },
   service_unavailable: {
     status: 503,
     type: 'api_error',
-    message: 'The service is unavailable for the moment. Retry as Retry-After says.',
+    message: 'The service is temporarily unavailable. Wait Retry-After seconds, then retry.',
   },
   capacity_exceeded: {
     status: 503,
     type: 'api_error',
-    message: 'No recogniser is free. Retry as Retry-After says.',
+    message: 'No recogniser is free. Wait Retry-After seconds, then retry.',
   },
   service_restarting: {
     status: 503,
     type: 'api_error',
-    message: 'This server is restarting. Retry as Retry-After says.',
+    message: 'This server is restarting. Wait Retry-After seconds, then retry.',
   },
   internal_error: {
     status: 503,
     type: 'api_error',
-    message: 'Something went wrong on our side; nothing was charged. Retry as Retry-After says.',
+    message:
+      'Something went wrong on our side. Nothing was charged. Wait Retry-After seconds, then retry.',
   },
 } as const satisfies Record<string, { status: number; type?: string; message: string }>;
 
-/** What `concurrency_limit_exceeded` says once it is known which kind of session stands in the way. */
-export const CONCURRENCY_MESSAGES = {
-  reserved:
-    'This account already has an active or reserved ASR session: a reserved one. Use it, or retry as Retry-After says.',
-  active:
-    'This account already has an active or reserved ASR session: an active one. End it, then retry as Retry-After says.',
+/** More specific messages for codes with several causes. They are fixed sentences too. */
+export const SPECIFIC_MESSAGES = {
+  concurrency_limit_exceeded: {
+    reserved:
+      'This account already has an active or reserved ASR session: a reserved one. Use it, or wait Retry-After seconds and retry.',
+    active:
+      'This account already has an active or reserved ASR session: an active one. End it, or wait Retry-After seconds and retry.',
+  },
+  invalid_json: {
+    empty: 'The request body is empty. Send one JSON object.',
+    byteOrderMark: 'The request body begins with a byte order mark (BOM). Send UTF-8 without one.',
+    notUtf8: 'The request body is not UTF-8. Send one JSON object in UTF-8.',
+    gzip: 'The request body is gzip data. Send uncompressed JSON.',
+    duplicateKey: 'The JSON body has the same key twice in one object. Send each key once.',
+  },
+  invalid_parameter: {
+    body: 'The request body is not a JSON object. Send an object with model and max_audio_seconds.',
+    model: 'The parameter model is not valid. Send a string: GET /v1/models lists the model ids.',
+    max_audio_seconds:
+      'The parameter max_audio_seconds is not valid. Send an integer from 1 to 300.',
+  },
+  invalid_api_key: {
+    severalHeaders: 'The request has different Authorization headers. Send one.',
+  },
+  unsupported_media_type: {
+    contentEncoding: 'The request body has a Content-Encoding. Send uncompressed JSON.',
+  },
 } as const;
-
-/** What `request_rate_exceeded` says when not requests were too many but failures. */
-export const FAILURES_MESSAGE =
-  'Too many sessions of this account failed within the hour; none was charged. Retry as Retry-After says, or ask the operator of this service.';
 
 export type ApiErrorCode = keyof typeof API_ERRORS;
 
@@ -201,20 +221,17 @@ export function apiErrorType(code: ApiErrorCode): string {
   return entry.type ?? code;
 }
 
-export const ErrorBody = Closed(
+export const ErrorDetail = Closed(
   {
-    error: Closed(
-      {
-        type: Type.String(),
-        code: Type.String({
-          description: 'Stable. Unknown codes may be added: treat them as their type.',
-        }),
-        message: Type.String({ description: 'A sentence that is safe to show.' }),
-        request_id: Uuid,
-      },
-      'Error',
-    ),
+    type: Type.String(),
+    code: Type.String({
+      description: 'Stable. Codes may be added: treat an unknown one as its type.',
+    }),
+    message: Type.String({ description: 'A sentence that is safe to show.' }),
+    request_id: Uuid,
   },
-  'ErrorBody',
+  'ErrorDetail',
 );
+
+export const ErrorBody = Closed({ error: ErrorDetail }, 'ErrorBody');
 export type ErrorBody = Static<typeof ErrorBody>;

@@ -3,10 +3,12 @@ import { AUDIO, CHUNK_SAMPLES, CONTEXT_SIZE, LIMITS } from './constants.ts';
 import { ModelIdSchema } from './models.ts';
 import { Count, Uuid } from './schema.ts';
 
-/** What the server sends as text. Clients ignore event types, fields and codes that they do not know. */
+/** Events that the server sends as text. Clients ignore unknown event types, fields and codes. */
 
-const Id = Type.Optional(Type.String());
-const Context = Type.Tuple([Type.Literal(CONTEXT_SIZE[0]), Type.Literal(CONTEXT_SIZE[1])]);
+const Id = Type.Optional(Type.Union([Type.String(), Type.Number()]));
+const Context = Type.Tuple([Type.Literal(CONTEXT_SIZE[0]), Type.Literal(CONTEXT_SIZE[1])], {
+  description: `Always [${CONTEXT_SIZE.join(', ')}].`,
+});
 
 export const STATUS_CODES = [
   'queued',
@@ -23,8 +25,13 @@ export const StatusEvent = Type.Object(
     type: Type.Literal('status'),
     message: Type.String(),
     code: Type.Enum([...STATUS_CODES]),
-    hint: Type.Optional(Type.String({ description: 'suspicious_audio: what it looks like.' })),
+    hint: Type.Optional(
+      Type.String({ description: 'With suspicious_audio: what the audio looks like.' }),
+    ),
     remaining_ms: Type.Optional(Count),
+    limit: Type.Optional(
+      Type.Enum(['audio', 'session_time'], { description: 'limit_warning: which limit is near.' }),
+    ),
     deadline_ms: Type.Optional(Count),
   },
   { title: 'StatusEvent' },
@@ -45,6 +52,7 @@ export const ReadyEvent = Type.Object(
     max_audio_ms: Count,
     max_frame_bytes: Type.Literal(LIMITS.frameBytes),
     idle_timeout_ms: Count,
+    session_time_limit_ms: Count,
   },
   { title: 'ReadyEvent' },
 );
@@ -56,6 +64,10 @@ export const ConfigAckEvent = Type.Object(
     id: Id,
     language: Type.String(),
     context: Context,
+    endpointing: Type.Union([
+      Type.Literal(false),
+      Type.Object({ silence_ms: Count, max_utterance_ms: Count }, { title: 'EndpointingInForce' }),
+    ]),
     effective: Type.Enum(['now', 'next_utterance']),
     ignored: Type.Array(Type.String()),
   },
@@ -82,7 +94,7 @@ export const DeltaEvent = Type.Object(
     utterance: Count,
     stable_chars: Type.Integer({
       minimum: 0,
-      description: 'So many characters of text will not change any more.',
+      description: "The first `stable_chars` characters of text won't change.",
     }),
     audio_ms: Count,
   },
@@ -90,13 +102,44 @@ export const DeltaEvent = Type.Object(
 );
 export type DeltaEvent = Static<typeof DeltaEvent>;
 
+/** How likely the text is right. Left out where the model can't tell. */
+const Confidence = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
+
+export const SpeechStartedEvent = Type.Object(
+  {
+    type: Type.Literal('speech_started'),
+    utterance: Count,
+    audio_ms: Type.Integer({ minimum: 0, description: 'Where in the session speech starts.' }),
+  },
+  { title: 'SpeechStartedEvent' },
+);
+export type SpeechStartedEvent = Static<typeof SpeechStartedEvent>;
+
+export const SpeechEndedEvent = Type.Object(
+  {
+    type: Type.Literal('speech_ended'),
+    utterance: Count,
+    audio_ms: Type.Integer({ minimum: 0, description: 'Where in the session speech ends.' }),
+  },
+  { title: 'SpeechEndedEvent' },
+);
+export type SpeechEndedEvent = Static<typeof SpeechEndedEvent>;
+
 export const Word = Type.Object(
-  { text: Type.String(), start_ms: Count, end_ms: Count },
+  { text: Type.String(), start_ms: Count, end_ms: Count, confidence: Confidence },
   { title: 'Word' },
 );
 export type Word = Static<typeof Word>;
 
-export const FINAL_REASONS = ['flush', 'max_audio_reached', 'draining'] as const;
+export const FINAL_REASONS = [
+  'flush',
+  'endpoint',
+  'max_audio_reached',
+  'idle_timeout',
+  'session_time_limit',
+  'draining',
+  'closing',
+] as const;
 export type FinalReason = (typeof FINAL_REASONS)[number];
 
 export const FinalEvent = Type.Object(
@@ -108,33 +151,40 @@ export const FinalEvent = Type.Object(
     id: Id,
     start_ms: Count,
     end_ms: Count,
+    confidence: Confidence,
     words: Type.Array(Word),
     audio_ms: Count,
     total_audio_ms: Count,
-    billable_ms: Type.Integer({ minimum: 0, description: 'The receipt so far, for the session.' }),
+    billable_ms: Type.Integer({ minimum: 0, description: 'The charge for the session so far.' }),
   },
   { title: 'FinalEvent' },
 );
 export type FinalEvent = Static<typeof FinalEvent>;
 
-/** Errors on the stream. A fatal one is followed by the close it names. */
+/** Errors on the stream. Those with `close` are fatal: the server then closes the stream with that code. */
 export const STREAM_ERRORS = {
   audio_before_ready: {
-    message: 'Audio sent before the ready event was dropped; it was not charged. Wait for ready.',
+    message: 'Audio sent before the ready event was dropped and not charged. Wait for ready.',
   },
   invalid_message: {
-    message: 'A text message was not a JSON object with a type. It was ignored. Fix the client.',
+    message: 'A text message was not a JSON object with a type and was ignored. Fix the client.',
   },
   unknown_message_type: {
-    message: 'A text message had an unknown type. Only config, flush and reset exist.',
+    message: 'A text message had an unknown type. Send only config, flush and reset.',
   },
   language_mismatch: {
     message:
-      "config.language is not this session's language. Create a session for the other model.",
+      "config.language does not match this session's model. Create a session with the other model.",
   },
-  unsupported_context: { message: 'config.context can only be [56, 13]. It was left as it is.' },
+  invalid_endpointing: {
+    message:
+      'config.endpointing was ignored. Send false, or silence_ms from 200 to 5000 and max_utterance_ms from 5000 to 60000.',
+  },
+  unsupported_context: { message: 'config.context was ignored. Only [56, 13] is supported.' },
   flush_throttled: {
-    message: 'More than five flushes in a second. This one was ignored: send it again in a second.',
+    retryable: true,
+    message:
+      'Too many flushes in a second, or too many unanswered ones. This one was ignored. Send it again in a second.',
   },
   protocol_error: {
     close: 1002,
@@ -146,18 +196,21 @@ export const STREAM_ERRORS = {
   },
   too_many_errors: {
     close: 1008,
+    message: 'More than ten errors. Accepted audio is charged. Fix the client.',
+  },
+  too_many_messages: {
+    close: 1008,
     message:
-      'Too many errors, or too many messages in a second. Accepted audio is charged. Fix the client.',
+      'Too many text messages, pings or pongs. Accepted audio is charged. Send at most 20 a second.',
   },
   message_too_large: {
     close: 1009,
-    message:
-      'A message was too large: audio up to 65,536 bytes, text up to 16 KiB. Fix the client.',
+    message: 'A message was too large. Send at most 65,536 bytes of audio or 16 KiB of text.',
   },
   slow_reader: {
     close: 1008,
     message:
-      'The client does not read what it is sent. Accepted audio is charged. Read events faster.',
+      'The client reads events too slowly. Accepted audio is charged. Read events as they arrive.',
   },
   internal_error: {
     close: 1011,
@@ -172,26 +225,32 @@ export const STREAM_ERRORS = {
   initialization_timeout: {
     close: 1013,
     retryable: true,
-    message: 'The recogniser did not start in time. Nothing is charged. Retry after a moment.',
+    message: 'The recogniser did not start in time. Nothing is charged. Wait a moment, then retry.',
   },
   account_inactive: {
     close: 4403,
     message:
-      'This account is no longer active. Accepted audio is charged. Ask the operator of this service.',
+      'This account is no longer active. Accepted audio is charged. Contact the operator of this service.',
   },
   idle_timeout: {
     close: 4408,
     message:
-      'No audio for a minute. Accepted audio is charged. Create a session when speaking again.',
+      'No audio for a minute. Accepted audio is charged. Create a session when someone speaks again.',
+  },
+  slot_reclaimed: {
+    close: 4408,
+    message:
+      'The server is full and this stream was idle. Accepted audio is charged. Create a session when someone speaks again.',
   },
   session_time_limit: {
     close: 4408,
-    message: 'The session lasted 15 minutes. Accepted audio is charged. Create a new session.',
+    message:
+      'The session reached its limit of 15 minutes. Accepted audio is charged. Create a new session.',
   },
 } as const satisfies Record<string, { close?: number; retryable?: boolean; message: string }>;
 export type StreamErrorCode = keyof typeof STREAM_ERRORS;
 
-/** The words that a normal close carries. */
+/** Close reasons of a normal close. */
 export const NORMAL_CLOSE_REASONS = ['completed', 'max_audio_reached'] as const;
 
 export const ErrorEvent = Type.Object(
@@ -202,7 +261,11 @@ export const ErrorEvent = Type.Object(
     fatal: Type.Boolean(),
     retryable: Type.Boolean(),
     close_code: Type.Optional(Type.Integer()),
-    session_id: Uuid,
+    id: Id,
+    retry_after_ms: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'A refused stream: wait this long, then retry.' }),
+    ),
+    session_id: Type.Optional(Uuid),
     request_id: Uuid,
   },
   { title: 'ErrorEvent' },
@@ -216,6 +279,8 @@ export const ServerEvent = Type.Union([
   ResetAckEvent,
   DeltaEvent,
   FinalEvent,
+  SpeechStartedEvent,
+  SpeechEndedEvent,
   ErrorEvent,
 ]);
 export type ServerEvent = Static<typeof ServerEvent>;

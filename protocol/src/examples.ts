@@ -1,11 +1,11 @@
-import { AUDIO, CHUNK_SAMPLES, LIMITS, MODEL_IDS, MODELS, SUBPROTOCOL } from './constants.ts';
+import { AUDIO, CHUNK_SAMPLES, LIMITS, MODEL_IDS, SUBPROTOCOL } from './constants.ts';
 import type { ServerEvent } from './events.ts';
 import type { ClientMessage } from './messages.ts';
-import type { ModelList } from './models.ts';
+import { MODEL_LIST } from './models.ts';
 import type { AsrSession, CreateSessionRequest } from './sessions.ts';
 import type { CreditBalance } from './usage.ts';
 
-/** One example of everything on the wire, held to its schema by a test. The credential is made up. */
+/** One example of each message, validated by a test. The credential is not real. */
 
 const SESSION_ID = '0b9f3c1e-5d0a-4c55-9a3e-7f2f8d0c6a11';
 export const EXAMPLE_REQUEST_ID = '6f0d9c8b-2f44-4be1-8c8f-0f6a0e6a7a20';
@@ -16,18 +16,7 @@ const format = {
   channels: AUDIO.channels,
 } as const;
 
-export const EXAMPLE_MODEL_LIST: ModelList = {
-  object: 'list',
-  data: MODEL_IDS.map((id) => ({
-    id,
-    object: 'model',
-    capability: 'asr.streaming',
-    language: MODELS[id].language,
-    language_code: MODELS[id].languageCode,
-    max_audio_seconds: LIMITS.audioSecondsMax,
-    audio: format,
-  })),
-};
+export const EXAMPLE_MODEL_LIST = MODEL_LIST;
 
 export const EXAMPLE_CREATE_SESSION: CreateSessionRequest = {
   model: MODEL_IDS[0],
@@ -75,7 +64,7 @@ export const EXAMPLE_BALANCE: CreditBalance = {
 };
 
 export const EXAMPLE_MESSAGES: readonly ClientMessage[] = [
-  { type: 'config', language: 'ki' },
+  { type: 'config', language: 'ki', endpointing: { silence_ms: 700 } },
   { type: 'flush', id: 'turn-1' },
   { type: 'reset' },
 ];
@@ -93,9 +82,19 @@ export const EXAMPLE_EVENTS: readonly ServerEvent[] = [
     max_audio_ms: 120_000,
     max_frame_bytes: LIMITS.frameBytes,
     idle_timeout_ms: LIMITS.idleTimeoutMs,
+    session_time_limit_ms: LIMITS.sessionWallClockMs,
   },
-  { type: 'config_ack', language: 'ki', context: [56, 13], effective: 'now', ignored: [] },
+  {
+    type: 'config_ack',
+    language: 'ki',
+    context: [56, 13],
+    endpointing: { silence_ms: 700, max_utterance_ms: 30_000 },
+    effective: 'now',
+    ignored: [],
+  },
   { type: 'reset_ack', utterance: 1, discarded_ms: 640, total_audio_ms: 4_480 },
+  { type: 'speech_started', utterance: 0, audio_ms: 220 },
+  { type: 'speech_ended', utterance: 0, audio_ms: 1_640 },
   { type: 'delta', text: 'mũndũ mũ', utterance: 0, stable_chars: 5, audio_ms: 1_120 },
   {
     type: 'final',
@@ -105,9 +104,10 @@ export const EXAMPLE_EVENTS: readonly ServerEvent[] = [
     id: 'turn-1',
     start_ms: 0,
     end_ms: 1_900,
+    confidence: 0.915,
     words: [
-      { text: 'mũndũ', start_ms: 240, end_ms: 800 },
-      { text: 'mũgo', start_ms: 960, end_ms: 1_600 },
+      { text: 'mũndũ', start_ms: 240, end_ms: 800, confidence: 0.97 },
+      { text: 'mũgo', start_ms: 960, end_ms: 1_600, confidence: 0.86 },
     ],
     audio_ms: 1_900,
     total_audio_ms: 1_900,

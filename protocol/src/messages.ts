@@ -1,13 +1,36 @@
 import { Type, type Static } from 'typebox';
+import { ENDPOINTING } from './constants.ts';
 
-/** What a client may send as text. Unknown fields are not an error: `config_ack.ignored` lists them. */
+/** Text messages that a client may send. Unknown fields are not an error; `config_ack.ignored` lists them. */
 
 const Id = Type.Optional(
-  Type.String({
-    maxLength: 128,
-    description: 'Echoed in the answer, so that a caller can match it.',
+  Type.Union([Type.String({ maxLength: 128 }), Type.Number()], {
+    description: 'Repeated in the response, so that you can match them.',
   }),
 );
+
+export const Endpointing = Type.Object(
+  {
+    silence_ms: Type.Optional(
+      Type.Integer({
+        minimum: ENDPOINTING.silenceMs.min,
+        maximum: ENDPOINTING.silenceMs.max,
+        default: ENDPOINTING.silenceMs.default,
+        description: 'The server sends a final when nobody has spoken for this long.',
+      }),
+    ),
+    max_utterance_ms: Type.Optional(
+      Type.Integer({
+        minimum: ENDPOINTING.maxUtteranceMs.min,
+        maximum: ENDPOINTING.maxUtteranceMs.max,
+        default: ENDPOINTING.maxUtteranceMs.default,
+        description: 'No utterance is longer than this. Near it, the server uses a short pause.',
+      }),
+    ),
+  },
+  { title: 'Endpointing' },
+);
+export type Endpointing = Static<typeof Endpointing>;
 
 export const ConfigMessage = Type.Object(
   {
@@ -15,6 +38,11 @@ export const ConfigMessage = Type.Object(
     id: Id,
     language: Type.Optional(Type.String()),
     context: Type.Optional(Type.Tuple([Type.Number(), Type.Number()])),
+    endpointing: Type.Optional(
+      Type.Union([Type.Literal(false), Endpointing], {
+        description: 'Turns automatic finals on or off. Off unless a client asks for it.',
+      }),
+    ),
   },
   { title: 'ConfigMessage' },
 );

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox';
-import { AUDIO, LIMITS, MODEL_IDS } from './constants.ts';
+import { AUDIO, LIMITS, MODEL_IDS, MODELS } from './constants.ts';
 import { Closed } from './schema.ts';
 
-export const ModelIdSchema = Type.Enum([...MODEL_IDS]);
+export const ModelIdSchema = Type.Enum([...MODEL_IDS], { title: 'ModelId' });
 
 export const AudioFormat = Closed(
   {
@@ -18,13 +18,13 @@ export const Model = Closed(
     id: ModelIdSchema,
     object: Type.Literal('model'),
     capability: Type.Literal('asr.streaming'),
-    language: Type.String({ description: 'The name of the language, for people.' }),
-    language_code: Type.String({ description: 'ISO 639 code: the shortest there is.' }),
+    language: Type.String({ description: 'The name of the language.' }),
+    language_code: Type.String({ description: 'The shortest ISO 639 code.' }),
     max_audio_seconds: Type.Literal(LIMITS.audioSecondsMax),
     audio: AudioFormat,
     build: Type.Optional(
       Type.String({
-        description: 'Which weights serve this id; an id never changes them silently.',
+        description: 'The build of the weights.',
       }),
     ),
   },
@@ -37,3 +37,21 @@ export const ModelList = Closed(
   'ModelList',
 );
 export type ModelList = Static<typeof ModelList>;
+
+/** The response of GET /v1/models. */
+export const MODEL_LIST: ModelList = {
+  object: 'list',
+  data: MODEL_IDS.map((id) => ({
+    id,
+    object: 'model',
+    capability: 'asr.streaming',
+    language: MODELS[id].language,
+    language_code: MODELS[id].languageCode,
+    max_audio_seconds: LIMITS.audioSecondsMax,
+    audio: {
+      encoding: AUDIO.encoding,
+      sample_rate_hz: AUDIO.sampleRateHz,
+      channels: AUDIO.channels,
+    },
+  })),
+};

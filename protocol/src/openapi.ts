@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEY_PATTERN, LIMITS } from './constants.ts';
-import { API_ERRORS, apiErrorType, ErrorBody, type ApiErrorCode } from './errors.ts';
+import { API_ERRORS, apiErrorType, ErrorBody, ErrorDetail, type ApiErrorCode } from './errors.ts';
 import {
   EXAMPLE_BALANCE,
   EXAMPLE_CREATE_SESSION,
@@ -7,14 +7,14 @@ import {
   EXAMPLE_REQUEST_ID,
   EXAMPLE_SESSION,
 } from './examples.ts';
-import { AudioFormat, Model, ModelList } from './models.ts';
+import { AudioFormat, Model, ModelIdSchema, ModelList } from './models.ts';
 import { publishSchemas } from './published-schema.ts';
-import { AsrSession, CreateSessionRequest } from './sessions.ts';
-import { CreditBalance, UsageSession } from './usage.ts';
+import { AsrSession, CreateSessionRequest, SessionAudio, SessionCredits } from './sessions.ts';
+import { CreditBalance, SessionStatusSchema, UsageSession } from './usage.ts';
 
 export const INTERFACE_VERSION = '1.0.0';
 
-/** Which errors an endpoint can answer with. The tests hold the server to this table, and it to the server. */
+/** The errors that each endpoint can return. Tests compare this table with the server, in both directions. */
 export const ENDPOINT_ERRORS = {
   listModels: ['request_rate_exceeded'],
   createSession: [
@@ -51,7 +51,7 @@ export const ENDPOINT_ERRORS = {
     'service_unavailable',
     'internal_error',
   ],
-  /** Refusals of the WebSocket upgrade, before the 101. */
+  /** Errors of the WebSocket upgrade, before the 101. */
   openStream: [
     'unsupported_subprotocol',
     'missing_session_credential',
@@ -67,7 +67,7 @@ export const ENDPOINT_ERRORS = {
     'service_unavailable',
     'internal_error',
   ],
-  /** What is wrong before it is known what was asked for. */
+  /** Errors found before the endpoint is known. */
   anyRequest: [
     'malformed_request',
     'route_not_found',
@@ -81,12 +81,13 @@ export function openApiDocument() {
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Streaming speech recognition for Kikuyu and Dholuo',
+      title: 'svc-asr',
+      summary: 'Streaming speech recognition for Kikuyu and Dholuo',
       version: INTERFACE_VERSION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description: DESCRIPTION,
     },
-    servers: [{ url: '/', description: 'The server that this document came from.' }],
+    servers: [{ url: '/', description: 'The server that served this document.' }],
     tags: [{ name: 'Models' }, { name: 'Sessions' }, { name: 'Usage' }],
     paths: {
       '/v1/models': { get: listModels() },
@@ -98,48 +99,60 @@ export function openApiDocument() {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A permanent key that begins `svc_live_v1_`. It stays on your server.',
+          description: 'A permanent key that starts with `svc_live_v1_`. Keep it on your server.',
         },
       },
       headers: HEADERS,
       schemas: publishSchemas({
         accepted: [CreateSessionRequest],
-        sent: [AudioFormat, Model, ModelList, AsrSession, UsageSession, CreditBalance, ErrorBody],
+        sent: [
+          ModelIdSchema,
+          AudioFormat,
+          Model,
+          ModelList,
+          SessionAudio,
+          SessionCredits,
+          AsrSession,
+          SessionStatusSchema,
+          UsageSession,
+          CreditBalance,
+          ErrorDetail,
+          ErrorBody,
+        ],
       }),
     },
   };
 }
 
-const DESCRIPTION = `A trusted server creates a session with its API key; whoever holds the session's credential
-streams 16 kHz PCM over a WebSocket and reads live transcripts. The streaming protocol is described in
-[asyncapi.json](/asyncapi.json).
+const DESCRIPTION = `A trusted server creates a session with its API key. The holder of the session's credential streams
+16 kHz PCM over a WebSocket and reads live transcripts. [asyncapi.json](/asyncapi.json) describes the streaming protocol.
 
-Every answer carries \`X-Request-Id\`. Errors are \`{error: {type, code, message, request_id}}\`; \`code\` is stable, and
-a code that you do not know is to be treated as its \`type\`. Retry 429 and 503 after \`Retry-After\`, with the same
-\`Idempotency-Key\`. Inside v1 fields may be added to answers: ignore those that you do not know.`;
+Every response carries \`X-Request-Id\`. Errors are \`{error: {type, code, message, request_id}}\`. A \`code\` is stable; treat
+an unknown one as its \`type\`. After 429 and 503 wait \`Retry-After\` seconds, then retry with the same \`Idempotency-Key\`.
+Responses may gain fields within v1: ignore unknown ones.`;
 
 const HEADERS = {
   RequestId: {
-    description: 'Quote it to support. It is no secret.',
+    description: 'Quote it to support. It is not a secret.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
   },
   RetryAfter: {
-    description: 'Seconds to wait before trying again.',
+    description: 'Seconds to wait before a retry.',
     required: true,
     schema: { type: 'integer', minimum: 0 },
   },
   RateLimitPolicy: {
-    description: 'The quota (q) in a window of so many seconds (w).',
+    description: 'The quota (q) per window (w, in seconds).',
     schema: { type: 'string', examples: ['"sessions";q=30;w=60'] },
   },
   RateLimit: {
-    description: 'How many requests remain at once (r), and seconds until there is one more (t).',
+    description: 'Requests left (r) and seconds until one more is allowed (t).',
     schema: { type: 'string', examples: ['"sessions";r=9;t=2'] },
   },
   IdempotentReplayed: {
-    description: '`true` when an earlier reservation is answered once more.',
-    schema: { const: 'true' },
+    description: '`true` when the response repeats an earlier reservation.',
+    schema: { type: 'string', enum: ['true'] },
   },
 } as const;
 
@@ -154,7 +167,7 @@ function listModels() {
     operationId: 'listModels',
     tags: ['Models'],
     summary: 'List the models',
-    description: 'Public. Models never change under their id.',
+    description: 'Public. A model id always means the same weights.',
     security: [],
     responses: {
       200: success('The models.', 'ModelList', EXAMPLE_MODEL_LIST),
@@ -168,16 +181,17 @@ function createSession() {
     operationId: 'createSession',
     tags: ['Sessions'],
     summary: 'Create a streaming session',
-    description: `Reserves audio credit and answers with an address and a one-use credential that is good for
-${LIMITS.credentialLifetimeMs / 1000} seconds. With less credit than asked for, at least a second, the reservation is what there is:
-\`credits.reserved\` tells. Unused time comes back when the session ends. The whole answer is a secret: never log it.`,
+    description: `Reserves audio credit and returns a WebSocket address and a single-use credential, valid for
+${LIMITS.credentialLifetimeMs / 1000} seconds. If less credit is left than requested, but at least a second, the reservation is
+shorter: see \`credits.reserved\`. Unused time is returned when the session ends. The whole response is a secret: never log it.`,
     security: [{ apiKey: [] }],
     parameters: [
       {
         name: 'Idempotency-Key',
         in: 'header',
         required: false,
-        description: 'Repeating a request with its key until `expires_at` gives the same session.',
+        description:
+          'Repeating a request with the same key before `expires_at` returns the same session.',
         schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN, minLength: 1, maxLength: 128 },
         example: 'order-7431',
       },
@@ -188,7 +202,7 @@ ${LIMITS.credentialLifetimeMs / 1000} seconds. With less credit than asked for, 
       content: json('CreateSessionRequest', EXAMPLE_CREATE_SESSION),
     },
     responses: {
-      201: success('The session, reserved.', 'AsrSession', EXAMPLE_SESSION, {
+      201: success('The reserved session.', 'AsrSession', EXAMPLE_SESSION, {
         'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' },
       }),
       ...errorResponses(ENDPOINT_ERRORS.createSession),
@@ -200,9 +214,8 @@ function getUsage() {
   return {
     operationId: 'getUsage',
     tags: ['Usage'],
-    summary: 'Read the balance and the latest sessions',
-    description:
-      'Integer milliseconds of audio. At most 20 sessions, newest first, live ones included.',
+    summary: 'Get the balance and recent sessions',
+    description: 'Milliseconds of audio. At most 20 sessions, newest first, including live ones.',
     security: [{ apiKey: [] }],
     responses: {
       200: success('The balance.', 'CreditBalance', EXAMPLE_BALANCE),
@@ -223,7 +236,7 @@ function json(schema: string, example: unknown) {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } };
 }
 
-/** One response a status, with an example for every code that it may carry. */
+/** Returns one response per status, with an example for each of its codes. */
 function errorResponses(codes: readonly ApiErrorCode[]) {
   const statuses = [...new Set(codes.map((code) => API_ERRORS[code].status))];
   return Object.fromEntries(

@@ -4,8 +4,9 @@ import type { TSchema } from 'typebox';
 export type PublishedSchema = { readonly [keyword: string]: unknown };
 
 /**
- * The schemas as the documents show them: tuples in the newer dialect, enums with their type, titled schemas as
- * references. What we send is left open, because inside v1 it may gain fields; what we accept stays closed.
+ * Returns the schemas as the documents publish them, in the part of JSON Schema that the common code generators
+ * understand: no `prefixItems`, no untyped `const` or `enum`, `null` as a type. Titled schemas become references. Schemas
+ * of what we send stay open, because v1 may gain fields. Schemas of what we accept are closed.
  */
 export function publishSchemas(schemas: {
   readonly sent: readonly TSchema[];
@@ -39,11 +40,12 @@ function rewrite(value: unknown, rules: Rewriting): unknown {
 
 function rewriteKeywords(schema: object, rules: Rewriting): PublishedSchema {
   if (!isKeywords(schema)) throw new TypeError('Not a schema.');
+  if (Array.isArray(schema['anyOf'])) return rewriteUnion(schema, schema['anyOf'], rules);
   const { items, additionalItems: _tuple, additionalProperties, ...rest } = schema;
   const result: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(rest)) result[keyword] = rewrite(value, rules);
   if (Array.isArray(items)) {
-    result['prefixItems'] = rewrite(items, rules);
+    result['items'] = { type: typeOfAll(items) };
     result['maxItems'] = items.length;
   } else if (items !== undefined) {
     result['items'] = rewrite(items, rules);
@@ -55,6 +57,32 @@ function rewriteKeywords(schema: object, rules: Rewriting): PublishedSchema {
   if (Number.isInteger(schema['const'])) result['type'] = 'integer';
   return result;
 }
+
+/** Generators read `type: [string, null]` better than `anyOf` with `type: null`. */
+function rewriteUnion(
+  schema: PublishedSchema,
+  members: readonly unknown[],
+  rules: Rewriting,
+): PublishedSchema {
+  const { anyOf: _members, ...rest } = schema;
+  const published = members.map((member) => rewrite(member, rules)).filter(isKeywords);
+  const [only, ...others] = published.filter(({ type }) => type !== 'null');
+  const isNullable = published.length > others.length + 1;
+  if (only === undefined || others.length > 0 || !isNullable || typeof only['type'] !== 'string') {
+    return { ...rest, anyOf: published };
+  }
+  return { ...rest, ...only, type: [only['type'], 'null'] };
+}
+
+/** The one type that all items of a tuple have. Their values are in its description. */
+function typeOfAll(items: readonly unknown[]): unknown {
+  const types = new Set(items.map((item) => rewriteKeywords(Object(item), CLOSED)['type']));
+  const [type] = types;
+  if (types.size !== 1) throw new TypeError('A published tuple needs items of one type.');
+  return type;
+}
+
+const CLOSED: Rewriting = { names: new Set(), open: false };
 
 export function titleOf(schema: TSchema): string {
   if ('title' in schema && typeof schema.title === 'string') return schema.title;

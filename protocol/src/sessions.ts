@@ -10,7 +10,7 @@ import {
 import { ModelIdSchema } from './models.ts';
 import { Closed, DateTime, Uuid } from './schema.ts';
 
-/** `model` is any string here: the catalogue, not the schema, says 404. */
+/** `model` is any string here: an unknown one gets 404, not 400. */
 export const CreateSessionRequest = Closed(
   {
     model: Type.String({
@@ -22,7 +22,7 @@ export const CreateSessionRequest = Closed(
         minimum: LIMITS.audioSecondsMin,
         maximum: LIMITS.audioSecondsMax,
         default: LIMITS.audioSecondsDefault,
-        description: 'Upper bound of the reservation, which may be lower.',
+        description: 'Maximum audio to reserve. The reservation may be lower.',
       }),
     ),
   },
@@ -32,6 +32,31 @@ export type CreateSessionRequest = Static<typeof CreateSessionRequest>;
 
 const reservedSeconds = { minimum: LIMITS.audioSecondsMin, maximum: LIMITS.audioSecondsMax };
 
+export const SessionAudio = Closed(
+  {
+    encoding: Type.Literal(AUDIO.encoding),
+    sample_rate_hz: Type.Literal(AUDIO.sampleRateHz),
+    channels: Type.Literal(AUDIO.channels),
+    max_audio_seconds: Type.Number({
+      ...reservedSeconds,
+      description: 'The audio limit of this session. It may be lower than requested.',
+    }),
+    context_size: Type.Tuple([Type.Literal(CONTEXT_SIZE[0]), Type.Literal(CONTEXT_SIZE[1])], {
+      description: `Always [${CONTEXT_SIZE.join(', ')}].`,
+    }),
+  },
+  'SessionAudio',
+);
+
+export const SessionCredits = Closed(
+  {
+    unit: Type.Literal('audio_second'),
+    reserved: Type.Number({ minimum: 1, description: 'Seconds reserved for this session.' }),
+    remaining: Type.Number({ minimum: 0, description: 'Whole seconds left for other sessions.' }),
+  },
+  'SessionCredits',
+);
+
 export const AsrSession = Closed(
   {
     id: Uuid,
@@ -39,32 +64,18 @@ export const AsrSession = Closed(
     status: Type.Literal('reserved'),
     model: ModelIdSchema,
     websocket_url: Type.String({ format: 'uri', pattern: '^wss://' }),
-    websocket_protocols: Type.Tuple([
-      Type.Literal(SUBPROTOCOL),
-      Type.String({
-        pattern: `^${CREDENTIAL_PREFIX.replaceAll('.', '\\.')}`,
-        description: 'A secret for one use. Never log it.',
-      }),
-    ]),
+    websocket_protocols: Type.Tuple(
+      [
+        Type.Literal(SUBPROTOCOL),
+        Type.String({ pattern: `^${CREDENTIAL_PREFIX.replaceAll('.', '\\.')}` }),
+      ],
+      {
+        description: `\`${SUBPROTOCOL}\`, then a single-use credential that begins \`${CREDENTIAL_PREFIX}\`. Offer both as WebSocket subprotocols, in this order. Never log them.`,
+      },
+    ),
     expires_at: DateTime,
-    audio: Closed(
-      {
-        encoding: Type.Literal(AUDIO.encoding),
-        sample_rate_hz: Type.Literal(AUDIO.sampleRateHz),
-        channels: Type.Literal(AUDIO.channels),
-        max_audio_seconds: Type.Number(reservedSeconds),
-        context_size: Type.Tuple([Type.Literal(CONTEXT_SIZE[0]), Type.Literal(CONTEXT_SIZE[1])]),
-      },
-      'SessionAudio',
-    ),
-    credits: Closed(
-      {
-        unit: Type.Literal('audio_second'),
-        reserved: Type.Number({ minimum: 1 }),
-        remaining: Type.Number({ minimum: 0 }),
-      },
-      'SessionCredits',
-    ),
+    audio: SessionAudio,
+    credits: SessionCredits,
   },
   'AsrSession',
 );

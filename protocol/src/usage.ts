@@ -6,15 +6,16 @@ import { Closed, Count, DateTime, Uuid } from './schema.ts';
 export const SESSION_STATUSES = ['reserved', 'active', 'completed', 'failed', 'expired'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
+export const SessionStatusSchema = Type.Enum([...SESSION_STATUSES], { title: 'SessionStatus' });
+
 export const UsageSession = Closed(
   {
     id: Uuid,
     model: ModelIdSchema,
-    status: Type.Enum([...SESSION_STATUSES]),
+    status: SessionStatusSchema,
     audio_ms: Type.Integer({
       minimum: 0,
-      description:
-        'Accepted audio. While a session is active only its node knows it: 0 until it ends.',
+      description: 'Accepted audio. For an active session it is at most 5 seconds old.',
     }),
     billable_ms: Count,
     created_at: DateTime,

@@ -7,7 +7,7 @@ const ajv = new Ajv({ strict: false });
 addFormats.default(ajv);
 const accepts = ajv.compile(protocol.CreateSessionRequest);
 
-describe('the request for a session', () => {
+describe('CreateSessionRequest', () => {
   test.each([
     [{ model: 'x' }, true],
     [{ model: 'x', max_audio_seconds: 1 }, true],
@@ -20,17 +20,17 @@ describe('the request for a session', () => {
     [{ model: 'x', other: 1 }, false],
     [{ model: 1 }, false],
     [{}, false],
-  ])('S05 S07 %j: %s', (body, good) => {
-    expect(accepts(body)).toBe(good);
+  ])('S05 S07 validates %j: %s', (body, isValid) => {
+    expect(accepts(body)).toBe(isValid);
   });
 });
 
-test('S13 one chunk is 14 encoder frames of 80 ms', () => {
+test('S13 a chunk is 14 encoder frames of 80 ms', () => {
   expect(protocol.CONTEXT_SIZE).toEqual([56, 13]);
   expect(protocol.CHUNK_SAMPLES).toBe(17_920);
 });
 
-test('H04 every message is a sentence of ours that ends, and promises no detail', () => {
+test('H04 every message is a fixed sentence without placeholders', () => {
   const messages = [
     ...Object.values(protocol.API_ERRORS),
     ...Object.values(protocol.STREAM_ERRORS),
@@ -45,8 +45,7 @@ test('H04 every message says what happened and then what to do', () => {
   const messages = [
     ...Object.values(protocol.API_ERRORS).map(({ message }) => message),
     ...Object.values(protocol.STREAM_ERRORS).map(({ message }) => message),
-    ...Object.values(protocol.CONCURRENCY_MESSAGES),
-    protocol.FAILURES_MESSAGE,
+    ...Object.values(protocol.SPECIFIC_MESSAGES).flatMap((messages) => Object.values(messages)),
   ];
   for (const message of messages) expect(message).toMatch(/\S\. [A-Z]/);
   for (const { status, message } of Object.values(protocol.API_ERRORS)) {
@@ -54,7 +53,7 @@ test('H04 every message says what happened and then what to do', () => {
   }
 });
 
-test('a code has one status and one type, and the types are those of the interface', () => {
+test('every code has a type that the interface allows for its status', () => {
   const types = {
     400: ['invalid_request_error'],
     401: ['authentication_error'],
@@ -76,9 +75,9 @@ test('a code has one status and one type, and the types are those of the interfa
   }
 });
 
-test('M02 a model id is one of the two, and nothing inherited', () => {
+test('M02 accepts only the two model ids, not inherited property names', () => {
   expect(protocol.MODEL_IDS.every(protocol.isModelId)).toBe(true);
-  for (const no of ['', 'toString', '__proto__', 'svc-asr-kikuyu-v2']) {
-    expect(protocol.isModelId(no)).toBe(false);
+  for (const other of ['', 'toString', '__proto__', 'svc-asr-kikuyu-v2']) {
+    expect(protocol.isModelId(other)).toBe(false);
   }
 });

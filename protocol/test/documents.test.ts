@@ -13,7 +13,7 @@ import { ENDPOINT_ERRORS, openApiDocument } from '../src/openapi.ts';
 const openApi = openApiDocument();
 const asyncApi = asyncApiDocument();
 
-/** Every value under every `$ref` of a document. */
+/** Returns every `$ref` in a document. */
 function references(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
     expect(result).toMatchObject({ valid: true });
   });
 
-  test('has its examples in step with its schemas', () => {
+  test('has examples that match its schemas', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     ajv.addSchema(openApi, 'openapi');
@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('H05 every code of the table is documented where it can be met', () => {
+  test('H05 documents every error code for at least one endpoint', () => {
     const documented = new Set<string>(Object.values(ENDPOINT_ERRORS).flat());
     expect(Object.keys(protocol.API_ERRORS).filter((code) => !documented.has(code))).toEqual([]);
   });
@@ -62,14 +62,14 @@ describe('the OpenAPI document', () => {
 
 describe('the AsyncAPI document', () => {
   test('is valid AsyncAPI 3.0', () => {
-    // The specification brings its own copy of the meta schema.
+    // The specification includes its own copy of the meta-schema.
     const ajv = new Ajv({ strict: false, validateFormats: false, meta: false });
     const specification: object = asyncApiSpecs.schemas['3.0.0'];
     const validate = ajv.compile(specification);
     expect(validate(asyncApi), ajv.errorsText(validate.errors)).toBe(true);
   });
 
-  test('names every event and message of the protocol', () => {
+  test('lists every event and message of the protocol', () => {
     const types = [...examples.EXAMPLE_EVENTS, ...examples.EXAMPLE_MESSAGES].map(
       ({ type }) => type,
     );
@@ -82,7 +82,7 @@ describe('the AsyncAPI document', () => {
 test.each([
   ['OpenAPI', openApi],
   ['AsyncAPI', asyncApi],
-])('every reference in the %s document leads somewhere', (_name, document) => {
+])('resolves every reference in the %s document', (_name, document) => {
   const found = references(document);
   expect(found.length).toBeGreaterThan(10);
   for (const pointer of found) expect(resolve(document, pointer), pointer).toBeDefined();
@@ -106,7 +106,7 @@ describe('the examples', () => {
     ['balance', protocol.CreditBalance, examples.EXAMPLE_BALANCE],
     ['models', protocol.ModelList, examples.EXAMPLE_MODEL_LIST],
   ];
-  test.each(cases)('%s is what its schema says', (_name, schema, example) => {
+  test.each(cases)('%s matches its schema', (_name, schema, example) => {
     expect(ajv.validate(schema, example), ajv.errorsText()).toBe(true);
   });
 });
