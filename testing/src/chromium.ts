@@ -1,0 +1,24 @@
+import { chromium, type Browser } from 'playwright-core';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+];
+
+/** Debian's Chromium. With a recording, that is what its microphone hears: once, or again and again. */
+export function launchChromium(
+  options: { microphone?: string; repeat?: boolean } = {},
+): Promise<Browser> {
+  const { microphone, repeat = false } = options;
+  const hears = `--use-file-for-fake-audio-capture=${microphone}${repeat ? '' : '%noloop'}`;
+  return chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: microphone === undefined ? FLAGS : [...FLAGS, hears],
+  });
+}

@@ -1,0 +1,54 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Asynchronous, because services start at the same time and their connections must not time out. */
+const run = promisify(execFile);
+
+export interface Project {
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * Creates a project outside the repository with a package installed from its tarball. `build` writes the package to
+ * the given folder. Dependencies are linked from `dependencyFolders`, so that no registry is needed.
+ */
+export async function projectWithPackage(
+  build: (out: string) => Promise<unknown>,
+  dependencyFolders: readonly string[],
+): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-project-'));
+  // A separate folder, because tests that build the package run concurrently.
+  const built = join(folder, 'built');
+  await build(built);
+  const pack = ['pack', '--silent', '--pack-destination', folder];
+  const tarball = (await run('npm', pack, { cwd: built })).stdout.trim();
+  const manifest: { name: string; dependencies?: Record<string, string> } = JSON.parse(
+    await readFile(join(built, 'package.json'), 'utf8'),
+  );
+  const installed = join(folder, 'node_modules', manifest.name);
+  await mkdir(installed, { recursive: true });
+  await run('tar', ['-xf', join(folder, tarball), '--strip-components', '1', '-C', installed]);
+  for (const name of Object.keys(manifest.dependencies ?? {})) {
+    const source = dependencyFolders.map((each) => join(each, name)).find(existsSync);
+    if (source === undefined) throw new Error(`${name} is not installed.`);
+    const link = join(folder, 'node_modules', name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(await realpath(source), link);
+  }
+  return { folder, remove: () => rm(folder, { recursive: true }) };
+}
+
+/** The Node that runs the tests and the system's own, by version, if the packages support it. */
+export function installedNodes(): [version: string, path: string][] {
+  const paths = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync);
+  const versions = paths.map((path) =>
+    execFileSync(path, ['-p', 'process.version'], { encoding: 'utf8' }).trim(),
+  );
+  const found = new Map(versions.map((version, at) => [version, paths[at] ?? '']));
+  return [...found].filter(([version]) => Number.parseInt(version.slice(1), 10) >= 20);
+}

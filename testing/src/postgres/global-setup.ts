@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import { startLocalPostgres, withDatabase } from './local-postgres.ts';
+import { migrate } from '@svc-asr/server/platform/migrate.ts';
+import { onServer } from './test-database.ts';
+
+/**
+ * Before the first test: a real server (DATABASE_URL, or one of our own) with a migrated template
+ * on it.
+ */
+export async function setup(): Promise<() => Promise<void>> {
+  const given = process.env['DATABASE_URL'];
+  const server = given === undefined ? await startLocalPostgres() : null;
+  const adminUrl = given ?? server?.url ?? '';
+  const template = `template_${randomUUID().replaceAll('-', '')}`;
+  await onServer(adminUrl, (admin) => admin.query(`create database ${template}`));
+  await migrate({ url: withDatabase(adminUrl, template) });
+  process.env['TEST_DATABASE_ADMIN_URL'] = adminUrl;
+  process.env['TEST_DATABASE_TEMPLATE'] = template;
+
+  return async () => {
+    if (server !== null) return server.stop('immediate');
+    await onServer(adminUrl, (admin) => admin.query(`drop database ${template} with (force)`));
+  };
+}

@@ -1,0 +1,43 @@
+import type { Pool } from '@svc-asr/server/platform/db.ts';
+
+/**
+ * Makes a session and what is remembered of it older. Only the owner of the schema can do this, and
+ * only with the guards off: tests of expiry need no minute of waiting.
+ */
+export async function makeOlder(
+  owner: Pool,
+  input: { sessionId: string; ms: number },
+): Promise<void> {
+  await withoutGuards(owner, { name: 'make_older', text: MAKE_OLDER, input });
+}
+
+async function withoutGuards(
+  owner: Pool,
+  query: { name: string; text: string; input: { sessionId: string; ms: number } },
+): Promise<void> {
+  const { name, text, input } = query;
+  const client = await owner.connect();
+  try {
+    await client.query(`begin; set local session_replication_role = replica`);
+    await client.query({ name, text, values: [input.sessionId, input.ms] });
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+}
+
+const MAKE_OLDER = `
+  with of as (
+    select account_id, session_id, $2 * interval '1 ms' as older from txn where session_id = $1 and kind = 'reserve'
+  ),
+  claims as (
+    update claim_log c set claimed_at = claimed_at - of.older from of
+    where c.account_id = of.account_id and c.session_id = of.session_id
+  ),
+  keys as (
+    update idempotency i set expires_at = expires_at - of.older from of
+    where i.account_id = of.account_id and i.session_id = of.session_id
+  )
+  update sessions s set created_at = created_at - of.older, expires_at = expires_at - of.older,
+    claimed_at = claimed_at - of.older
+  from of where s.account_id = of.account_id and s.id = of.session_id`;

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
+import { generateApiKey, hashApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
+import { insertApiKey, type ApiKeyRecord } from '@svc-asr/server/accounts/api-keys.ts';
+import type { Config } from '@svc-asr/server/config.ts';
+import type { Queryable } from '@svc-asr/server/platform/db.ts';
+import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
+
+/** An account and a live API key of it. */
+export interface Tenant {
+  readonly accountId: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+}
+
+/** Creates an account with credit, as an operator would. */
+export async function createFundedAccount(
+  db: Queryable,
+  input: { creditMs: number; name?: string },
+): Promise<string> {
+  const accountId = await createAccount(db, { name: input.name ?? 'Test account' });
+  if (input.creditMs > 0) {
+    await createLedger(db).grant({
+      accountId,
+      ms: input.creditMs,
+      reason: 'trial credit',
+      actor: 'test',
+      id: randomUUID(),
+    });
+  }
+  return accountId;
+}
+
+/** Creates an API key of an account. */
+export async function createKey(
+  db: Queryable,
+  input: {
+    accountId: string;
+    config: Pick<Config, 'apiKeyPepper'>;
+    rules?: Partial<Pick<ApiKeyRecord, 'scopes' | 'expiresAt' | 'name'>>;
+  },
+): Promise<Tenant> {
+  const { accountId, config, rules = {} } = input;
+  const { key, publicId } = generateApiKey();
+  const hmac = hashApiKey(key, config.apiKeyPepper);
+  await insertApiKey(db, { id: publicId, accountId, hmac, ...rules });
+  return { accountId, apiKey: key, keyId: publicId };
+}
+
+/** Creates an account with credit and an API key. */
+export async function createAccountWithKey(
+  db: Queryable,
+  input: { creditMs: number; name?: string; config: Pick<Config, 'apiKeyPepper'> },
+): Promise<Tenant> {
+  const accountId = await createFundedAccount(db, input);
+  return createKey(db, { accountId, config: input.config });
+}

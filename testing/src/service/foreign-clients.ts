@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { ServerEvent } from '@svc-asr/protocol';
+import type { Page } from 'playwright-core';
+import { launchChromium } from '../chromium.ts';
+
+/** WebSocket clients that are not `ws`: each handles the close handshake in its own way. */
+export interface ForeignClient {
+  open(url: string, protocols: readonly string[]): Promise<ForeignStream>;
+  stop(): Promise<void>;
+}
+
+export interface ForeignStream {
+  /** Resolves when the event has arrived, now or before. */
+  received(type: ServerEvent['type']): Promise<void>;
+  /** Sends a binary frame of this many zero bytes. */
+  sendZeros(bytes: number): Promise<void>;
+  sendText(text: string): Promise<void>;
+  /** Only clients that let a program do this have it. */
+  sendInvalidUtf8?(): Promise<void>;
+  readonly closed: Promise<ForeignClose>;
+}
+
+export interface ForeignClose {
+  readonly code: number;
+  readonly reason: string;
+  /** From the last event to the moment when the client reports the close. */
+  readonly waitedMs: number;
+  readonly events: readonly ServerEvent[];
+}
+
+/** A client's report: events in order, then the close. */
+type Report = { readonly event: ServerEvent } | { readonly closed: Omit<ForeignClose, 'events'> };
+
+class Reports {
+  readonly events: ServerEvent[] = [];
+  readonly closed: Promise<ForeignClose>;
+  readonly #resolveClosed: (close: ForeignClose) => void;
+  #waiting: (() => void)[] = [];
+  #isOver = false;
+
+  constructor() {
+    const { promise, resolve: resolveClosed } = Promise.withResolvers<ForeignClose>();
+    this.closed = promise;
+    this.#resolveClosed = resolveClosed;
+  }
+
+  take(report: Report): void {
+    if ('event' in report) this.events.push(report.event);
+    else {
+      this.#isOver = true;
+      this.#resolveClosed({ ...report.closed, events: this.events });
+    }
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  async received(type: ServerEvent['type']): Promise<void> {
+    while (!this.events.some((event) => event.type === type)) {
+      if (this.#isOver) throw new Error(`The stream closed without ${type}.`);
+      await new Promise<void>((wake) => this.#waiting.push(wake));
+    }
+  }
+}
+
+/** The WebSocket that Node has built in. */
+export function nodeClient(): ForeignClient {
+  return {
+    open(url, protocols) {
+      const reports = new Reports();
+      const socket = new WebSocket(url, [...protocols]);
+      let lastEventAtMs = performance.now();
+      socket.addEventListener('message', ({ data }) => {
+        lastEventAtMs = performance.now();
+        reports.take({ event: JSON.parse(String(data)) });
+      });
+      socket.addEventListener('close', ({ code, reason }) => {
+        reports.take({ closed: { code, reason, waitedMs: performance.now() - lastEventAtMs } });
+      });
+      return Promise.resolve({
+        closed: reports.closed,
+        received: (type) => reports.received(type),
+        sendZeros: async (bytes) => socket.send(new Uint8Array(bytes)),
+        sendText: async (text) => socket.send(text),
+      });
+    },
+    stop: async () => {},
+  };
+}
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const PYTHON = join(ROOT, '.cache/python/bin/python');
+
+/** Python's `websockets`, a process for each stream. */
+export function pythonClient(): ForeignClient {
+  if (!existsSync(PYTHON)) throw new Error('Python is not set up: bash .ci/bootstrap');
+  return {
+    async open(url, protocols) {
+      const reports = new Reports();
+      const script = join(ROOT, 'testing/python/stream_client.py');
+      const child = spawn(PYTHON, [script, url, ...protocols], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      await once(child, 'spawn');
+      createInterface({ input: child.stdout }).on('line', (line) => reports.take(JSON.parse(line)));
+      child.once('exit', () => reports.take({ closed: { code: 1006, reason: '', waitedMs: 0 } }));
+      const command = async (value: unknown): Promise<void> => {
+        child.stdin.write(`${JSON.stringify(value)}\n`);
+      };
+      return {
+        closed: reports.closed,
+        received: (type) => reports.received(type),
+        sendZeros: (zeros) => command({ zeros }),
+        sendText: (text) => command({ text }),
+        sendInvalidUtf8: () => command({ invalid_utf8: true }),
+      };
+    },
+    stop: async () => {},
+  };
+}
+
+/** Chromium, a page for each stream. The pages come from a web server of their own, so they have an origin. */
+export async function chromiumClient(): Promise<ForeignClient> {
+  const site = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html>');
+  }).listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  const address = site.address();
+  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const browser = await launchChromium();
+  return {
+    async open(url, protocols) {
+      const reports = new Reports();
+      const page = await browser.newPage();
+      await page.goto(origin);
+      await page.exposeFunction('report', (report: Report) => reports.take(report));
+      await page.evaluate(openInPage, { url, protocols: [...protocols] });
+      return pageStream(page, reports);
+    },
+    async stop() {
+      await browser.close();
+      site.close();
+    },
+  };
+}
+
+function pageStream(page: Page, reports: Reports): ForeignStream {
+  return {
+    closed: reports.closed,
+    received: (type) => reports.received(type),
+    sendZeros: (bytes) => page.evaluate(`socket.send(new Uint8Array(${bytes}))`),
+    sendText: (text) => page.evaluate(`socket.send(${JSON.stringify(text)})`),
+  };
+}
+
+/** Runs in the page, so it can use nothing from this file. */
+function openInPage(input: { url: string; protocols: string[] }): void {
+  const { report }: { report?: (report: unknown) => void } = globalThis as object;
+  const socket = new WebSocket(input.url, input.protocols);
+  let lastEventAtMs = performance.now();
+  socket.addEventListener('message', ({ data }) => {
+    lastEventAtMs = performance.now();
+    report?.({ event: JSON.parse(String(data)) });
+  });
+  socket.addEventListener('close', ({ code, reason }) =>
+    report?.({ closed: { code, reason, waitedMs: performance.now() - lastEventAtMs } }),
+  );
+  Object.assign(globalThis, { socket });
+}
