@@ -1,24 +1,42 @@
 import type { ModelId } from '@svc-asr/protocol';
+import type { TraceParent } from './tracing/tracing.ts';
+import type { SpeechDetector } from './voice-activity/voice-activity.ts';
 
-/** Speech in, text out. A port is small, closed, and states its promises. */
+/** Speech in, text out. Every engine passes the tests in engine/test/conformance.ts. */
 export interface Engine {
-  /** What `ready.chunk_samples` and `audio.context_size` are made of. */
+  /** Describes a model, for `ready.chunk_samples` and `audio.context_size`. */
   describe(model: ModelId): EngineModel;
   /**
    * Takes a slot. Rejects with EngineBusy when none is free, with EngineFailed when the engine cannot start one,
    * and with the signal's reason when aborted; an aborted open leaves no slot behind.
    */
-  open(input: { model: ModelId; signal: AbortSignal }): Promise<EngineStream>;
+  open(input: OpenInput): Promise<EngineStream>;
   health(): EngineHealth;
   /** Ends every stream with one error event and every child process. */
   close(): Promise<void>;
+}
+
+export interface OpenInput {
+  readonly model: ModelId;
+  readonly signal: AbortSignal;
+  /** Set when the stream continues on another recogniser after its own was lost. */
+  readonly replay?: Replay;
+  /** The span that this stream is a part of, for recognisers on other machines. */
+  readonly trace?: TraceParent;
+}
+
+export interface Replay {
+  /** The weights that must recognise the audio, or null if any will do. No free slot with them: EngineBusy. */
+  readonly build: string | null;
+  /** This much of the audio was already sent to the lost recogniser, so it is overdue. */
+  readonly bytes: number;
 }
 
 export interface EngineModel {
   readonly id: ModelId;
   readonly chunkSamples: number;
   readonly contextSize: readonly [number, number];
-  /** Which weights these are. */
+  /** Name of the weights. */
   readonly build: string;
 }
 
@@ -34,21 +52,30 @@ export const TAKEN: Promise<void> = Promise.resolve();
 
 export interface EngineStream {
   readonly chunkSamples: number;
+  /** The weights that recognise the current utterance, or null before its recogniser is known. */
+  readonly build: string | null;
+  /** Names the recogniser. Streams with the same recogniser are lost together. */
+  readonly recogniser: string;
   /**
-   * Takes 16 kHz mono s16le; an odd byte count is a caller's mistake. The engine owns the bytes from here on.
-   * Settles when the engine can take more. This is the only backpressure there is. Nearly always that is at once:
-   * then it is the very promise TAKEN, and the caller need not wait a turn of the loop for each frame.
+   * Takes 16 kHz mono s16le. An odd number of bytes is rejected. The engine owns the bytes afterwards.
+   * Resolves when the engine can take more; this is the only backpressure. Usually that is at once. Then it returns the
+   * shared promise TAKEN, so that callers can skip waiting for a turn of the event loop.
    */
   write(pcm: Uint8Array): Promise<void>;
   /** Asks for a final. It arrives in `events`, after every delta of the audio before it; one final per flush. */
   flush(): void;
-  /** Drops what is unfinished; flushes asked for before it are still answered first. */
+  /** Drops the unfinished utterance. Earlier flushes still get their finals first. */
   reset(): void;
   /**
-   * One ordered stream of what was recognised, for one reader. After `error` nothing follows; it ends after close.
+   * The ordered events of the stream, for one reader. `error` is always the last event. Iteration ends after close.
    */
   readonly events: AsyncIterable<EngineEvent>;
-  /** Gives the slot back. Idempotent; after it writes are ignored and no further event comes. */
+  /**
+   * Returns the detector for endpointing that starts at this sample of the stream. A scripted stream knows when its
+   * speakers pause; without it, the audio decides.
+   */
+  createDetector?(originSample: number): SpeechDetector;
+  /** Releases the slot. Idempotent. Afterwards writes are ignored and no events follow. */
   close(): Promise<void>;
 }
 
@@ -57,11 +84,13 @@ export interface EngineWord {
   /** Within the utterance. */
   readonly startMs: number;
   readonly endMs: number;
+  /** Confidence from 0 to 1, if the engine provides it. */
+  readonly confidence?: number;
 }
 
 /**
- * `utterance` counts the flushes and resets asked for before this audio. A delta that was on its way when its
- * utterance was dropped can so be told from one that speaks of the next.
+ * `utterance` counts the flushes and resets before this audio. It tells a late delta of a dropped utterance from a delta
+ * of the next one.
  */
 export type EngineEvent =
   | {
@@ -69,9 +98,8 @@ export type EngineEvent =
       readonly utterance: number;
       /** The whole utterance so far. */
       readonly text: string;
-      /** So many characters of text will not change any more. */
+      /** Number of characters of the text that will not change. */
       readonly stableLength: number;
-      readonly words: readonly EngineWord[];
       /** How many samples of this utterance the text covers. */
       readonly samples: number;
     }

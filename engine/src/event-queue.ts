@@ -1,6 +1,6 @@
 import type { EngineEvent, EngineFailure } from './engine.ts';
 
-/** A reader this far behind gets the newest delta instead of every one: each holds the whole text anyway. */
+/** A reader this far behind gets only the newest delta, which contains the whole text anyway. */
 const EVENTS_HELD = 64;
 /** Finals cannot be merged. A reader that leaves this many unread has stopped reading. */
 const EVENTS_MAX = 1024;
@@ -27,16 +27,16 @@ export class EventQueue implements AsyncIterable<EngineEvent> {
     return 'taken';
   }
 
-  /** The last event: what was recognised before it is still delivered, nothing comes after it. */
+  /** Adds the last event. Earlier events are still delivered; later ones are ignored. */
   fail(reason: EngineFailure): void {
     if (this.#ended) return;
-    // The one event that must not be lost to a full queue.
+    // A full queue must not lose this event.
     if (this.#held.length >= EVENTS_MAX) this.#held.pop();
     this.push({ type: 'error', reason });
     this.#ended = true;
   }
 
-  /** Ends the reader at once; what it has not read is dropped. */
+  /** Ends iteration at once and drops unread events. */
   end(): void {
     this.#ended = true;
     this.#held = [];

@@ -7,29 +7,37 @@ import {
   type EngineWord,
 } from './engine.ts';
 import { EventQueue } from './event-queue.ts';
+import { ScriptedTurns, type ScriptedTurn } from './scripted-turns.ts';
+import type { SpeechDetector } from './voice-activity/voice-activity.ts';
 import { stableLength } from './words.ts';
 
-/** What one stream says and how it goes wrong. Audio is never listened to, only counted. */
+/** The results and failures of a scripted stream. Audio is only counted. */
 export interface StreamScript {
   /**
-   * One for each utterance in turn, from the first again after the last. A final says the whole text, if there was
-   * any audio at all; a delta says the words that have ended by then.
+   * The texts of successive utterances; they repeat after the last. A final has the whole text if there was any audio.
+   * A delta has the words that have ended by then.
    */
   readonly texts: readonly (string | readonly EngineWord[])[];
+  /** Speech and silence on the time line of the stream, in place of `texts`. */
+  readonly turns?: readonly ScriptedTurn[];
+  /** A shorter utterance is silence, and its final is empty. */
+  readonly shortestMs?: number;
   /** The open is refused. */
   readonly busy?: boolean;
   /** How long the open takes. */
   readonly openMs?: number;
   /** How long each chunk takes to decode. */
   readonly chunkMs?: number;
-  /** The child dies after so many samples of the stream. */
+  /** The recogniser crashes after this many samples of the stream. */
   readonly crashAfterSamples?: number;
-  /** The child stops answering after so many samples of the stream. */
+  /** The recogniser hangs after this many samples of the stream. */
   readonly hangAfterSamples?: number;
 }
 
 /** A word of a plain text lasts half a chunk, so that each chunk says two more. */
 const WORD_MS = 560;
+/** The build and the recogniser of every scripted stream. */
+export const SCRIPTED = 'scripted';
 /** More calls than this ahead of the engine is a caller that ignores write()'s promise. */
 const CALLS_PENDING_MAX = 1024;
 
@@ -40,14 +48,19 @@ type Call =
 
 interface StreamInput {
   readonly script: StreamScript;
+  readonly build: string;
   readonly stalledAfterMs: number;
   readonly onEnd: () => void;
 }
 
 export class ScriptedStream implements EngineStream {
   readonly chunkSamples = CHUNK_SAMPLES;
+  readonly build: string;
+  readonly recogniser = SCRIPTED;
   readonly #queue = new EventQueue();
   readonly #input: StreamInput;
+  readonly #turns: ScriptedTurns | null;
+  readonly createDetector?: (originSample: number) => SpeechDetector;
   #calls: Call[] = [];
   #working = false;
   #hung = false;
@@ -62,6 +75,11 @@ export class ScriptedStream implements EngineStream {
 
   constructor(input: StreamInput) {
     this.#input = input;
+    this.build = input.build;
+    const { turns: script } = input.script;
+    this.#turns = script === undefined ? null : new ScriptedTurns(script);
+    const turns = this.#turns;
+    if (turns !== null) this.createDetector = (origin) => turns.createDetector(origin);
   }
 
   get events(): AsyncIterable<EngineEvent> {
@@ -164,7 +182,6 @@ export class ScriptedStream implements EngineStream {
       utterance,
       text,
       stableLength: stableLength(text),
-      words,
       samples,
     });
   }
@@ -172,10 +189,11 @@ export class ScriptedStream implements EngineStream {
   #finish(): void {
     const samples = this.#utteranceSamples;
     const heardMs = this.#utteranceMs();
-    const words = samples === 0 ? [] : this.#words().map((word) => within(word, heardMs));
+    const isSilent = samples === 0 || heardMs < (this.#input.script.shortestMs ?? 0);
+    const words = isSilent ? [] : this.#words().map((word) => within(word, heardMs));
     const utterance = this.#utterance;
     this.#push({ type: 'final', utterance, text: spoken(words), words, samples });
-    this.#begin(samples === 0 ? this.#textAt : this.#textAt + 1);
+    this.#begin(isSilent ? this.#textAt : this.#textAt + 1);
   }
 
   #begin(textAt: number): void {
@@ -186,6 +204,10 @@ export class ScriptedStream implements EngineStream {
   }
 
   #words(): readonly EngineWord[] {
+    if (this.#turns !== null) {
+      const endMs = toMs(this.#streamSamples);
+      return this.#turns.wordsBetween(endMs - this.#utteranceMs(), endMs);
+    }
     const { texts } = this.#input.script;
     const said = texts[this.#textAt % texts.length] ?? '';
     if (typeof said !== 'string') return said;
@@ -196,7 +218,7 @@ export class ScriptedStream implements EngineStream {
   }
 
   #utteranceMs(): number {
-    return (this.#utteranceSamples * 1000) / AUDIO.sampleRateHz;
+    return toMs(this.#utteranceSamples);
   }
 
   #push(event: EngineEvent): void {
@@ -219,6 +241,10 @@ export class ScriptedStream implements EngineStream {
     this.#calls = [];
     this.#input.onEnd();
   }
+}
+
+function toMs(samples: number): number {
+  return (samples * 1000) / AUDIO.sampleRateHz;
 }
 
 function spoken(words: readonly EngineWord[]): string {

@@ -6,22 +6,25 @@ import {
   type EngineHealth,
   type EngineModel,
   type EngineStream,
+  type OpenInput,
 } from './engine.ts';
-import { ScriptedStream, type StreamScript } from './scripted-stream.ts';
+import { SCRIPTED, ScriptedStream, type StreamScript } from './scripted-stream.ts';
 
 export type { StreamScript } from './scripted-stream.ts';
 
 export interface ScriptedOptions {
-  /** What every stream says, or what the n-th stream (from 0) of this engine says. */
+  /** The script of every stream, or of the n-th stream (from 0). */
   readonly script?: StreamScript | ((opened: { model: ModelId; ordinal: number }) => StreamScript);
   readonly capacity?: number;
+  /** The name of its weights. */
+  readonly build?: string;
   /** Until it resolves the engine is not ready; an open meanwhile waits. */
   readonly started?: Promise<void>;
-  /** How long a hanging stream goes unnoticed. Infinity: nobody ever notices. */
+  /** How long until a hanging stream is detected. Infinity: never. */
   readonly stalledAfterMs?: number;
 }
 
-/** An engine that says what it is told, by the rules of the real one. */
+/** A scripted engine that follows the same rules as the real one. */
 export interface ScriptedEngine extends Engine {
   /** As if the child process of every live stream had died. */
   crash(): void;
@@ -29,14 +32,14 @@ export interface ScriptedEngine extends Engine {
   hang(): void;
 }
 
-/** What is said when nobody gave a script. */
+/** The default script. */
 const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
   'svc-asr-kikuyu-v1': ['nĩ wega mũno', 'ũhoro waku mũrata wakwa', 'tũgũcemania rũciinĩ'],
   'svc-asr-dholuo-v1': ['erokamano ahinya', 'idhi nade osiepna', 'wabiro romo kiny gokinyi'],
 };
 
 export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEngine {
-  const { capacity = 64, stalledAfterMs = 2_000 } = options;
+  const { capacity = 64, stalledAfterMs = 2_000, build = SCRIPTED } = options;
   const streams = new Set<ScriptedStream>();
   const closing = new AbortController();
   const started = (options.started ?? Promise.resolve()).then(() => void (isStarted = true));
@@ -50,7 +53,7 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
     return options.script ?? { texts: GREETINGS[model] };
   }
 
-  async function open(input: { model: ModelId; signal: AbortSignal }): Promise<EngineStream> {
+  async function open(input: OpenInput): Promise<EngineStream> {
     input.signal.throwIfAborted();
     if (closing.signal.aborted) throw new EngineFailed();
     const script = scriptFor(input.model);
@@ -67,6 +70,7 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
     if (closing.signal.aborted) throw new EngineFailed();
     const stream = new ScriptedStream({
       script,
+      build,
       stalledAfterMs,
       onEnd: () => streams.delete(stream),
     });
@@ -75,7 +79,7 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
   }
 
   return {
-    describe,
+    describe: (model) => describe(model, build),
     open,
     health(): EngineHealth {
       const ready = !closing.signal.aborted && isStarted;
@@ -94,9 +98,9 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
   };
 }
 
-function describe(model: ModelId): EngineModel {
+function describe(model: ModelId, build: string): EngineModel {
   if (!MODEL_IDS.includes(model)) throw new RangeError('No such model.');
-  return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build: 'scripted' };
+  return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ export const FRAME_SAMPLES = 1_280;
 const MEL_FRAME_SAMPLES = 160;
 const BLANK = '<blk>';
 
-/** Keys without which the engine ends its whole process while loading. */
+/** Metadata keys that sherpa-onnx requires. Without them it exits the process while loading. */
 const WHOLE_NUMBER_METADATA = [
   'vocab_size',
   'window_size',
@@ -21,7 +21,7 @@ const WHOLE_NUMBER_METADATA = [
   'pred_hidden',
 ] as const;
 
-/** How many tokens there are besides the blank, or a sentence about what is wrong with the list. */
+/** Returns the number of tokens without the blank, or a sentence with the problem. */
 export function countTokens(text: string): number | string {
   const lines = text.trimEnd().split('\n');
   const misplaced = lines.findIndex((line, index) => !line.endsWith(` ${index}`));
@@ -34,7 +34,7 @@ export function countTokens(text: string): number | string {
   return lines.length - 1;
 }
 
-/** Sentences about everything in which the encoder's metadata and the manifest disagree. */
+/** Lists every mismatch between the encoder's metadata and the manifest. */
 export function checkEncoder(
   bytes: Uint8Array,
   model: {

@@ -1,8 +1,14 @@
 import { array, assert, asyncProperty, boolean, integer } from 'fast-check';
 import type { ModelId } from '@svc-asr/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { EngineBusy, EngineFailed, type Engine, type EngineStream } from '../src/index.ts';
-import { finals, read, type Reading } from './reading.ts';
+import {
+  EngineBusy,
+  EngineFailed,
+  type Engine,
+  type EngineEvent,
+  type EngineStream,
+} from '../src/index.ts';
+import { finals, read, type Reading } from '@svc-asr/testing/speech/event-reader.ts';
 
 /** One implementation of the port, with room for three streams, and ways to hurt it. */
 export interface Subject {
@@ -14,12 +20,17 @@ export interface Subject {
   hang(): void;
 }
 
-const CAPACITY = 3;
+/** Slots of every engine under test. */
+export const CAPACITY = 3;
 const TOLD_MS_MAX = 3_000;
 const never = new AbortController().signal;
 
-/** What every engine promises, whatever is behind the port. */
-export function promisesOfAnEngine(name: string, start: () => Promise<Subject>): void {
+/** Tests the behaviour that every engine guarantees. */
+export function testEngine(
+  name: string,
+  start: () => Promise<Subject>,
+  options: { readonly onLoss: 'error' | 'replay' } = { onLoss: 'error' },
+): void {
   describe(`${name} engine`, () => {
     let subject: Subject;
     let engine: Engine;
@@ -33,10 +44,7 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       opened = [];
       await expect
         .poll(() => engine.health())
-        .toMatchObject({
-          ready: true,
-          active: 0,
-        });
+        .toMatchObject({ ready: true, active: 0, capacity: CAPACITY });
     });
     afterAll(() => engine.close());
 
@@ -47,7 +55,7 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
     }
     const pcm = (): Uint8Array => subject.speech.pcm.slice();
 
-    test('deltas grow, keep what they called stable, and end in one final', async () => {
+    test('deltas grow, keep their stable text and end in one final', async () => {
       const { stream, reading } = await open();
       for (const frame of frames(pcm(), 3_200)) await stream.write(frame);
       await reading.until('delta');
@@ -56,15 +64,7 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       expect(final).toMatchObject({ text: subject.speech.text, utterance: 0 });
       expect(final).toHaveProperty('samples', pcm().length / 2);
       expect(reading.seen.at(-1)?.type).toBe('final');
-      let before = { stable: '', samples: 0 };
-      for (const event of reading.seen) {
-        if (event.type === 'error') throw new Error(event.reason);
-        expect(event.text.startsWith(before.stable)).toBe(true);
-        expect(event.samples).toBeGreaterThanOrEqual(before.samples);
-        expect(event.words.map((word) => word.text).join(' ')).toBe(event.text);
-        const stableLength = event.type === 'delta' ? event.stableLength : event.text.length;
-        before = { stable: event.text.slice(0, stableLength), samples: event.samples };
-      }
+      expectGrowingText(reading.seen);
       expect(reading.seen.filter((event) => event.type === 'delta')).not.toEqual([]);
     });
 
@@ -132,7 +132,7 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       );
     });
 
-    test('half a sample is refused and the stream goes on', async () => {
+    test('rejects half a sample and the stream continues', async () => {
       const { stream, reading } = await open();
       await expect(stream.write(new Uint8Array(3))).rejects.toThrow(RangeError);
       await stream.write(pcm());
@@ -140,14 +140,14 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       expect(finals(await reading.until('final'))).toEqual([subject.speech.text]);
     });
 
-    test('a writer who does not read is not held up for ever', async () => {
+    test('write() does not block forever when nobody reads events', async () => {
       const stream = await engine.open({ model: subject.model, signal: never });
       for (let times = 0; times < 10; times += 1) await stream.write(pcm());
       await stream.close();
       expect(engine.health().active).toBe(0);
     });
 
-    test('after close nothing comes, and closing twice is closing', async () => {
+    test('no events follow close, and close is idempotent', async () => {
       const { stream, reading } = await open();
       const taken = stream.write(pcm());
       stream.flush();
@@ -162,7 +162,7 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       expect(engine.health().active).toBe(0);
     });
 
-    test('no slot is taken twice, and a closed stream gives its slot back', async () => {
+    test('slots are exclusive and released on close', async () => {
       const opened = await Promise.all(Array.from({ length: CAPACITY }, open));
       expect(engine.health()).toMatchObject({ ready: true, active: CAPACITY, capacity: CAPACITY });
       await expect(engine.open({ model: subject.model, signal: never })).rejects.toThrow(
@@ -175,7 +175,7 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       expect(finals(await reading.until('final'))).toEqual([subject.speech.text]);
     });
 
-    test('an aborted open says so and leaves no slot behind', async () => {
+    test('an aborted open rejects and leaks no slot', async () => {
       const reason = new Error('the caller left');
       const before = AbortSignal.abort(reason);
       await expect(engine.open({ model: subject.model, signal: before })).rejects.toBe(reason);
@@ -187,26 +187,50 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       await Promise.all(Array.from({ length: CAPACITY }, open));
     });
 
-    test.each(['crash', 'hang'] as const)('a %s is told once, in time', async (fault) => {
-      const { stream, reading } = await open();
-      await stream.write(pcm());
-      await reading.until('delta');
-      subject[fault]();
-      const beganMs = performance.now();
-      const writes = Array.from({ length: 20 }, () => stream.write(pcm()));
-      stream.flush();
-      const reason = fault === 'crash' ? 'child_died' : 'child_stalled';
-      const seen = await reading.ended;
-      expect(performance.now() - beganMs).toBeLessThan(TOLD_MS_MAX);
-      expect(seen.at(-1)).toEqual({ type: 'error', reason });
-      expect(seen.filter((event) => event.type === 'error')).toHaveLength(1);
-      await Promise.all(writes);
-      await stream.write(pcm());
-      await stream.close();
-      expect(engine.health().active).toBe(0);
-    });
+    const faults = ['crash', 'hang'] as const;
+    test.each(options.onLoss === 'error' ? faults : [])(
+      'reports a %s once, within 3 s',
+      async (fault) => {
+        const { stream, reading } = await open();
+        await stream.write(pcm());
+        await reading.until('delta');
+        subject[fault]();
+        const beganMs = performance.now();
+        const writes = Array.from({ length: 20 }, () => stream.write(pcm()));
+        stream.flush();
+        const reason = fault === 'crash' ? 'child_died' : 'child_stalled';
+        const seen = await reading.ended;
+        expect(performance.now() - beganMs).toBeLessThan(TOLD_MS_MAX);
+        expect(seen.at(-1)).toEqual({ type: 'error', reason });
+        expect(seen.filter((event) => event.type === 'error')).toHaveLength(1);
+        await Promise.all(writes);
+        await stream.write(pcm());
+        await stream.close();
+        expect(engine.health().active).toBe(0);
+      },
+    );
 
-    test('closing the engine tells every stream once and refuses new ones', async () => {
+    test.each(options.onLoss === 'replay' ? faults : [])(
+      'survives a %s without a trace',
+      async (fault) => {
+        const { stream, reading } = await open();
+        const middle = 2 * engine.describe(subject.model).chunkSamples;
+        await stream.write(pcm().slice(0, middle));
+        await reading.until('delta');
+        subject[fault]();
+        for (const frame of frames(pcm().slice(middle), 3_200)) await stream.write(frame);
+        stream.flush();
+        stream.flush();
+        await reading.until('final', 2);
+        expect(finals(reading.seen)).toEqual([subject.speech.text, '']);
+        expect(reading.seen.filter((event) => event.type === 'error')).toEqual([]);
+        expectGrowingText(reading.seen);
+        const deltas = reading.seen.filter((event) => event.type === 'delta');
+        expect(new Set(deltas.map((event) => event.text)).size).toBe(deltas.length);
+      },
+    );
+
+    test('closing the engine ends every stream with one error and refuses new ones', async () => {
       const { engine: closing, model } = await start();
       const streams = await Promise.all([
         closing.open({ model, signal: never }),
@@ -234,6 +258,22 @@ export function promisesOfAnEngine(name: string, start: () => Promise<Subject>):
       });
     });
   });
+}
+
+/** Every event of one utterance keeps the text that an earlier one called stable. */
+function expectGrowingText(events: readonly EngineEvent[]): void {
+  let before = { utterance: 0, stable: '', samples: 0 };
+  for (const event of events) {
+    if (event.type === 'error') throw new Error(event.reason);
+    const { utterance, text, samples } = event;
+    if (utterance !== before.utterance) before = { utterance, stable: '', samples: 0 };
+    expect(text.startsWith(before.stable)).toBe(true);
+    expect(samples).toBeGreaterThanOrEqual(before.samples);
+    const spoken = event.type === 'final' ? event.words.map((word) => word.text).join(' ') : text;
+    expect(spoken).toBe(text);
+    const stableLength = event.type === 'delta' ? event.stableLength : text.length;
+    before = { utterance, stable: text.slice(0, stableLength), samples };
+  }
 }
 
 function* frames(pcm: Uint8Array, bytes: number): Generator<Uint8Array> {

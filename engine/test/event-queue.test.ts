@@ -7,7 +7,7 @@ const delta = (samples: number): EngineEvent => ({
   utterance: 0,
   text: 'nĩ',
   stableLength: 0,
-  words: [],
+
   samples,
 });
 const final: EngineEvent = { type: 'final', utterance: 0, text: '', words: [], samples: 0 };
@@ -18,7 +18,7 @@ async function readAll(queue: EventQueue): Promise<EngineEvent[]> {
   return seen;
 }
 
-test('a reader far behind gets the newest delta and never loses a final', async () => {
+test('a slow reader gets the newest delta and every final', async () => {
   const queue = new EventQueue();
   for (let samples = 0; samples < 10_000; samples += 1) queue.push(delta(samples));
   queue.push(final);
@@ -28,7 +28,7 @@ test('a reader far behind gets the newest delta and never loses a final', async 
   expect(seen.slice(-3)).toEqual([delta(9_999), final, { type: 'error', reason: 'child_died' }]);
 });
 
-test('a reader that has stopped is an overflow, and is still told the error', async () => {
+test('a stalled reader overflows the queue and still gets the error', async () => {
   const queue = new EventQueue();
   let taken = 0;
   while (queue.push(final) === 'taken') taken += 1;
@@ -37,7 +37,7 @@ test('a reader that has stopped is an overflow, and is still told the error', as
   expect((await readAll(queue)).at(-1)).toEqual({ type: 'error', reason: 'queue_overflow' });
 });
 
-test('nothing follows an error, and one error is all there is', async () => {
+test('error is the last event and comes once', async () => {
   const queue = new EventQueue();
   queue.fail('child_died');
   queue.push(final);

@@ -11,7 +11,7 @@ const frame = record({
   payload: string({ maxLength: 300 }),
 });
 
-test('frames come out as they went in, wherever the bytes were cut', () => {
+test('parses frames from any chunks', () => {
   const cuts = array(integer({ min: 1, max: 400 }), { minLength: 1 });
   assert(
     property(array(frame), cuts, (sent, sizes) => {
@@ -32,7 +32,7 @@ test('frames come out as they went in, wherever the bytes were cut', () => {
   );
 });
 
-test('a frame larger than the buffer is read whole', () => {
+test('parses a frame larger than the buffer', () => {
   const payload = 'ũ'.repeat(400_000);
   const received: string[] = [];
   const reader = new FrameReader((one) => received.push(one.payload.toString()));
@@ -41,7 +41,7 @@ test('a frame larger than the buffer is read whole', () => {
   expect(received).toEqual([payload, 'nĩ']);
 });
 
-test('a length that no frame of ours has is refused', () => {
+test('rejects an oversized frame', () => {
   const reader = new FrameReader(() => {});
   expect(() => reader.push(Buffer.alloc(16, 0xff))).toThrow(RangeError);
 });

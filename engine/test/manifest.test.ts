@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
-test('a whole models directory gives one manifest per model id, both on one set of weights', async () => {
+test('reads one manifest per model id, with shared weights', async () => {
   const models = await loadManifests(await modelsDirectory());
   expect([...models.keys()]).toEqual([KIKUYU, DHOLUO]);
   const kikuyu = models.get(KIKUYU);
@@ -42,13 +42,52 @@ test('a whole models directory gives one manifest per model id, both on one set 
   expect(kikuyu?.files).toEqual(models.get(DHOLUO)?.files);
 });
 
-test('a directory that is not there is named', async () => {
+test('the lead-in in the manifest is optional', async () => {
+  const changed = await loadManifests(
+    await modelsDirectory({ change: (m) => ({ ...m, extra_lead_in_ms: 160 }) }),
+  );
+  expect(changed.get(KIKUYU)).toMatchObject({ kind: 'transducer', extraLeadInMs: 160 });
+  const plain = await loadManifests(await modelsDirectory());
+  expect(plain.get(KIKUYU)).toMatchObject({ extraLeadInMs: 0 });
+});
+
+test('hashes ONNX external data', async () => {
+  const models = await loadManifests(await modelsDirectory({ extraFile: 'encoder_data' }));
+  expect(models.get(KIKUYU)?.kind).toBe('transducer');
+});
+
+test('a symlink that leaves the models directory is refused, one that stays inside is not', async () => {
+  const folder = await modelsDirectory();
+  const joiner = join(folder, 'demo/joiner.onnx');
+  await rename(joiner, join(folder, 'joiner-1.onnx'));
+  await symlink('../joiner-1.onnx', joiner);
+  expect((await loadManifests(folder)).size).toBe(2);
+
+  const outside = await modelsDirectory();
+  await rm(joiner);
+  await symlink(join(outside, 'demo/joiner.onnx'), joiner);
+  await expect(loadManifests(folder)).rejects.toThrow(
+    'files.joiner leaves the models directory: demo/joiner.onnx',
+  );
+
+  await rm(join(outside, `${KIKUYU}.json`));
+  await symlink(join(await modelsDirectory(), `${KIKUYU}.json`), join(outside, `${KIKUYU}.json`));
+  await expect(loadManifests(outside)).rejects.toThrow('the manifest leaves the models directory');
+});
+
+test('a models directory may itself be a symlink', async () => {
+  const link = join(await modelsDirectory(), 'link');
+  await symlink(await modelsDirectory(), link);
+  expect((await loadManifests(link)).size).toBe(2);
+});
+
+test('names a missing models directory', async () => {
   const error = await loadManifests('/nowhere/models').catch((e: unknown) => e);
   expect(error).toBeInstanceOf(ManifestError);
   expect(String(error)).toContain('/nowhere/models');
 });
 
-test('every problem of every manifest is told at once', async () => {
+test('reports every problem of every manifest at once', async () => {
   const problems = await problemsOf({
     change: (manifest) => ({ ...manifest, sample_rate: 8000, build: ' ' }),
     tokens: 'a 0\n<blk> 1\n',
@@ -94,10 +133,26 @@ const WRONG: readonly [string, Parameters<typeof modelsDirectory>[0], RegExp][] 
   ['another subsampling', { metadata: { subsampling_factor: '4' } }, /subsampling_factor 4/],
   ['another vocabulary', { metadata: { vocab_size: '30' } }, /vocab_size 30 .* is 3/],
   ['prompts that are no JSON', { metadata: { prompt_dictionary: 'ki' } }, /not a JSON object/],
+  [
+    'a lead-in that is too long',
+    { change: (m) => ({ ...m, extra_lead_in_ms: 900 }) },
+    /extra_lead_in_ms must be a whole number from 0 to 560/,
+  ],
+  ['an unknown kind', { change: (m) => ({ ...m, kind: 'whisper' }) }, /kind must be transducer or/],
+  [
+    'an offline CTC model without its file',
+    { change: (m) => ({ ...m, kind: 'offline_ctc' }) },
+    /files\.model must be/,
+  ],
+  [
+    'external data of another import',
+    { extraFile: 'encoder_data', dataHash: '00' },
+    /encoder_data/,
+  ],
   ['an unknown language', { metadata: { prompt_dictionary: '{"en":0}' } }, /trained with: en/],
 ];
 
-test.each(WRONG)('%s is refused with a sentence that helps', async (_name, wrong, sentence) => {
+test.each(WRONG)('refuses %s with a helpful message', async (_name, wrong, sentence) => {
   expect((await problemsOf(wrong)).join('\n')).toMatch(sentence);
 });
 
@@ -123,6 +178,7 @@ async function modelsDirectory(
     text?: string;
     extraManifest?: string;
     extraFile?: string;
+    dataHash?: string;
     change?: (manifest: Json) => Json;
     entry?: Json;
     tokens?: string;
@@ -147,6 +203,9 @@ async function modelsDirectory(
   }
   if (wrong.entry !== undefined) files['joiner'] = wrong.entry;
   if (wrong.extraFile !== undefined) files[wrong.extraFile] = files['joiner'];
+  if (wrong.dataHash !== undefined) {
+    files['encoder_data'] = { path: 'demo/joiner.onnx', sha256: wrong.dataHash };
+  }
   for (const [id, language] of [[KIKUYU, 'ki-KE'] as const, [DHOLUO, 'luo-KE'] as const]) {
     if (id === wrong.omit) continue;
     const manifest: Json = {

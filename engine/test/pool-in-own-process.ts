@@ -1,5 +1,5 @@
 import { startSherpaEngine } from '../src/index.ts';
-import { MODELS_DIR } from './speech.ts';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 
 /** A parent to be killed: says which children it has, then waits for its end. */
 const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 2 });

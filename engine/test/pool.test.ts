@@ -2,23 +2,29 @@ import { createHash, randomBytes } from 'node:crypto';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   EngineFailed,
   ManifestError,
+  observeRecognisers,
   startSherpaEngine,
   TAKEN,
+  type EngineEvent,
+  type EngineStream,
+  type PoolNotice,
   type SherpaEngine,
 } from '../src/index.ts';
-import { allowsBatching } from '../src/sherpa/pool-models.ts';
+import { parseChildConfig, presentChildConfig } from '../src/sherpa/child-config.ts';
+import { allowsBatching, loadPoolModels } from '../src/sherpa/pool-models.ts';
 import { lookAtProcess } from '../src/sherpa/watchdog.ts';
-import { BareRecogniser } from './bare.ts';
-import { finals, read } from './reading.ts';
-import { MODELS_DIR, SPEECH, speech } from './speech.ts';
+import { BareRecogniser } from '@svc-asr/testing/speech/bare-recogniser.ts';
+import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
+import { MODELS_DIR, SPEECH, speech } from '@svc-asr/testing/speech/fixtures.ts';
 
 const CHILDREN = 2;
 const never = new AbortController().signal;
@@ -40,7 +46,7 @@ const residentMib = (): number =>
   }, 0);
 const exists = (pid: number): boolean => lookAtProcess(pid) !== null;
 
-test('streams side by side say letter for letter what the bare recogniser says and the record has', async () => {
+test('concurrent streams match the bare recogniser and the recorded text exactly', async () => {
   const frameSamples = [1, 160, 1_600, 1_601, 17_920, 17_919, 32_768, 100_000];
   const heard = await Promise.all(
     SPEECH.map(async ({ model, pcm }, at) => {
@@ -62,7 +68,7 @@ test('streams side by side say letter for letter what the bare recogniser says a
   expect(new Set(expected).size).toBe(SPEECH.length);
 });
 
-test('a chunk that is complete is decoded without waiting for the next sample', async () => {
+test('decodes a complete chunk without waiting for the next sample', async () => {
   const { model, pcm } = speech('kikuyu-2');
   const stream = await engine.open({ model, signal: never });
   const reading = read(stream);
@@ -72,7 +78,7 @@ test('a chunk that is complete is decoded without waiting for the next sample', 
   await stream.close();
 });
 
-test('streams that are over give their memory back', async () => {
+test('closed streams free their memory', async () => {
   const { model } = speech('kikuyu-2');
   const noise = randomBytes(CHUNK_SAMPLES * 2);
   /** Heard, and left without a word. */
@@ -91,7 +97,7 @@ test('streams that are over give their memory back', async () => {
   expect(residentMib() - before).toBeLessThan(40);
 });
 
-test('a writer is held up while the child has enough, and the wait shows as lag', async () => {
+test('write() blocks while the child is busy, and the wait shows as lag', async () => {
   const { model, pcm } = speech('dholuo-1');
   const stream = await engine.open({ model, signal: never });
   const writes = Array.from({ length: 30 }, () => stream.write(pcm));
@@ -101,7 +107,24 @@ test('a writer is held up while the child has enough, and the wait shows as lag'
   await stream.close();
 });
 
-test('a dead child is replaced and the streams of the others feel nothing', async () => {
+test('an open between the audio of other streams leaves every sample where it belongs', async () => {
+  const { model, pcm, expected } = speech('kikuyu-1');
+  const answers: Promise<readonly EngineEvent[]>[] = [];
+  const streams: EngineStream[] = [];
+  for (let at = 0; at < 60; at += 1) {
+    const replay = { build: null, bytes: 10 ** (at % 7) };
+    const stream = await engine.open({ model, signal: never, replay });
+    streams.push(stream);
+    answers.push(read(stream).until('final'));
+    void stream.write(pcm);
+    stream.flush();
+  }
+  const texts = finals((await Promise.all(answers)).flat());
+  expect(new Set(texts)).toEqual(new Set([expected]));
+  for (const stream of streams) await stream.close();
+});
+
+test('replaces a dead child without affecting the streams of other children', async () => {
   const { model, pcm } = speech('kikuyu-1');
   const streams = await Promise.all(
     Array.from({ length: 4 }, () => engine.open({ model, signal: never })),
@@ -131,7 +154,7 @@ test('a dead child is replaced and the streams of the others feel nothing', asyn
   expect(exists(victim.pid)).toBe(false);
 });
 
-test('no child outlives its parent, however that ended', async () => {
+test('no child outlives its parent', async () => {
   const parent = fork(join(import.meta.dirname, 'pool-in-own-process.ts'), { stdio: 'inherit' });
   const pids = await new Promise<number[]>((resolve) => parent.once('message', resolve));
   expect(pids.filter(exists)).toHaveLength(2);
@@ -153,18 +176,18 @@ test('a signal to the whole group ends no child: streams are drained by the pare
   await stream.close();
 });
 
-test('a child is given none of the secrets of its parent', () => {
+test("a child gets none of its parent's secrets", () => {
   for (const { pid } of engine.children()) {
     expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain('SECRET');
   }
 });
 
-test('models that cannot be used are named before any child is started', async () => {
+test('reports unusable models before any child starts', async () => {
   const nowhere = join(tmpdir(), 'no-models-here');
   await expect(startSherpaEngine({ modelsDir: nowhere })).rejects.toThrow(ManifestError);
 });
 
-test('weights that the recogniser cannot load fail the start and leave no child', async () => {
+test('unloadable weights fail the start and leave no child', async () => {
   const modelsDir = await mkdtemp(join(tmpdir(), 'models-'));
   try {
     await cp(MODELS_DIR, modelsDir, { recursive: true });
@@ -175,7 +198,44 @@ test('weights that the recogniser cannot load fail the start and leave no child'
   }
 });
 
-test('weights whose numbers depend on the whole batch are not batched', async () => {
+test('a child is not replaced on changed weights, and is once they are restored', async () => {
+  const modelsDir = await mkdtemp(join(tmpdir(), 'models-'));
+  const notices: PoolNotice[] = [];
+  const noticed = (kind: PoolNotice['notice']) => notices.filter(({ notice }) => notice === kind);
+  try {
+    await cp(MODELS_DIR, modelsDir, { recursive: true });
+    const pool = await startSherpaEngine({
+      modelsDir,
+      children: 1,
+      onNotice: (notice) => notices.push(notice),
+    });
+    try {
+      const joiner = join(modelsDir, 'demo/joiner.onnx');
+      const { length } = await readFile(joiner);
+      await appendFile(joiner, 'x');
+      for (const { pid } of pool.children()) process.kill(pid, 'SIGKILL');
+      await expect.poll(() => noticed('weights_changed').length).toBeGreaterThan(1);
+      expect(noticed('weights_changed')[0]).toMatchObject({ file: joiner });
+      expect(noticed('child_ready')).toHaveLength(1);
+      expect(pool.health().ready).toBe(false);
+
+      await truncate(joiner, length);
+      await expect.poll(() => pool.health().ready, { timeout: 15_000 }).toBe(true);
+    } finally {
+      await pool.close();
+    }
+  } finally {
+    await rm(modelsDir, { recursive: true });
+  }
+}, 20_000);
+
+test('models that share weights are loaded once', async () => {
+  const models = await loadPoolModels(MODELS_DIR);
+  const [kikuyu, dholuo] = parseChildConfig(presentChildConfig(models.map(({ child }) => child)));
+  expect({ ...kikuyu, language: '' }).toEqual({ ...dholuo, language: '' });
+});
+
+test('does not batch weights with dynamic quantisation', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'weights-'));
   try {
     const [fixed, dynamic] = [join(folder, 'a.onnx'), join(folder, 'b.onnx')];
@@ -200,3 +260,41 @@ async function breakJoiner(modelsDir: string): Promise<void> {
     await writeFile(path, JSON.stringify(manifest));
   }
 }
+
+test('metrics show slots, batches, CPU time and memory of the recognisers, and their restarts', async () => {
+  const registry = new Registry();
+  const pool = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1, slotsPerChild: 3 });
+  observeRecognisers(registry, pool);
+  const value = async (series: string): Promise<number> => {
+    const lines = (await registry.metrics()).split('\n');
+    return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length));
+  };
+  try {
+    const { model, pcm } = speech('kikuyu-2');
+    const stream = await pool.open({ model, signal: never });
+    const reading = read(stream);
+    await stream.write(pcm);
+    stream.flush();
+    await reading.until('final');
+    expect(await value('svc_engine_slots')).toBe(3);
+    expect(await value('svc_engine_slots_used')).toBe(1);
+    expect(await value('svc_engine_recogniser_resident_bytes')).toBeGreaterThan(10_000_000);
+    const cpuSeconds = await value('svc_engine_recogniser_cpu_seconds_total');
+    expect(cpuSeconds).toBeGreaterThan(0);
+    await expect.poll(() => value('svc_engine_batch_streams_count')).toBeGreaterThan(0);
+    expect(await value('svc_engine_decode_wait_seconds_bucket{le="+Inf"}')).toBeGreaterThan(0);
+    await stream.close();
+    const decodes = await value('svc_engine_decode_seconds_count');
+    process.kill(pool.children()[0]?.pid ?? 0, 'SIGKILL');
+    const restarts = 'svc_engine_recogniser_restarts_total{reason="child_died"}';
+    await expect.poll(() => value(restarts)).toBe(1);
+    await expect.poll(() => pool.children().length).toBe(1);
+    // Counters never go back.
+    expect(await value('svc_engine_recogniser_cpu_seconds_total')).toBeGreaterThanOrEqual(
+      cpuSeconds,
+    );
+    expect(await value('svc_engine_decode_seconds_count')).toBeGreaterThanOrEqual(decodes);
+  } finally {
+    await pool.close();
+  }
+});

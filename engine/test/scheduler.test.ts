@@ -4,10 +4,10 @@ import { loadManifests } from '../src/index.ts';
 import { FRAME, type FrameHeader } from '../src/sherpa/frames.ts';
 import { Recogniser } from '../src/sherpa/recogniser.ts';
 import { Scheduler } from '../src/sherpa/scheduler.ts';
-import { MODELS_DIR, speech } from './speech.ts';
+import { MODELS_DIR, speech } from '@svc-asr/testing/speech/fixtures.ts';
 
 const manifest = (await loadManifests(MODELS_DIR)).get('svc-asr-kikuyu-v1');
-if (manifest === undefined) throw new Error('no manifest');
+if (manifest?.kind !== 'transducer') throw new Error('no transducer');
 const { files, language } = manifest;
 const recogniser = new Recogniser({ files, batching: true });
 const chunk = Buffer.from(speech('kikuyu-2').pcm.slice(0, CHUNK_SAMPLES * 2));
@@ -28,19 +28,19 @@ beforeEach(() => {
     },
     () => NOW_MS,
   );
-  scheduler.open(FAST, recogniser, language);
-  scheduler.open(LIVE, recogniser, language);
+  scheduler.open(FAST, { recognition: recogniser, language });
+  scheduler.open(LIVE, { recognition: recogniser, language });
   sent = [];
 });
 
 /** Whose chunks one round decoded. */
 function round(): (number | undefined)[] {
   sent = [];
-  scheduler.round();
+  void scheduler.round();
   return sent.map(({ stream }) => stream);
 }
 
-test('a live chunk goes before all that a fast sender has queued, and is not batched with it', () => {
+test("decodes a live chunk before a fast sender's queue, in a separate batch", () => {
   for (let times = 0; times < 12; times += 1) scheduler.audio(FAST, chunk);
   for (let times = 0; times < 5; times += 1) expect(round()).toEqual([FAST]);
   scheduler.audio(LIVE, chunk);
@@ -55,7 +55,7 @@ test('chunks that are due together are decoded together', () => {
   expect(scheduler.idle).toBe(true);
 });
 
-test('a chunk that comes in two parts waits for the second and gives one credit back', () => {
+test('a chunk in two parts waits for the second and returns one credit', () => {
   scheduler.audio(LIVE, chunk.subarray(0, 30_000));
   expect(scheduler.idle).toBe(true);
   scheduler.audio(LIVE, chunk.subarray(30_000));
@@ -64,24 +64,46 @@ test('a chunk that comes in two parts waits for the second and gives one credit 
   expect(scheduler.idle).toBe(true);
 });
 
-test('eight that wait are a full batch, and are decoded together', () => {
+test('decodes replayed audio before live audio, however much of it there is', () => {
+  const REPLAYED = 3;
+  scheduler.open(REPLAYED, { recognition: recogniser, language, replayBytes: 12 * chunk.length });
+  for (let times = 0; times < 12; times += 1) scheduler.audio(FAST, chunk);
+  for (let times = 0; times < 5; times += 1) void scheduler.round();
+  for (let times = 0; times < 12; times += 1) scheduler.audio(REPLAYED, chunk);
+  scheduler.audio(LIVE, chunk);
+  expect(round()).toEqual([REPLAYED, LIVE]);
+  for (let times = 0; times < 11; times += 1) expect(round()).toEqual([REPLAYED]);
+  expect(round()).toEqual([FAST]);
+});
+
+test('treats a stream as live again after its replay', () => {
+  const REPLAYED = 3;
+  scheduler.open(REPLAYED, { recognition: recogniser, language, replayBytes: 12 * chunk.length });
+  for (let times = 0; times < 13; times += 1) scheduler.audio(REPLAYED, chunk);
+  for (let times = 0; times < 12; times += 1) void scheduler.round();
+  said = [];
+  expect(round()).toEqual([REPLAYED]);
+  expect(said).toEqual([REPLAYED]);
+});
+
+test('decodes eight waiting chunks in one batch', () => {
   const eight = Array.from({ length: 8 }, (_, at) => 10 + at);
   for (const id of eight) {
     expect(scheduler.full).toBe(false);
-    scheduler.open(id, recogniser, language);
+    scheduler.open(id, { recognition: recogniser, language });
     scheduler.audio(id, chunk);
   }
   expect(scheduler.full).toBe(true);
   expect(round()).toEqual(eight);
 });
 
-test('words of a fast sender come with every fourth chunk, and when there is nothing to decode', () => {
+test('sends words to a fast sender every fourth chunk and when idle', () => {
   for (let times = 0; times < 5; times += 1) scheduler.audio(FAST, chunk);
-  for (let times = 0; times < 3; times += 1) scheduler.round();
+  for (let times = 0; times < 3; times += 1) void scheduler.round();
   expect(said).toEqual([]);
-  scheduler.round();
+  void scheduler.round();
   expect(said).toEqual([FAST]);
-  scheduler.round();
+  void scheduler.round();
   expect(said).toEqual([FAST]);
   expect(scheduler.unsaid).toBe(true);
   scheduler.sayUnsaid();
@@ -89,33 +111,33 @@ test('words of a fast sender come with every fourth chunk, and when there is not
   expect(scheduler.unsaid).toBe(false);
 });
 
-test('words of a live sender come with every chunk', () => {
+test('sends words to a live sender with every chunk', () => {
   scheduler.audio(LIVE, chunk);
-  scheduler.round();
+  void scheduler.round();
   expect(said).toEqual([LIVE]);
 });
 
-test.each(['flush', 'reset', 'close'] as const)('words that a %s overtakes are not said', (act) => {
+test.each(['flush', 'reset', 'close'] as const)('postponed words are dropped by %s', (act) => {
   for (let times = 0; times < 5; times += 1) scheduler.audio(FAST, chunk);
-  for (let times = 0; times < 5; times += 1) scheduler.round();
+  for (let times = 0; times < 5; times += 1) void scheduler.round();
   scheduler[act](FAST);
   expect(scheduler.unsaid).toBe(false);
 });
 
-test('every chunk and every flush gives its credit back once, reset or not', () => {
+test('every chunk and flush returns its credit once, with or without a reset', () => {
   for (let times = 0; times < 3; times += 1) scheduler.audio(FAST, chunk);
-  scheduler.round();
+  void scheduler.round();
   scheduler.reset(FAST);
   scheduler.audio(FAST, chunk);
   scheduler.audio(FAST, chunk.subarray(0, 1_000));
   scheduler.flush(FAST);
-  while (!scheduler.idle) scheduler.round();
+  while (!scheduler.idle) void scheduler.round();
   expect(sent.reduce((sum, { credits = 0 }) => sum + credits, 0)).toBe(5);
   const finals = sent.filter(({ type }) => type === FRAME.final);
   expect(finals.map(({ utterance }) => utterance)).toEqual([1]);
 });
 
-test('a closed stream says nothing more, whatever it had queued', () => {
+test('a closed stream sends no more events', () => {
   scheduler.audio(FAST, chunk);
   scheduler.flush(FAST);
   scheduler.close(FAST);
@@ -124,4 +146,14 @@ test('a closed stream says nothing more, whatever it had queued', () => {
   scheduler.flush(FAST);
   scheduler.reset(FAST);
   expect(round()).toEqual([]);
+});
+
+test('decodes audio that begins at an odd byte of the read buffer', () => {
+  const buffer = Buffer.allocUnsafeSlow(chunk.length + 1);
+  chunk.copy(buffer, 1);
+  const odd = buffer.subarray(1);
+  expect(odd.byteOffset % 2).toBe(1);
+  scheduler.audio(LIVE, odd);
+  void scheduler.round();
+  expect(sent.at(-1)).toMatchObject({ type: FRAME.decoded, stream: LIVE, credits: 1 });
 });

@@ -1,7 +1,7 @@
-import { createScriptedEngine } from '../src/index.ts';
-import { promisesOfAnEngine } from './conformance.ts';
+import { createScriptedEngine, withReplay } from '../src/index.ts';
+import { testEngine, type Subject } from './conformance.ts';
 
-promisesOfAnEngine('scripted', async () => {
+async function start(): Promise<Subject> {
   const text = 'tũgũthoma mabuku maitũ mothe';
   const engine = createScriptedEngine({
     // Opening takes a moment, as it does with a child.
@@ -16,4 +16,14 @@ promisesOfAnEngine('scripted', async () => {
     crash: () => engine.crash(),
     hang: () => engine.hang(),
   };
-});
+}
+
+testEngine('scripted', start);
+testEngine(
+  'scripted with replay',
+  async () => {
+    const subject = await start();
+    return { ...subject, engine: withReplay(subject.engine) };
+  },
+  { onLoss: 'replay' },
+);

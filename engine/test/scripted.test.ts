@@ -1,7 +1,7 @@
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { createScriptedEngine, EngineBusy, type StreamScript } from '../src/index.ts';
-import { finals, read } from './reading.ts';
+import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 
 const MODEL = 'svc-asr-kikuyu-v1';
 const never = new AbortController().signal;
@@ -13,7 +13,7 @@ async function openScripted(script: StreamScript) {
   return { engine, stream, reading: read(stream) };
 }
 
-test('each chunk says two more words and the final says them all with their times', async () => {
+test('each chunk adds two words and the final has all of them with times', async () => {
   const { stream, reading } = await openScripted({ texts: ['nĩ wega mũno'] });
   await stream.write(chunk());
   await stream.write(new Uint8Array(2));
@@ -26,10 +26,6 @@ test('each chunk says two more words and the final says them all with their time
       text: 'nĩ wega',
       stableLength: 3,
       samples: CHUNK_SAMPLES,
-      words: [
-        { text: 'nĩ', startMs: 0, endMs: 560 },
-        { text: 'wega', startMs: 560, endMs: 1120 },
-      ],
     },
     {
       type: 'final',
@@ -45,7 +41,7 @@ test('each chunk says two more words and the final says them all with their time
   ]);
 });
 
-test('utterances take the texts in turn, an empty one takes none', async () => {
+test('utterances take the texts in turn; an empty utterance takes none', async () => {
   const { stream, reading } = await openScripted({ texts: ['ĩĩ', 'aca'] });
   for (const bytes of [2, 0, 2, 2]) {
     await stream.write(new Uint8Array(bytes));
@@ -54,7 +50,7 @@ test('utterances take the texts in turn, an empty one takes none', async () => {
   expect(finals(await reading.until('final', 4))).toEqual(['ĩĩ', '', 'aca', 'ĩĩ']);
 });
 
-test('events name their utterance: every flush and every reset begins the next', async () => {
+test('events carry the utterance number; every flush and reset starts the next', async () => {
   const { stream, reading } = await openScripted({ texts: ['ĩĩ'] });
   stream.flush();
   stream.reset();
@@ -65,7 +61,7 @@ test('events name their utterance: every flush and every reset begins the next',
   expect(utterances).toEqual([0, 2]);
 });
 
-test('a scripted crash comes at its sample', async () => {
+test('crashes at the scripted sample', async () => {
   const { engine, stream, reading } = await openScripted({
     texts: ['nĩ wega mũno'],
     crashAfterSamples: CHUNK_SAMPLES + 1,
@@ -76,13 +72,13 @@ test('a scripted crash comes at its sample', async () => {
   expect(engine.health().active).toBe(0);
 });
 
-test('a scripted hang keeps the writer waiting until it is noticed', async () => {
+test('a scripted hang blocks write() until it is detected', async () => {
   const { stream, reading } = await openScripted({ texts: ['nĩ'], hangAfterSamples: 10 });
   await stream.write(chunk());
   expect(await reading.ended).toEqual([{ type: 'error', reason: 'child_stalled' }]);
 });
 
-test('a slow chunk keeps the writer waiting', async () => {
+test('a slow chunk blocks write()', async () => {
   const { stream, reading } = await openScripted({ texts: ['nĩ wega'], chunkMs: 20 });
   const beganMs = performance.now();
   await stream.write(chunk());

@@ -15,7 +15,7 @@ function said(steps: readonly (readonly [string, number])[]) {
   return toTranscript({ text: letters.join(''), tokens: letters, timestamps }, AUDIO);
 }
 
-test('letters become words whose times are on the audio of the caller', () => {
+test('groups letters into words with times relative to the audio', () => {
   const result = {
     text: ' nĩ we',
     tokens: [' ', 'n', 'ĩ', ' ', 'w', 'e'],
@@ -28,6 +28,19 @@ test('letters become words whose times are on the audio of the caller', () => {
       { text: 'we', startMs: 300, endMs: 500 },
     ],
   });
+});
+
+test('a word has the probability of its letters and the spaces around it', () => {
+  const result = {
+    text: ' nĩ we',
+    tokens: [' ', 'n', 'ĩ', ' ', 'w', 'e'],
+    timestamps: [0, 0.08, 0.24, 0.4, 0.4, 0.56],
+    ys_probs: [0.9, 1, 0.5, 0.8, 1, 1].map(Math.log),
+  };
+  const { words } = toTranscript(result, AUDIO);
+  expect(words.map(({ confidence }) => confidence)).toEqual([0.36, 0.8]);
+  const unknownDropped = { ...result, ys_probs: [...result.ys_probs, 0] };
+  expect(toTranscript(unknownDropped, AUDIO).words[0]).not.toHaveProperty('confidence');
 });
 
 test('the words are the words of the text, in order and inside the audio', () => {
@@ -46,7 +59,7 @@ test('the words are the words of the text, in order and inside the audio', () =>
   );
 });
 
-test('what is called stable is a beginning of every later text', () => {
+test('stable text is a prefix of every later text', () => {
   assert(
     property(tokens, integer({ min: 0, max: 40 }), (steps, heard) => {
       const early = said(steps.slice(0, heard)).text;

@@ -19,33 +19,33 @@ function givenUpAfterMs(look: (silentMs: number) => ProcessState | null): number
   return null;
 }
 
-test('a stopped child is given up in time to tell its streams within 3 s', () => {
+test('detects a stopped child in time to fail its streams within 3 s', () => {
   expect(givenUpAfterMs(() => ({ state: 'T', cpuMs: 500 }))).toBeLessThanOrEqual(2_000);
 });
 
-test('a child asleep that does not answer is given up as soon', () => {
+test('detects a sleeping child that does not respond as soon', () => {
   expect(givenUpAfterMs(() => ({ state: 'S', cpuMs: 500 }))).toBeLessThanOrEqual(2_000);
 });
 
-test('a starved child that wants the processor is not taken for a hung one', () => {
+test('does not mistake a starved child for a hung one', () => {
   expect(givenUpAfterMs(() => ({ state: 'R', cpuMs: 500 }))).toBeGreaterThan(30_000);
 });
 
-test('a busy child that gets a little of the processor is not taken for a hung one', () => {
+test('does not mistake a busy child with little CPU time for a hung one', () => {
   const afterMs = givenUpAfterMs((silentMs) => ({ state: 'S', cpuMs: silentMs / 10 }));
   expect(afterMs).toBeGreaterThan(30_000);
 });
 
-test('a child that spins without answering is given up', () => {
+test('detects a child that spins without responding', () => {
   const afterMs = givenUpAfterMs((silentMs) => ({ state: 'R', cpuMs: silentMs }));
   expect(afterMs).toBeLessThan(10_000);
 });
 
-test('where the system tells nothing, silence alone decides, later', () => {
+test('without /proc, a longer silence decides', () => {
   expect(givenUpAfterMs(() => null)).toBeGreaterThanOrEqual(10_000);
 });
 
-test('a child that answers is never given up', () => {
+test('never gives up a child that responds', () => {
   const watchdog = new Watchdog(() => ({ state: 'T', cpuMs: 0 }));
   for (let times = 0; times < 1_000; times += 1) {
     expect(watchdog.stalled()).toBe(false);
@@ -53,7 +53,7 @@ test('a child that answers is never given up', () => {
   }
 });
 
-test('the state and the processor time of a real process are read', async () => {
+test('reads the state and CPU time of a real process', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
   await once(child, 'spawn');
   try {

@@ -1,9 +1,20 @@
+import type { OfflineCtcFiles } from '../ctc/ctc-model.ts';
 import type { WeightFiles } from './recogniser.ts';
 
-/** What a child is told on its command line: one entry for each model, in the order that opens count them. */
-export interface ChildModel {
+/** The child's command-line argument: one entry per model. Open frames refer to them by index. */
+export type ChildModel = TransducerModel | OfflineCtcModel;
+
+interface OfflineCtcModel {
+  readonly kind: 'offline_ctc';
+  readonly language: string;
+  readonly files: OfflineCtcFiles;
+}
+
+interface TransducerModel {
+  readonly kind: 'transducer';
   readonly language: string;
   readonly files: WeightFiles;
+  readonly extraLeadInMs: number;
   /** Weights with dynamic quantisation take one scale for a whole batch: one caller would change another's words. */
   readonly batching: boolean;
 }
@@ -12,7 +23,7 @@ export function presentChildConfig(models: readonly ChildModel[]): string {
   return JSON.stringify(models);
 }
 
-/** Our own parent wrote it, so it is what it says it is. */
+/** Parses the argument without validation, because our own parent process wrote it. */
 export function parseChildConfig(text: string): ChildModel[] {
   const models: ChildModel[] = JSON.parse(text);
   return models;

@@ -1,21 +1,25 @@
 import { Socket } from 'node:net';
-import { parseChildConfig } from './child-config.ts';
+import { CtcRecogniser } from '../ctc/ctc-recogniser.ts';
+import { parseChildConfig, type ChildModel } from './child-config.ts';
 import { encodeFrame, FRAME, FrameReader, type Frame, type FrameHeader } from './frames.ts';
 import { Recogniser } from './recogniser.ts';
+import type { Recognition } from './recognition.ts';
 import { Scheduler } from './scheduler.ts';
 
 /** The child process: one thread that recognises. It ends when its parent does. */
 const PARENT_FD = 3;
+/** The largest number of credits in one frame. */
+const SLOTS_MAX = 65_535;
 /**
- * A native stream that is over keeps its third of a megabyte until V8 collects its handle. Handles are so small that V8
- * would let thousands gather; told after so many, it takes 10 ms.
+ * A closed native stream keeps a third of a megabyte until V8 collects its handle. Handles are so small that V8 would
+ * let thousands accumulate, so we run the collector after this many. It takes 10 ms.
  */
 const COLLECT_EVERY_STREAMS = 64;
 
 // A terminal or a service manager signals the whole group; the parent decides when its children end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
-const models = loadModels(process.argv[2] ?? '');
-const recognisers = new Set(models.map(({ recogniser }) => recogniser));
+const models = await loadModels(process.argv[2] ?? '');
+const recognitions = new Set(models.map(({ recognition }) => recognition));
 const reader = new FrameReader(handle);
 const parent = new Socket({
   fd: PARENT_FD,
@@ -36,18 +40,33 @@ let streamsCollected = 0;
 parent.on('error', leave);
 parent.on('close', leave);
 parent.resume();
-send({ type: FRAME.ready });
+send({ type: FRAME.ready, credits: measuredSlots() });
 deliver();
 
 /** Weights that two models share are loaded once, and their streams are batched together. */
-function loadModels(config: string): { language: string; recogniser: Recogniser }[] {
-  const loaded = new Map<string, Recogniser>();
-  return parseChildConfig(config).map(({ language, files, batching }) => {
-    const key = JSON.stringify(files);
-    const recogniser = loaded.get(key) ?? new Recogniser({ files, batching });
-    loaded.set(key, recogniser);
-    return { language, recogniser };
-  });
+async function loadModels(
+  config: string,
+): Promise<{ language: string; recognition: Recognition }[]> {
+  const loaded = new Map<string, Recognition>();
+  const found = [];
+  for (const model of parseChildConfig(config)) {
+    const key = JSON.stringify({ ...model, language: '' });
+    const recognition = loaded.get(key) ?? (await load(model));
+    loaded.set(key, recognition);
+    found.push({ language: model.language, recognition });
+  }
+  return found;
+}
+
+async function load(model: ChildModel): Promise<Recognition> {
+  if (model.kind === 'offline_ctc') return CtcRecogniser.load(model.files);
+  return new Recogniser(model);
+}
+
+/** How many streams this child can serve by the cost of its heaviest weights; 0 where nothing was measured. */
+function measuredSlots(): number {
+  const measured = [...recognitions].flatMap(({ liveStreams }) => liveStreams ?? []);
+  return measured.length === 0 ? 0 : Math.min(...measured, SLOTS_MAX);
 }
 
 function handle(frame: Frame): void {
@@ -56,7 +75,8 @@ function handle(frame: Frame): void {
       // An open names its model in the place where other frames name the utterance.
       const model = models[frame.utterance];
       if (model === undefined) throw new RangeError('No such model.');
-      scheduler.open(frame.stream, model.recogniser, model.language);
+      const replayBytes = Number(frame.payload.toString());
+      scheduler.open(frame.stream, { ...model, replayBytes });
       break;
     }
     case FRAME.audio:
@@ -73,37 +93,40 @@ function handle(frame: Frame): void {
       scheduler.close(frame.stream);
       break;
     case FRAME.ping:
-      send({ type: FRAME.pong });
+      send({ type: FRAME.pong }, JSON.stringify(scheduler.figures));
       break;
     default:
       throw new RangeError('No such frame.');
   }
   if (working) return;
   working = true;
-  setImmediate(work);
+  setImmediate(() => void work());
 }
 
 /**
- * All input that is there is read between two rounds, so every round batches as much as it can. A socket holds four
- * chunks or so; while their features are computed the parent fills it again, so one look is not enough.
+ * Reads all available input between two rounds, so that every round batches as much as possible. A socket holds about
+ * four chunks, and the parent refills it while their features are computed, so one read isn't enough.
  */
-function work(): void {
+async function work(): Promise<void> {
   if (heardAudio && !scheduler.full) {
     heardAudio = false;
-    setImmediate(work);
+    setImmediate(() => void work());
     return;
   }
   if (scheduler.idle) scheduler.sayUnsaid();
-  else scheduler.round();
+  else {
+    const round = scheduler.round();
+    if (round !== undefined) await round;
+  }
   deliver();
   collect();
   working = !scheduler.idle || scheduler.unsaid;
-  if (working) setImmediate(work);
+  if (working) setImmediate(() => void work());
 }
 
 function collect(): void {
   let made = 0;
-  for (const { streamsMade } of recognisers) made += streamsMade;
+  for (const { streamsMade } of recognitions) made += streamsMade;
   if (made - streamsCollected < COLLECT_EVERY_STREAMS) return;
   streamsCollected = made;
   globalThis.gc?.();

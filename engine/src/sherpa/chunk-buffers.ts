@@ -5,7 +5,7 @@ const BUFFER_BYTES = HEADER_BYTES + CHUNK_SAMPLES * AUDIO.bytesPerSample;
 /** Beyond this many idle ones (2 MiB) they are left to the garbage collector. */
 const IDLE_MAX = 64;
 
-/** Chunk-sized buffers, used again and again: fresh ones for every chunk made the collector the largest cost. */
+/** A pool of chunk-sized buffers. Allocating one per chunk made garbage collection the largest cost. */
 export class ChunkBuffers {
   readonly #idle: Buffer[] = [];
 

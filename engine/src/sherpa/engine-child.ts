@@ -3,7 +3,8 @@ import { extname } from 'node:path';
 import { Socket } from 'node:net';
 import { EngineFailed, type EngineFailure } from '../engine.ts';
 import type { ChunkBuffers } from './chunk-buffers.ts';
-import { encodeFrame, FRAME, FrameReader, type Frame } from './frames.ts';
+import { noFigures, parseFigures, type DecodeFigures } from './decode-figures.ts';
+import { encodeFrame, encodeOpen, FRAME, FrameReader, type Frame } from './frames.ts';
 import { PooledStream } from './pooled-stream.ts';
 import { lookAtProcess, WATCH_INTERVAL_MS, Watchdog } from './watchdog.ts';
 
@@ -18,9 +19,34 @@ const CHILD_MAIN = new URL(`./child-main${extname(import.meta.filename)}`, impor
 interface ChildInput {
   readonly config: string;
   readonly buffers: ChunkBuffers;
+  readonly user?: { readonly uid: number; readonly gid: number };
+}
+
+/**
+ * Another user cannot read the parent's memory or environment in /proc. Node.js can change the user of a child, but not take
+ * away inherited capabilities, with which the child could change back. `setpriv` does both and becomes the child.
+ */
+function commandFor({ user, config }: ChildInput): [string, ...string[]] {
+  const child: [string, ...string[]] = [
+    process.execPath,
+    '--expose-gc',
+    CHILD_MAIN.pathname,
+    config,
+  ];
+  if (user === undefined) return child;
+  const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
+  return [
+    'setpriv',
+    ...identity,
+    '--inh-caps=-all',
+    '--ambient-caps=-all',
+    '--no-new-privs',
+    ...child,
+  ];
 }
 
 interface Opening {
+  readonly build: string;
   readonly resolve: (stream: PooledStream) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -28,9 +54,9 @@ interface Opening {
 /** One child process and the streams in it. */
 export class EngineChild {
   readonly pid: number;
-  /** Resolves when its models are loaded; rejects when it goes before that. */
+  /** Resolves when its models are loaded. Rejects if it exits before that. */
   readonly ready: Promise<void>;
-  /** Resolves when it serves no longer and its streams have been told why. */
+  /** Resolves when it has stopped serving and its streams have received their error. */
   readonly gone: Promise<EngineFailure>;
   readonly exited: Promise<void>;
   readonly #input: ChildInput;
@@ -44,16 +70,19 @@ export class EngineChild {
   readonly #ready = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<EngineFailure>();
   #state: 'starting' | 'serving' | 'gone' = 'starting';
+  #slots = Infinity;
+  #figures = noFigures();
   #lastId = 0;
 
   constructor(input: ChildInput) {
     this.#input = input;
-    this.#process = spawn(process.execPath, ['--expose-gc', CHILD_MAIN.pathname, input.config], {
+    const [command, ...args] = commandFor(input);
+    this.#process = spawn(command, args, {
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
-      // It parses what strangers send: it gets no secret of ours to lose.
+      // The child parses untrusted audio, so it gets none of our secrets.
       env: { PATH: process.env['PATH'] },
     });
-    // Without a listener a failed spawn would end us; that there is no pid says the same.
+    // Without a listener a failed spawn would crash this process. A missing pid reports the failure.
     this.#process.on('error', () => {});
     const { pid } = this.#process;
     const socket = this.#process.stdio[PARENT_FD];
@@ -72,6 +101,16 @@ export class EngineChild {
     return this.#state === 'serving';
   }
 
+  /** How many live streams its weights let it serve; Infinity where nothing was measured. */
+  get slots(): number {
+    return this.#slots;
+  }
+
+  /** The child's figures, at most a quarter of a second old. */
+  get figures(): DecodeFigures {
+    return this.#figures;
+  }
+
   get active(): number {
     return this.#streams.size + this.#opening.size;
   }
@@ -83,8 +122,14 @@ export class EngineChild {
     return lagMs;
   }
 
-  /** The answer of the child is awaited, so a stream that is open is one that the child serves. */
-  open(model: number, signal: AbortSignal): Promise<PooledStream> {
+  /** Waits for the child's response, so an open stream is one that the child serves. */
+  open(input: {
+    readonly model: number;
+    readonly build: string;
+    readonly replayBytes: number;
+    readonly signal: AbortSignal;
+  }): Promise<PooledStream> {
+    const { model, build, replayBytes, signal } = input;
     const id = ++this.#lastId;
     const opened = Promise.withResolvers<PooledStream>();
     const abort = (): void => {
@@ -95,6 +140,7 @@ export class EngineChild {
     signal.addEventListener('abort', abort, { once: true });
     const settled = (): void => signal.removeEventListener('abort', abort);
     this.#opening.set(id, {
+      build,
       resolve: (stream) => {
         settled();
         opened.resolve(stream);
@@ -104,7 +150,7 @@ export class EngineChild {
         opened.reject(reason);
       },
     });
-    this.#socket.write(encodeFrame({ type: FRAME.open, stream: id, utterance: model }));
+    this.#socket.write(encodeOpen({ stream: id, model, replayBytes }));
     return opened.promise;
   }
 
@@ -124,11 +170,11 @@ export class EngineChild {
       try {
         reader.push(bytes);
       } catch {
-        // What is not a frame of ours comes from a child that is broken.
+        // An invalid frame means that the child is broken.
         this.#giveUp('child_died');
       }
     });
-    // The end of the process says all there is to say.
+    // The exit event reports it.
     this.#socket.on('error', () => {});
     this.#process.once('exit', () => this.#leave('child_died'));
   }
@@ -136,7 +182,7 @@ export class EngineChild {
   #handle(frame: Frame): void {
     switch (frame.type) {
       case FRAME.ready:
-        this.#start();
+        this.#start(frame.credits);
         break;
       case FRAME.opened:
         this.#opened(frame.stream);
@@ -145,11 +191,15 @@ export class EngineChild {
       case FRAME.final:
         this.#streams.get(frame.stream)?.receive(frame);
         break;
+      case FRAME.pong:
+        this.#figures = parseFigures(frame.payload.toString()) ?? this.#figures;
+        break;
       default:
     }
   }
 
-  #start(): void {
+  #start(measuredSlots: number): void {
+    if (measuredSlots > 0) this.#slots = measuredSlots;
     clearTimeout(this.#startTimer);
     this.#state = 'serving';
     this.#watchTimer = setInterval(() => this.#watch(), WATCH_INTERVAL_MS);
@@ -168,6 +218,7 @@ export class EngineChild {
     const stream = new PooledStream({
       id,
       childPid: this.pid,
+      build: opening.build,
       buffers: this.#input.buffers,
       send: (type, stream) => this.#send(type, stream),
       sendChunk: (buffer, bytes) => this.#sendChunk(buffer, bytes),

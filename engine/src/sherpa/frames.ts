@@ -1,10 +1,10 @@
 /**
- * What parent and child say to each other over their socket: a header of 16 bytes, little endian, then the payload.
+ * The protocol between parent and child over their socket: a 16-byte little-endian header, then the payload.
  *
  *   0 payload bytes u32 | 4 type u8 | 5 unused | 6 credits u16 | 8 stream u32 | 12 utterance u32
  */
 export const HEADER_BYTES = 16;
-/** The longest utterance's words stay far below this; more is a broken peer. */
+/** The words of the longest utterance are far smaller. A larger payload means a broken peer. */
 const PAYLOAD_BYTES_MAX = 4 * 1024 * 1024;
 
 export const FRAME = {
@@ -25,10 +25,10 @@ export const FRAME = {
 
 export interface FrameHeader {
   readonly type: number;
-  /** Never used twice in a child's life, so late output of a former stream finds nobody. */
+  /** Never reused by a child, so late output of a closed stream is discarded. */
   readonly stream?: number;
   readonly utterance?: number;
-  /** So many of the stream's chunks and flushes are done: the parent may send as many more. */
+  /** Number of the stream's chunks and flushes that are done. The parent may send as many more. */
   readonly credits?: number;
 }
 
@@ -54,6 +54,21 @@ export function encodeFrame(header: FrameHeader, payload = ''): Buffer {
   return frame;
 }
 
+const REPLAY_DIGITS = 10;
+
+/**
+ * An open names its model in the place where other frames name the utterance. Its payload says how much audio is
+ * replayed, in an even number of digits: the child reads the samples that follow in place, at even offsets.
+ */
+export function encodeOpen(input: {
+  readonly stream: number;
+  readonly model: number;
+  readonly replayBytes: number;
+}): Buffer {
+  const header = { type: FRAME.open, stream: input.stream, utterance: input.model };
+  return encodeFrame(header, String(input.replayBytes).padStart(REPLAY_DIGITS, '0'));
+}
+
 /** Cuts a byte stream into frames, in one buffer that a socket can read straight into. */
 export class FrameReader {
   #buffer = Buffer.allocUnsafeSlow(256 * 1024);
@@ -64,7 +79,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Where the next bytes go; tell `filled` how many came. */
+  /** Free space for the next bytes. Call `filled` with the number of bytes read. */
   space(): Buffer {
     return this.#buffer.subarray(this.#filled);
   }

@@ -4,8 +4,10 @@ import type { EngineModel } from '../engine.ts';
 import { loadManifests, type ModelManifest } from '../manifest.ts';
 import type { ChildModel } from './child-config.ts';
 
-export interface PoolModel extends ChildModel {
+export interface PoolModel {
   readonly description: EngineModel;
+  readonly child: ChildModel;
+  readonly sha256ByPath: ReadonlyMap<string, string>;
 }
 
 /** Operators of weights whose activations are quantised as they come, with one scale for all that is in the batch. */
@@ -18,16 +20,22 @@ export async function loadPoolModels(modelsDir: string): Promise<readonly PoolMo
 }
 
 async function toPoolModel(manifest: ModelManifest): Promise<PoolModel> {
-  const { id, build, language, chunkSamples, contextSize, files } = manifest;
+  const { id, build, chunkSamples, contextSize, sha256ByPath } = manifest;
   if (chunkSamples !== CHUNK_SAMPLES) {
     throw new RangeError(`${id}: only chunks of ${CHUNK_SAMPLES} samples are supported.`);
   }
-  return {
-    description: { id, build, chunkSamples, contextSize },
-    language,
-    files,
-    batching: await allowsBatching([files.encoder, files.decoder, files.joiner]),
-  };
+  const description = { id, build, chunkSamples, contextSize };
+  return { description, child: await toChildModel(manifest), sha256ByPath };
+}
+
+async function toChildModel(manifest: ModelManifest): Promise<ChildModel> {
+  const { language } = manifest;
+  if (manifest.kind === 'offline_ctc') {
+    return { kind: manifest.kind, language, files: manifest.files };
+  }
+  const { kind, files, extraLeadInMs } = manifest;
+  const batching = await allowsBatching([files.encoder, files.decoder, files.joiner]);
+  return { kind, language, files, extraLeadInMs, batching };
 }
 
 /** False for weights with which one caller's audio in a batch would change another caller's words. */

@@ -8,39 +8,58 @@ import {
   type EngineFailure,
   type EngineHealth,
   type EngineModel,
+  type OpenInput,
 } from '../engine.ts';
+import { findChangedFile } from '../model-files.ts';
 import { presentChildConfig } from './child-config.ts';
 import { ChunkBuffers } from './chunk-buffers.ts';
+import { addFigures, noFigures, type DecodeFigures } from './decode-figures.ts';
 import { EngineChild } from './engine-child.ts';
 import { loadPoolModels, type PoolModel } from './pool-models.ts';
 import type { PooledStream } from './pooled-stream.ts';
 
 export interface SherpaOptions {
-  /** Where the manifests and weights are. */
+  /** The folder with manifests and weights. */
   readonly modelsDir: string;
   /** How many child processes recognise; the cores but one, at least one. */
   readonly children?: number;
-  /** How many streams a child takes. */
+  /** How many streams a child takes; by default 100, or fewer where heavier weights were measured while loading. */
   readonly slotsPerChild?: number;
-  /** What an operator should hear of. */
+  /** The user that children run as. Changing it needs CAP_SETUID and CAP_SETGID. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+  /** Called with events that an operator should know about. */
   readonly onNotice?: (notice: PoolNotice) => void;
 }
 
-export interface PoolNotice {
-  readonly notice: 'child_ready' | 'child_gone';
-  readonly pid: number;
-  readonly reason?: EngineFailure;
-}
+export type PoolNotice =
+  | { readonly notice: 'child_ready'; readonly pid: number }
+  | { readonly notice: 'child_gone'; readonly pid: number; readonly reason: EngineFailure }
+  /** No child is started until the file is restored or the process is restarted. */
+  | { readonly notice: 'weights_changed'; readonly file: string };
+
+/** How each notice is logged. */
+export const POOL_NOTICES = {
+  child_ready: ['info', 'A recogniser is ready.'],
+  child_gone: ['error', 'A recogniser died. A new one is starting.'],
+  weights_changed: [
+    'error',
+    'A recogniser was not started: a model file changed. Restore it, or restart to use the new one.',
+  ],
+} as const satisfies Record<PoolNotice['notice'], readonly ['info' | 'error', string]>;
 
 export interface SherpaEngine extends Engine {
-  open(input: { model: ModelId; signal: AbortSignal }): Promise<PooledStream>;
+  open(input: OpenInput): Promise<PooledStream>;
   /** The processes that serve streams now. */
   children(): readonly { readonly pid: number; readonly active: number }[];
+  /** How many processes were lost and replaced since the start, by reason. */
+  restarts(): Readonly<Partial<Record<EngineFailure, number>>>;
+  /** The figures of all processes since the start. */
+  decodeFigures(): DecodeFigures;
 }
 
-/** A core decodes about 170 live streams of the demonstration model; this leaves a good third of it for bursts. */
+/** A core decodes about 170 live streams of the bundled model. This leaves more than a third for bursts. */
 const SLOTS_PER_CHILD = 100;
-/** A child that lived this long was sound: it is replaced at once. */
+/** A child that ran this long was healthy, so it is replaced at once. */
 const LIVED_MS = 1_000;
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 10_000;
@@ -60,19 +79,26 @@ export async function startSherpaEngine(options: SherpaOptions): Promise<SherpaE
 class Pool implements SherpaEngine {
   readonly #models: readonly PoolModel[];
   readonly #config: string;
+  readonly #sha256ByPath: ReadonlyMap<string, string>;
   readonly #size: number;
-  readonly #slotsPerChild: number;
+  readonly #slotsPerChild: number | undefined;
+  readonly #user: SherpaOptions['user'];
   readonly #onNotice: (notice: PoolNotice) => void;
   readonly #buffers = new ChunkBuffers();
   readonly #children = new Set<EngineChild>();
   readonly #closing = new AbortController();
+  readonly #restarts: Partial<Record<EngineFailure, number>> = { child_died: 0, child_stalled: 0 };
+  /** Of processes that are gone. */
+  readonly #formerFigures = noFigures();
   #restartMs = 0;
 
   constructor(options: SherpaOptions, models: readonly PoolModel[]) {
     this.#models = models;
-    this.#config = presentChildConfig(models);
+    this.#config = presentChildConfig(models.map(({ child }) => child));
+    this.#sha256ByPath = new Map(models.flatMap((model) => [...model.sha256ByPath]));
     this.#size = options.children ?? Math.max(1, availableParallelism() - 1);
-    this.#slotsPerChild = options.slotsPerChild ?? SLOTS_PER_CHILD;
+    this.#slotsPerChild = options.slotsPerChild;
+    this.#user = options.user;
     this.#onNotice = options.onNotice ?? (() => {});
   }
 
@@ -84,16 +110,20 @@ class Pool implements SherpaEngine {
     return this.#modelOf(model).description;
   }
 
-  async open(input: { model: ModelId; signal: AbortSignal }): Promise<PooledStream> {
-    const model = this.#models.indexOf(this.#modelOf(input.model));
-    // A child may go while it opens; another one then does it, as long as there is one.
+  async open(input: OpenInput): Promise<PooledStream> {
+    const { description } = this.#modelOf(input.model);
+    const { build } = description;
+    const index = this.#models.findIndex((model) => model.description === description);
+    const replayBytes = input.replay?.bytes ?? 0;
+    if ((input.replay?.build ?? build) !== build) throw new EngineBusy();
+    // If a child exits during the open, try another one.
     for (;;) {
       input.signal.throwIfAborted();
       if (this.#closing.signal.aborted) throw new EngineFailed();
       const child = this.#leastLoaded();
       if (child === undefined) throw new EngineBusy();
       try {
-        return await child.open(model, input.signal);
+        return await child.open({ model: index, build, replayBytes, signal: input.signal });
       } catch (error) {
         if (!(error instanceof EngineFailed)) throw error;
       }
@@ -105,13 +135,24 @@ class Pool implements SherpaEngine {
     return {
       ready: serving.length > 0,
       active: serving.reduce((sum, child) => sum + child.active, 0),
-      capacity: serving.length * this.#slotsPerChild,
+      capacity: serving.reduce((sum, child) => sum + this.#slotsOf(child), 0),
       lagMs: serving.reduce((most, child) => Math.max(most, child.lagMs), 0),
     };
   }
 
   children(): readonly { pid: number; active: number }[] {
     return this.#serving().map(({ pid, active }) => ({ pid, active }));
+  }
+
+  restarts(): Readonly<Partial<Record<EngineFailure, number>>> {
+    return { ...this.#restarts };
+  }
+
+  decodeFigures(): DecodeFigures {
+    const total = noFigures();
+    addFigures(total, this.#formerFigures);
+    for (const child of this.#children) addFigures(total, child.figures);
+    return total;
   }
 
   async close(): Promise<void> {
@@ -125,32 +166,47 @@ class Pool implements SherpaEngine {
     return model;
   }
 
+  /** The configured number of slots, or the number that the weights allow. */
+  #slotsOf(child: EngineChild): number {
+    return this.#slotsPerChild ?? Math.min(SLOTS_PER_CHILD, child.slots);
+  }
+
   #serving(): EngineChild[] {
     return [...this.#children].filter((child) => child.available);
   }
 
   #leastLoaded(): EngineChild | undefined {
     return this.#serving()
-      .filter((child) => child.active < this.#slotsPerChild)
+      .filter((child) => child.active < this.#slotsOf(child))
       .toSorted((a, b) => a.active - b.active)[0];
   }
 
   async #spawn(): Promise<void> {
-    const child = new EngineChild({ config: this.#config, buffers: this.#buffers });
+    const child = new EngineChild({
+      config: this.#config,
+      buffers: this.#buffers,
+      ...(this.#user === undefined ? {} : { user: this.#user }),
+    });
     this.#children.add(child);
-    void child.exited.then(() => this.#children.delete(child));
+    void child.exited.then(() => this.#forget(child));
     await child.ready;
     const readyAtMs = performance.now();
     this.#onNotice({ notice: 'child_ready', pid: child.pid });
     void child.gone.then((reason) => {
       if (this.#closing.signal.aborted) return undefined;
       this.#onNotice({ notice: 'child_gone', pid: child.pid, reason });
+      this.#restarts[reason] = (this.#restarts[reason] ?? 0) + 1;
       if (performance.now() - readyAtMs > LIVED_MS) this.#restartMs = 0;
       return this.#replace();
     });
   }
 
-  /** Tries until it works, ever more slowly: a node that serves less is better than one that gives up. */
+  #forget(child: EngineChild): void {
+    this.#children.delete(child);
+    addFigures(this.#formerFigures, child.figures);
+  }
+
+  /** Retries with backoff until it works. A node with fewer recognisers is better than one that exits. */
   async #replace(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -158,10 +214,19 @@ class Pool implements SherpaEngine {
       this.#restartMs = Math.min(Math.max(this.#restartMs * 2, RESTART_MS_MIN), RESTART_MS_MAX);
       if (signal.aborted) return;
       try {
+        if (await this.#weightsChanged()) continue;
         return await this.#spawn();
       } catch {
         // The next attempt comes later.
       }
     }
+  }
+
+  /** Files that changed since they were checked would serve other words under the same build, or attack the child. */
+  async #weightsChanged(): Promise<boolean> {
+    const file = await findChangedFile(this.#sha256ByPath);
+    if (file === null) return false;
+    this.#onNotice({ notice: 'weights_changed', file });
+    return true;
   }
 }

@@ -26,9 +26,10 @@ type Held =
 export interface StreamLink {
   readonly id: number;
   readonly childPid: number;
+  readonly build: string;
   readonly buffers: ChunkBuffers;
   send(type: number, stream: number): void;
-  /** The buffer is given back to its pool once it is written. */
+  /** Sends a buffer, which returns to its pool afterwards. */
   sendChunk(buffer: Buffer, bytes: number): void;
   /** The slot is free again. */
   release(): void;
@@ -41,6 +42,8 @@ export interface StreamLink {
 export class PooledStream implements EngineStream {
   readonly chunkSamples = CHUNK_SAMPLES;
   readonly childPid: number;
+  readonly build: string;
+  readonly recogniser: string;
   readonly #link: StreamLink;
   readonly #queue = new EventQueue();
   #chunk: Buffer | undefined;
@@ -55,13 +58,15 @@ export class PooledStream implements EngineStream {
   constructor(link: StreamLink) {
     this.#link = link;
     this.childPid = link.childPid;
+    this.build = link.build;
+    this.recogniser = String(link.childPid);
   }
 
   get events(): AsyncIterable<EngineEvent> {
     return this.#queue;
   }
 
-  /** How long the child has owed us an answer. */
+  /** How long the child's oldest response is overdue. */
   waitedMs(nowMs: number): number {
     return this.#ahead === 0 ? 0 : nowMs - this.#sentAtMs;
   }
@@ -100,7 +105,7 @@ export class PooledStream implements EngineStream {
     this.#end();
   }
 
-  /** What the child says of this stream. */
+  /** Handles a frame from the child. */
   receive(frame: Frame): void {
     if (frame.payload.length > 0) this.#say(frame);
     this.#ahead -= frame.credits;
@@ -110,16 +115,23 @@ export class PooledStream implements EngineStream {
 
   #say({ type, utterance, payload }: Frame): void {
     const said: Transcript & { samples: number } = JSON.parse(payload.toString());
+    const { text, samples, words } = said;
     const event: EngineEvent =
       type === FRAME.final
-        ? { type: 'final', utterance, ...said }
-        : { type: 'delta', utterance, stableLength: stableLength(said.text), ...said };
+        ? { type: 'final', utterance, text, samples, words }
+        : {
+            type: 'delta',
+            utterance,
+            text,
+            samples,
+            stableLength: said.stableLength ?? stableLength(text),
+          };
     if (this.#queue.push(event) === 'taken') return;
     this.#link.send(FRAME.close, this.#link.id);
     this.fail('queue_overflow');
   }
 
-  /** Copies into chunks and sends them while there is credit; says how far it came. */
+  /** Copies audio into chunks and sends them while there is credit. Returns the number of bytes taken. */
   #fill(pcm: Uint8Array, from: number): number {
     let at = from;
     while (at < pcm.byteLength) {
@@ -197,7 +209,7 @@ export class PooledStream implements EngineStream {
     }
   }
 
-  /** There is credit again: does the held calls in their order, as far as it goes. */
+  /** Runs held calls in order while there is credit. */
   #advance(): void {
     if (this.#isChunk) this.#sendChunk();
     for (let call = this.#held[0]; call !== undefined; call = this.#held[0]) {

@@ -1,5 +1,6 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
 import sherpa, { type OnlineRecognizer, type OnlineStream } from 'sherpa-onnx-node';
+import type { RecognisedUtterance, Recognition } from './recognition.ts';
 import { toTranscript, type Transcript } from './transcript.ts';
 
 export interface WeightFiles {
@@ -9,27 +10,35 @@ export interface WeightFiles {
   readonly tokens: string;
 }
 
-/** The first chunk's decode wants a little more than a chunk; no model of the family wants two. */
+/** The first decode needs a little more than one chunk. No model of the family needs two. */
 const FIRST_DECODE_SAMPLES_MAX = 2 * CHUNK_SAMPLES;
 /** inputFinished() leaves the partial chunk undecoded; this much silence always pushes it through. */
 const TAIL = new Float32Array(20_800);
 
-/** Weights in memory, and the utterances that they decode. */
-export class Recogniser {
-  readonly batching: boolean;
+/** Larger batches are no faster, and every stream waits for the whole batch (ADR 0012). */
+const BATCH_MAX = 8;
+
+/** The weights of a transducer in memory, and the utterances that they decode. */
+export class Recogniser implements Recognition {
+  readonly batchMax = BATCH_MAX;
   readonly native: OnlineRecognizer;
+  /** Silence beyond what the first decode needs: some weights lose the first word without it. */
+  readonly extraLeadInSamples: number;
+  readonly #batching: boolean;
   readonly #leadIn: Float32Array;
   #streamsMade = 0;
 
-  constructor(input: { files: WeightFiles; batching: boolean }) {
+  constructor(input: { files: WeightFiles; batching: boolean; extraLeadInMs?: number }) {
     const { tokens, ...transducer } = input.files;
-    this.batching = input.batching;
+    this.#batching = input.batching;
+    this.extraLeadInSamples = Math.round(((input.extraLeadInMs ?? 0) * AUDIO.sampleRateHz) / 1000);
     this.native = new sherpa.OnlineRecognizer({
       featConfig: { sampleRate: AUDIO.sampleRateHz, featureDim: 80 },
       modelConfig: { transducer, tokens, numThreads: 1, provider: 'cpu' },
       decodingMethod: 'greedy_search',
     });
-    this.#leadIn = new Float32Array(this.#firstDecodeSamples() - CHUNK_SAMPLES);
+    const needed = this.#firstDecodeSamples() - CHUNK_SAMPLES;
+    this.#leadIn = new Float32Array(needed + this.extraLeadInSamples);
   }
 
   begin(language: string): Utterance {
@@ -49,9 +58,10 @@ export class Recogniser {
   }
 
   /** Every one of them must be ready. */
-  decode(utterances: readonly Utterance[]): void {
+  decode(utterances: readonly Utterance[]): undefined {
     const streams = utterances.flatMap(({ stream }) => (stream === undefined ? [] : [stream]));
-    this.native.decodeStreams(streams);
+    if (this.#batching) this.native.decodeStreams(streams);
+    else for (const stream of streams) this.native.decodeStreams([stream]);
   }
 
   get streamsMade(): number {
@@ -77,14 +87,14 @@ export class Recogniser {
 }
 
 /** One utterance being decoded. It costs nothing before its first audio. */
-export class Utterance {
-  readonly recogniser: Recogniser;
+export class Utterance implements RecognisedUtterance {
+  readonly recognition: Recogniser;
   readonly #language: string;
   #stream: OnlineStream | undefined;
   #samples = 0;
 
   constructor(recogniser: Recogniser, language: string) {
-    this.recogniser = recogniser;
+    this.recognition = recogniser;
     this.#language = language;
   }
 
@@ -97,25 +107,26 @@ export class Utterance {
   }
 
   get ready(): boolean {
-    return this.#stream !== undefined && this.recogniser.native.isReady(this.#stream);
+    return this.#stream !== undefined && this.recognition.native.isReady(this.#stream);
   }
 
   accept(samples: Float32Array): void {
-    this.#stream ??= this.recogniser.beginStream(this.#language);
+    this.#stream ??= this.recognition.beginStream(this.#language);
     this.#samples += samples.length;
     accept(this.#stream, samples);
   }
 
   /** No more audio: pushes what is left through the decoder. Silence that completes no chunk would never be decoded. */
   finish(): void {
-    const unused = (this.#samples + TAIL.length) % CHUNK_SAMPLES;
+    const given = this.recognition.extraLeadInSamples + this.#samples + TAIL.length;
+    const unused = given % CHUNK_SAMPLES;
     if (this.#stream !== undefined) accept(this.#stream, TAIL.subarray(unused));
   }
 
   transcript(): Transcript {
     if (this.#stream === undefined) return { text: '', words: [] };
-    return toTranscript(this.recogniser.native.getResult(this.#stream), {
-      leadInMs: this.recogniser.leadInMs,
+    return toTranscript(this.recognition.native.getResult(this.#stream), {
+      leadInMs: this.recognition.leadInMs,
       heardMs: (this.#samples * 1000) / AUDIO.sampleRateHz,
     });
   }

@@ -1,10 +1,9 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { count, noFigures } from './decode-figures.ts';
 import { FRAME, type FrameHeader } from './frames.ts';
-import type { Recogniser, Utterance } from './recogniser.ts';
+import type { RecognisedUtterance, Recognition } from './recognition.ts';
 
-/** Larger batches decode no faster and make everybody wait for the whole of them (ADR 0012). */
-const BATCH_MAX = 8;
-/** Who sends faster than speech gets the words of every fourth chunk: a result costs as much as it is long (ADR 0012). */
+/** Clients that send faster than real time get a result per four chunks. Its cost grows with its length (ADR 0012). */
 const RESULT_EVERY = 4;
 const FULL_SCALE = 32_768;
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
@@ -14,17 +13,20 @@ const CATCH_UP_MS = 3 * CHUNK_MS;
 
 interface Slot {
   readonly id: number;
-  readonly recogniser: Recogniser;
+  readonly recognition: Recognition;
   readonly language: string;
-  /** Flushed ones in order, then the one that audio goes to. */
+  /** The flushed utterances in order, then the current one. */
   readonly parts: Part[];
-  /** When somebody speaking live would have said all that was sent. A fast sender's runs ahead of the clock. */
+  /** When a live speaker would have finished the audio sent so far. For a fast sender this is in the future. */
   liveClockMs: number;
+  /** Audio still to come that a lost recogniser had already received. */
+  replayBytes: number;
+  joinedAtMs: number;
 }
 
 interface Part {
   readonly number: number;
-  readonly utterance: Utterance;
+  readonly utterance: RecognisedUtterance;
   flushed: boolean;
   /** Chunks that were sent and not decoded yet. */
   chunksOwed: number;
@@ -35,14 +37,15 @@ interface Part {
 type Send = (header: FrameHeader, payload?: string) => void;
 
 /**
- * Decides in the child whose audio is decoded next. A chunk is due when somebody speaking live would have finished
- * it; what is due longest goes first, one decode a turn, and what is not due yet only when nothing is. So a fast
- * sender has the time that live streams leave, and however much it has queued they wait for one decode of it at most.
+ * Decides in the child which audio to decode next. A chunk is due when a live speaker would have finished it. The most
+ * overdue chunk goes first, one decode per turn; chunks that aren't due yet wait until none is. So a fast sender gets
+ * the time that live streams leave, and a live stream waits for at most one decode of it.
  */
 export class Scheduler {
+  readonly figures = noFigures();
   readonly #slots = new Map<number, Slot>();
   readonly #line = new Set<Slot>();
-  /** Whose last words were not fetched yet. */
+  /** Streams whose last words have not been fetched. */
   readonly #unsaid = new Map<Slot, Part>();
   readonly #send: Send;
   readonly #nowMs: () => number;
@@ -61,13 +64,26 @@ export class Scheduler {
     return this.#unsaid.size > 0;
   }
 
-  /** More input would not make the next batch larger. */
+  /** Whether the next batch is full. */
   get full(): boolean {
-    return this.#line.size >= BATCH_MAX;
+    for (const { recognition } of this.#line) return this.#line.size >= recognition.batchMax;
+    return false;
   }
 
-  open(id: number, recogniser: Recogniser, language: string): void {
-    const slot: Slot = { id, recogniser, language, parts: [], liveClockMs: 0 };
+  open(
+    id: number,
+    input: { readonly recognition: Recognition; readonly language: string; replayBytes?: number },
+  ): void {
+    const { recognition, language, replayBytes = 0 } = input;
+    const slot: Slot = {
+      id,
+      recognition,
+      language,
+      parts: [],
+      liveClockMs: 0,
+      replayBytes,
+      joinedAtMs: 0,
+    };
     slot.parts.push(beginPart(slot, 0));
     this.#slots.set(id, slot);
     this.#send({ type: FRAME.opened, stream: id });
@@ -79,25 +95,39 @@ export class Scheduler {
     if (slot === undefined || part === undefined) return;
     const chunksBefore = chunksIn(part.utterance);
     part.utterance.accept(this.#toFloat(pcm));
-    const spokenMs = (pcm.length * CHUNK_MS) / CHUNK_BYTES;
+    // Replayed audio was spoken in the past. It is overdue and must not look like a client that sends too fast.
+    const replayed = Math.min(pcm.length, slot.replayBytes);
+    slot.replayBytes -= replayed;
+    const spokenMs = ((pcm.length - replayed) * CHUNK_MS) / CHUNK_BYTES;
     slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + spokenMs;
     const chunks = chunksIn(part.utterance) - chunksBefore;
     part.chunksOwed += chunks;
-    if (chunks > 0) this.#line.add(slot);
+    if (chunks > 0) this.#join(slot);
   }
 
   flush(id: number): void {
     const slot = this.#slots.get(id);
     const part = slot?.parts.at(-1);
     if (slot === undefined || part === undefined) return;
+    this.#chargeFlush(slot, part);
     part.utterance.finish();
     part.flushed = true;
     this.#unsaid.delete(slot);
     slot.parts.push(beginPart(slot, part.number + 1));
-    this.#line.add(slot);
+    this.#join(slot);
   }
 
-  /** Flushed utterances are still answered; the unfinished one is forgotten and its chunks are given back. */
+  /**
+   * A flush costs a decode however little was said, so it counts as one chunk of audio at least. Otherwise streams that
+   * flush many short utterances would get more than their share.
+   */
+  #chargeFlush(slot: Slot, { utterance }: Part): void {
+    const spokenMs = (utterance.samples * CHUNK_MS) / CHUNK_SAMPLES;
+    const unspokenMs = Math.max(0, CHUNK_MS - spokenMs);
+    slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + unspokenMs;
+  }
+
+  /** Drops the unfinished utterance and returns its credits. Flushed utterances still get their finals. */
   reset(id: number): void {
     const slot = this.#slots.get(id);
     const part = slot?.parts.pop();
@@ -118,20 +148,34 @@ export class Scheduler {
     this.#unsaid.delete(slot);
   }
 
-  /** One decode for each of those who are first. */
-  round(): void {
+  /** Decodes one batch. If it returns a promise, wait for it before the next round. */
+  round(): Promise<void> | undefined {
     const batch: { slot: Slot; part: Part }[] = [];
     for (const slot of this.#nextInLine()) {
-      if (batch.length === BATCH_MAX) break;
+      const first = batch[0]?.slot ?? slot;
+      if (batch.length >= Math.min(first.recognition.batchMax, slot.recognition.batchMax)) break;
       this.#line.delete(slot);
       const part = this.#nextToDecode(slot);
       if (part !== undefined) batch.push({ slot, part });
     }
-    decodeTogether(batch.map(({ part }) => part.utterance));
-    for (const { slot, part } of batch) this.#decoded(slot, part);
+    if (batch.length === 0) return undefined;
+    const beganMs = this.#measureWaits(batch);
+    const decoding = decodeTogether(batch.map(({ part }) => part.utterance));
+    if (decoding !== undefined) return decoding.then(() => this.#allDecoded(batch, beganMs));
+    this.#allDecoded(batch, beganMs);
+    return undefined;
   }
 
-  /** There is time for words that were held back: those of one stream. */
+  #measureWaits(batch: readonly { slot: Slot }[]): number {
+    const nowMs = this.#nowMs();
+    count(this.figures, 'batchStreams', batch.length);
+    for (const { slot } of batch) {
+      count(this.figures, 'waitSeconds', (nowMs - slot.joinedAtMs) / 1000);
+    }
+    return nowMs;
+  }
+
+  /** Sends the postponed words of one stream. Call it when there is nothing to decode. */
   sayUnsaid(): void {
     for (const [slot, part] of this.#unsaid) {
       return this.#say(slot, part, {
@@ -142,6 +186,12 @@ export class Scheduler {
     }
   }
 
+  #join(slot: Slot): void {
+    if (this.#line.has(slot)) return;
+    slot.joinedAtMs = this.#nowMs();
+    this.#line.add(slot);
+  }
+
   #nextInLine(): Slot[] {
     const line = [...this.#line].map((slot) => ({ slot, dueMs: dueMs(slot) }));
     const nowMs = this.#nowMs();
@@ -150,7 +200,7 @@ export class Scheduler {
     return first.toSorted((a, b) => a.dueMs - b.dueMs).map(({ slot }) => slot);
   }
 
-  /** Answers what needs no decode any more and says what does. */
+  /** Completes utterances that need no more decoding and returns those that do. */
   #nextToDecode(slot: Slot): Part | undefined {
     for (;;) {
       const part = slot.parts[0];
@@ -162,12 +212,22 @@ export class Scheduler {
     }
   }
 
+  #allDecoded(batch: readonly { slot: Slot; part: Part }[], beganMs: number): void {
+    count(this.figures, 'decodeSeconds', (this.#nowMs() - beganMs) / 1000);
+    for (const { slot, part } of batch) {
+      if (this.#slots.get(slot.id) !== slot) continue;
+      // A reset that came during the decode has given the part's credit back.
+      if (slot.parts.includes(part)) this.#decoded(slot, part);
+      else if (slot.parts[0]?.utterance.ready === true) this.#join(slot);
+    }
+  }
+
   #decoded(slot: Slot, part: Part): void {
     part.decodes += 1;
     const credits = Math.min(part.chunksOwed, 1);
     part.chunksOwed -= credits;
     const behind = part.utterance.ready;
-    if (behind || part.flushed) this.#line.add(slot);
+    if (behind || part.flushed) this.#join(slot);
     const header = { type: FRAME.decoded, stream: slot.id, utterance: part.number, credits };
     if (part.flushed) return this.#send(header);
     const isFast = behind || slot.liveClockMs > this.#nowMs();
@@ -178,26 +238,30 @@ export class Scheduler {
 
   #say(slot: Slot, part: Part, header: FrameHeader): void {
     this.#unsaid.delete(slot);
-    const { text, words } = part.utterance.transcript();
-    if (text === part.said) return this.#send(header);
-    part.said = text;
-    const samples = Math.min(part.decodes * CHUNK_SAMPLES, part.utterance.samples);
-    this.#send(header, JSON.stringify({ text, words, samples }));
+    const { text, stableLength } = part.utterance.transcript();
+    const said = `${stableLength ?? ''} ${text}`;
+    if (said === part.said) return this.#send(header);
+    part.said = said;
+    const decoded = part.decodes * CHUNK_SAMPLES - slot.recognition.extraLeadInSamples;
+    const samples = Math.min(decoded, part.utterance.samples);
+    this.#send(header, JSON.stringify({ text, stableLength, samples }));
   }
 
   #final(slot: Slot, part: Part): void {
     const { samples } = part.utterance;
     const credits = part.chunksOwed + 1;
     const header = { type: FRAME.final, stream: slot.id, utterance: part.number, credits };
-    this.#send(header, JSON.stringify({ ...part.utterance.transcript(), samples }));
+    const { text, words } = part.utterance.transcript();
+    this.#send(header, JSON.stringify({ text, words, samples }));
   }
 
   #toFloat(pcm: Buffer): Float32Array {
     const count = pcm.length / AUDIO.bytesPerSample;
     if (count > this.#samples.length) this.#samples = new Float32Array(count);
     const samples = this.#samples;
-    // Every frame is a whole number of samples long, so each begins on one.
-    const integers = new Int16Array(pcm.buffer, pcm.byteOffset, count);
+    // Audio after a frame of odd length, such as an open, begins between two samples of the buffer.
+    const aligned = pcm.byteOffset % AUDIO.bytesPerSample === 0 ? pcm : Buffer.from(pcm);
+    const integers = new Int16Array(aligned.buffer, aligned.byteOffset, count);
     for (let at = 0; at < count; at += 1) samples[at] = (integers[at] ?? 0) / FULL_SCALE;
     return samples.subarray(0, count);
   }
@@ -209,20 +273,25 @@ function dueMs(slot: Slot): number {
   return slot.liveClockMs - Math.max(0, chunks - 1) * CHUNK_MS;
 }
 
-function chunksIn(utterance: Utterance): number {
+function chunksIn(utterance: RecognisedUtterance): number {
   return Math.floor(utterance.samples / CHUNK_SAMPLES);
 }
 
 function beginPart(slot: Slot, number: number): Part {
-  const utterance = slot.recogniser.begin(slot.language);
-  return { number, utterance, flushed: false, chunksOwed: 0, decodes: 0, said: '' };
+  const utterance = slot.recognition.begin(slot.language);
+  return { number, utterance, flushed: false, chunksOwed: 0, decodes: 0, said: ' ' };
 }
 
-/** One native call for each set of weights, or one for each utterance where weights cannot be batched. */
-function decodeTogether(utterances: readonly Utterance[]): void {
-  const groups = Map.groupBy(utterances, ({ recogniser }) => recogniser);
-  for (const [recogniser, group] of groups) {
-    if (recogniser.batching) recogniser.decode(group);
-    else for (const utterance of group) recogniser.decode([utterance]);
+/** One call for each set of weights. */
+function decodeTogether(utterances: readonly RecognisedUtterance[]): Promise<void> | undefined {
+  const pending: Promise<void>[] = [];
+  for (const [recognition, group] of Map.groupBy(utterances, (one) => one.recognition)) {
+    const decoding = recognition.decode(group);
+    if (decoding !== undefined) pending.push(decoding);
   }
+  return pending.length === 0 ? undefined : settled(pending);
+}
+
+async function settled(pending: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(pending);
 }

@@ -21,6 +21,8 @@ declare module 'sherpa-onnx-node' {
     tokens: string[];
     /** Seconds. */
     timestamps: number[];
+    /** The natural logarithm of each token's probability, the dropped `<unk>` included. */
+    ys_probs?: number[];
   }
 
   /** Every call blocks, and an error inside ends the whole process. */

@@ -5,6 +5,8 @@ const FRAME_MS = 80;
 
 export interface Transcript {
   readonly text: string;
+  /** Number of characters that will not change. Default: all words but the last. */
+  readonly stableLength?: number;
   readonly words: readonly EngineWord[];
 }
 
@@ -13,31 +15,57 @@ interface TokenResult {
   readonly tokens: readonly string[];
   /** Seconds since the utterance began, the lead-in included. */
   readonly timestamps: readonly number[];
+  /** The natural logarithm of each token's probability. */
+  readonly ys_probs?: readonly number[];
 }
 
-/** Groups letters into words and puts their times back onto the caller's audio. */
+/**
+ * Groups letters into words and puts their times back onto the caller's audio. A word's confidence is the probability of
+ * its letters and of the spaces around it, the best of the scores tried (docs/engine.md).
+ */
 export function toTranscript(
   result: TokenResult,
   audio: { leadInMs: number; heardMs: number },
 ): Transcript {
-  const words: { text: string; startMs: number; endMs: number }[] = [];
+  const words: { text: string; startMs: number; endMs: number; score: number }[] = [];
+  // A dropped <unk> shifts the scores against the tokens. Then we report none.
+  const scores = result.ys_probs?.length === result.tokens.length ? result.ys_probs : undefined;
   let inWord = false;
+  let spaceScore = 0;
   for (const [at, token] of result.tokens.entries()) {
     const letters = token.trim();
+    const score = scores?.[at] ?? 0;
+    const before = words.at(-1);
     if (token.startsWith(' ')) inWord = false;
-    if (letters === '') continue;
+    if (letters === '') {
+      spaceScore = score;
+      if (before !== undefined) before.score += score;
+      continue;
+    }
     const tokenMs = (result.timestamps[at] ?? 0) * 1000 - audio.leadInMs;
     const startMs = clamp(tokenMs, audio.heardMs);
     const endMs = clamp(tokenMs + FRAME_MS, audio.heardMs);
-    const word = inWord ? words.at(-1) : undefined;
-    if (word === undefined) words.push({ text: letters, startMs, endMs });
+    const word = inWord ? before : undefined;
+    if (word === undefined)
+      words.push({ text: letters, startMs, endMs, score: score + spaceScore });
     else {
       word.text += letters;
       word.endMs = endMs;
+      word.score += score;
     }
+    spaceScore = 0;
     inWord = !token.endsWith(' ');
   }
-  return { text: result.text.trim(), words };
+  return {
+    text: result.text.trim(),
+    words: words.map(({ score, ...word }) =>
+      scores === undefined ? word : { ...word, confidence: toConfidence(score) },
+    ),
+  };
+}
+
+export function toConfidence(logProbability: number): number {
+  return Math.round(Math.exp(Math.min(0, logProbability)) * 1000) / 1000;
 }
 
 function clamp(ms: number, heardMs: number): number {

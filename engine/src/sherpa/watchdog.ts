@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What the operating system says of a process. */
+/** The state of a process in /proc. */
 export interface ProcessState {
   /** As in /proc: R runs or wants to, S and D sleep, T and t are stopped, Z is dead. */
   readonly state: string;
@@ -8,20 +8,20 @@ export interface ProcessState {
 }
 
 export const WATCH_INTERVAL_MS = 250;
-/** Silent intervals before a stopped or sleeping child is given up: about 2 s, inside the promised 3 s. */
+/** Silent intervals before a stopped or sleeping child counts as hung: about 2 s, within the guaranteed 3 s. */
 const SILENT_INTERVALS_MAX = 7;
-/** A child that works without answering: no batch takes this much processor time. */
+/** CPU time without a response before a busy child counts as hung. No batch takes this long. */
 const BUSY_CPU_MS_MAX = 5_000;
-/** A child that wants the processor and never gets it; also the limit where the system tells us nothing. */
+/** Silent intervals before a starved child counts as hung. Also the limit where /proc is missing. */
 const STARVED_INTERVALS_MAX = 60_000 / WATCH_INTERVAL_MS;
 const UNKNOWN_INTERVALS_MAX = 10_000 / WATCH_INTERVAL_MS;
 /** One clock tick of /proc is 10 ms; a sleeping process that woke for nothing may show one. */
 const NO_PROGRESS_CPU_MS = 20;
 
 /**
- * Tells a child that hangs from one that is busy or starved. The clock alone cannot: on a loaded machine a healthy
- * child may be silent for seconds. So silence is counted in our own ticks (if we are starved ourselves nothing is
- * counted), and the child's processor time and state decide.
+ * Tells a hung child from one that is busy or starved. Wall-clock time alone can't: on a loaded machine a healthy child
+ * may be silent for seconds. So we count silence in our own ticks, which stop when we are starved too, and look at the
+ * child's CPU time and state.
  */
 export class Watchdog {
   readonly #look: () => ProcessState | null;
@@ -32,13 +32,13 @@ export class Watchdog {
     this.#look = look;
   }
 
-  /** The child has said something. */
+  /** Records a response of the child. */
   heard(): void {
     this.#silentIntervals = 0;
     this.#cpuMsAtSilence = undefined;
   }
 
-  /** Called once an interval; true when the child must be given up. */
+  /** Call once per interval. Returns true if the child is hung. */
   stalled(): boolean {
     this.#silentIntervals += 1;
     if (this.#silentIntervals < 3) return false;

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { AUDIO } from '@svc-asr/protocol';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { parseCtcTokens, type CtcTokens } from './tokens.ts';
+
+export interface OfflineCtcFiles {
+  readonly model: string;
+  readonly tokens: string;
+}
+
+/** The best label of each frame of a window, and how likely it is. */
+export interface Frames {
+  readonly labels: Int32Array;
+  readonly logProbabilities: Float32Array;
+}
+
+/** Every model of the wav2vec2 family makes one frame of 20 ms. */
+export const CTC_FRAME_SAMPLES = 320;
+/** Shorter input is padded with silence: the first convolutions need 400 samples. */
+const WINDOW_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
+const VARIANCE_FLOOR = 1e-5;
+
+/** An offline CTC model in memory: samples in, the best label of each frame out. */
+export class CtcModel {
+  readonly tokens: CtcTokens;
+  readonly #session: InferenceSession;
+  readonly #input: string;
+  readonly #output: string;
+  /** Labels that may be written. Labels of other scripts and special ones are never chosen: their columns are pruned. */
+  readonly #labels: readonly number[];
+
+  private constructor(session: InferenceSession, tokens: CtcTokens) {
+    const [input] = session.inputNames;
+    const [output] = session.outputNames;
+    if (input === undefined || output === undefined) {
+      throw new RangeError('The CTC model has no input or no output.');
+    }
+    this.#session = session;
+    this.#input = input;
+    this.#output = output;
+    this.tokens = tokens;
+    this.#labels = tokens.texts.flatMap((text, label) =>
+      text !== '' || label === tokens.blank ? [label] : [],
+    );
+  }
+
+  /** Loads the weights and checks that they are of the family; throws a RangeError when not. */
+  static async load(files: OfflineCtcFiles): Promise<CtcModel> {
+    const tokens = parseCtcTokens(await readFile(files.tokens, 'utf8'));
+    if (typeof tokens === 'string') throw new RangeError(tokens);
+    const session = await InferenceSession.create(files.model, {
+      executionProviders: ['cpu'],
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      graphOptimizationLevel: 'all',
+    });
+    const model = new CtcModel(session, tokens);
+    await model.#checkFrameRate();
+    return model;
+  }
+
+  async run(samples: Float32Array): Promise<Frames> {
+    const window = normalise(samples);
+    const answer = await this.#session.run({
+      [this.#input]: new Tensor('float32', window, [1, window.length]),
+    });
+    const logits = answer[this.#output];
+    if (!(logits?.data instanceof Float32Array)) throw new RangeError('Logits must be float32.');
+    const [, count = 0, width = 0] = logits.dims;
+    if (width !== this.tokens.texts.length) {
+      throw new RangeError(`The model has ${width} labels, tokens ${this.tokens.texts.length}.`);
+    }
+    return this.#best(logits.data, count, width);
+  }
+
+  #best(logits: Float32Array, count: number, width: number): Frames {
+    const labels = new Int32Array(count);
+    const logProbabilities = new Float32Array(count);
+    for (let frame = 0; frame < count; frame += 1) {
+      const row = frame * width;
+      let best = this.tokens.blank;
+      let highest = -Infinity;
+      for (const label of this.#labels) {
+        const value = logits[row + label] ?? -Infinity;
+        if (value > highest) [best, highest] = [label, value];
+      }
+      let sum = 0;
+      for (const label of this.#labels) sum += Math.exp((logits[row + label] ?? 0) - highest);
+      labels[frame] = best;
+      logProbabilities[frame] = -Math.log(sum);
+    }
+    return { labels, logProbabilities };
+  }
+
+  async #checkFrameRate(): Promise<void> {
+    const second = AUDIO.sampleRateHz;
+    const [short, long] = [
+      await this.run(new Float32Array(second)),
+      await this.run(new Float32Array(2 * second)),
+    ];
+    const frames = long.labels.length - short.labels.length;
+    if (frames * CTC_FRAME_SAMPLES === second) return;
+    throw new RangeError(`The model makes ${frames} frames a second; it must make 50.`);
+  }
+}
+
+/** Zero mean and unit variance over the window, as these models were trained. */
+function normalise(samples: Float32Array): Float32Array<ArrayBuffer> {
+  const window = new Float32Array(Math.max(samples.length, WINDOW_SAMPLES_MIN));
+  let sum = 0;
+  for (const sample of samples) sum += sample;
+  const mean = sum / Math.max(1, samples.length);
+  let squares = 0;
+  for (const sample of samples) squares += (sample - mean) ** 2;
+  const scale = 1 / Math.sqrt(squares / Math.max(1, samples.length) + VARIANCE_FLOOR);
+  for (const [at, sample] of samples.entries()) window[at] = (sample - mean) * scale;
+  return window;
+}

@@ -1,0 +1,126 @@
+import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
+import type { RecognisedUtterance, Recognition } from '../sherpa/recognition.ts';
+import type { Transcript } from '../sherpa/transcript.ts';
+import { CTC_FRAME_SAMPLES, CtcModel, type OfflineCtcFiles } from './ctc-model.ts';
+import { StitchedText } from './stitched-text.ts';
+
+/** Audio that is encoded again as left context of the new audio. */
+const LEFT_SAMPLES = 2 * AUDIO.sampleRateHz;
+/** Audio at the end of a window whose frames wait for the next one. */
+const RIGHT_SAMPLES = CHUNK_SAMPLES;
+/** Share of a core that is kept free for bursts. */
+const LOAD_MAX = 0.8;
+
+/**
+ * Makes a stream out of an offline CTC model. Every chunk encodes a window of the last 4.24 s and keeps its middle
+ * frames (docs/adr/0016). Nothing is batched: a window alone fills a core, and one caller's audio must not change
+ * another's words.
+ */
+export class CtcRecogniser implements Recognition {
+  readonly batchMax = 1;
+  readonly extraLeadInSamples = 0;
+  readonly streamsMade = 0;
+  readonly model: CtcModel;
+  /** How many live streams a core can serve, by the processor time of a window. */
+  readonly liveStreams: number;
+
+  private constructor(model: CtcModel, windowCpuMs: number) {
+    this.model = model;
+    const chunkMs = (CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
+    this.liveStreams = Math.max(1, Math.floor((LOAD_MAX * chunkMs) / windowCpuMs));
+  }
+
+  static async load(files: OfflineCtcFiles): Promise<CtcRecogniser> {
+    const model = await CtcModel.load(files);
+    const window = new Float32Array(LEFT_SAMPLES + CHUNK_SAMPLES + RIGHT_SAMPLES);
+    await model.run(window);
+    const before = process.cpuUsage();
+    await model.run(window);
+    const { user, system } = process.cpuUsage(before);
+    return new CtcRecogniser(model, Math.max(1, (user + system) / 1000));
+  }
+
+  begin(): CtcUtterance {
+    return new CtcUtterance(this);
+  }
+
+  /** Recognises all of the audio in one window, as these models are meant to be used. The baseline for streaming. */
+  async recogniseWhole(samples: Float32Array): Promise<Transcript> {
+    const text = new StitchedText(this.model.tokens);
+    text.add(await this.model.run(samples), { firstFrame: 0, keepTo: 0 });
+    return text.transcript((samples.length * 1000) / AUDIO.sampleRateHz);
+  }
+
+  async decode(utterances: readonly CtcUtterance[]): Promise<void> {
+    for (const utterance of utterances) await utterance.decode();
+  }
+}
+
+/** One utterance: the audio that later windows still need, and the text so far. */
+export class CtcUtterance implements RecognisedUtterance {
+  readonly recognition: CtcRecogniser;
+  readonly #text: StitchedText;
+  #audio = new Float32Array(0);
+  /** Position of #audio in the utterance. */
+  #audioFrom = 0;
+  #samples = 0;
+  #decodedTo = 0;
+  #encodedSamples = 0;
+  #finished = false;
+
+  constructor(recognition: CtcRecogniser) {
+    this.recognition = recognition;
+    this.#text = new StitchedText(recognition.model.tokens);
+  }
+
+  get samples(): number {
+    return this.#samples;
+  }
+
+  /** How much audio its windows had, each counted whole. */
+  get encodedSamples(): number {
+    return this.#encodedSamples;
+  }
+
+  get ready(): boolean {
+    if (this.#finished) return this.#decodedTo < this.#samples;
+    return this.#samples - this.#decodedTo >= CHUNK_SAMPLES;
+  }
+
+  accept(samples: Float32Array): void {
+    const joined = new Float32Array(this.#audio.length + samples.length);
+    joined.set(this.#audio);
+    joined.set(samples, this.#audio.length);
+    this.#audio = joined;
+    this.#samples += samples.length;
+  }
+
+  finish(): void {
+    this.#finished = true;
+  }
+
+  transcript(): Transcript {
+    return this.#text.transcript((this.#samples * 1000) / AUDIO.sampleRateHz);
+  }
+
+  /** Encodes one window. Audio, a flush or a reset may arrive meanwhile; they concern the next one. */
+  async decode(): Promise<void> {
+    const to = Math.min(this.#samples, this.#decodedTo + CHUNK_SAMPLES);
+    const from = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
+    const window = this.#audio.slice(from - this.#audioFrom, to - this.#audioFrom);
+    this.#encodedSamples += window.length;
+    const frames = await this.recognition.model.run(window);
+    this.#text.add(frames, {
+      firstFrame: from / CTC_FRAME_SAMPLES,
+      keepTo: Math.max(this.#text.keptFrames, Math.floor((to - RIGHT_SAMPLES) / CTC_FRAME_SAMPLES)),
+    });
+    this.#decodedTo = to;
+    this.#forget();
+  }
+
+  #forget(): void {
+    const needed = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
+    this.#audio = this.#audio.slice(needed - this.#audioFrom);
+    this.#audioFrom = needed;
+  }
+}

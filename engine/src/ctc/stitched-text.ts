@@ -1,0 +1,132 @@
+import type { EngineWord } from '../engine.ts';
+import { toConfidence, type Transcript } from '../sherpa/transcript.ts';
+import { CTC_FRAME_SAMPLES, type Frames } from './ctc-model.ts';
+import type { CtcTokens } from './tokens.ts';
+
+const FRAME_MS = (CTC_FRAME_SAMPLES * 1000) / 16_000;
+
+interface Token {
+  readonly text: string;
+  readonly firstFrame: number;
+  lastFrame: number;
+  logProbability: number;
+}
+
+/** Collapses labels as CTC does: repeated labels are merged unless a blank separates them. */
+class Collapsed {
+  readonly tokens: Token[] = [];
+  #before: number;
+  #frame: number;
+  readonly #table: CtcTokens;
+
+  constructor(table: CtcTokens, from?: Collapsed) {
+    this.#table = table;
+    this.#before = from === undefined ? table.blank : from.#before;
+    this.#frame = from === undefined ? 0 : from.#frame;
+    // The last token may go on growing here, which must not show there.
+    if (from !== undefined) this.tokens = from.tokens.map((token) => ({ ...token }));
+  }
+
+  get frames(): number {
+    return this.#frame;
+  }
+
+  add(frames: Frames, from: number, to: number): void {
+    for (let at = from; at < to; at += 1) {
+      const label = frames.labels[at] ?? this.#table.blank;
+      const logProbability = frames.logProbabilities[at] ?? 0;
+      const last = this.tokens.at(-1);
+      if (label !== this.#table.blank && label === this.#before && last !== undefined) {
+        last.lastFrame = this.#frame;
+        last.logProbability = Math.max(last.logProbability, logProbability);
+      } else if (label !== this.#table.blank) {
+        const text = this.#table.texts[label] ?? '';
+        const frame = this.#frame;
+        this.tokens.push({ text, firstFrame: frame, lastFrame: frame, logProbability });
+      }
+      this.#before = label;
+      this.#frame += 1;
+    }
+  }
+}
+
+/**
+ * The text of an utterance out of overlapping windows. Frames in the middle of a window are kept for good; those at its
+ * end lack their right context and are shown as unstable until the next window keeps better ones.
+ */
+export class StitchedText {
+  readonly #table: CtcTokens;
+  readonly #kept: Collapsed;
+  #shown: Collapsed;
+
+  constructor(table: CtcTokens) {
+    this.#table = table;
+    this.#kept = new Collapsed(table);
+    this.#shown = this.#kept;
+  }
+
+  /** How many frames of the utterance are kept. */
+  get keptFrames(): number {
+    return this.#kept.frames;
+  }
+
+  /** Takes a window that begins at that frame of the utterance; keeps up to, not including, `keepTo`. */
+  add(window: Frames, input: { firstFrame: number; keepTo: number }): void {
+    const from = this.#kept.frames - input.firstFrame;
+    const to = Math.max(from, Math.min(input.keepTo - input.firstFrame, window.labels.length));
+    this.#kept.add(window, from, to);
+    // A window that is a little short of its last frame has nothing to say about it.
+    const missing = Math.max(0, input.keepTo - this.#kept.frames);
+    const nothing = blanks(this.#table.blank, missing);
+    this.#kept.add(nothing, 0, missing);
+    this.#shown = new Collapsed(this.#table, this.#kept);
+    this.#shown.add(window, Math.min(to, window.labels.length), window.labels.length);
+  }
+
+  transcript(heardMs: number): Transcript {
+    const words = wordsOf(this.#shown.tokens, heardMs);
+    const text = words.map((word) => word.text).join(' ');
+    return { text, words, stableLength: this.#stableLength() };
+  }
+
+  /** Words of kept frames; the last of them only when a kept space ends it. A word not kept yet may still disappear. */
+  #stableLength(): number {
+    const { tokens } = this.#kept;
+    const kept = wordsOf(tokens, Infinity).map((word) => word.text);
+    if (tokens.at(-1)?.text.endsWith(' ') === true) return kept.join(' ').length;
+    const whole = kept.slice(0, -1);
+    return whole.length === 0 ? 0 : whole.join(' ').length + 1;
+  }
+}
+
+function blanks(blank: number, count: number): Frames {
+  return { labels: new Int32Array(count).fill(blank), logProbabilities: new Float32Array(count) };
+}
+
+/** Letters between spaces, timed by their frames and scored by the product of their probabilities. */
+function wordsOf(tokens: readonly Token[], heardMs: number): EngineWord[] {
+  const words: { text: string; startMs: number; endMs: number; logProbability: number }[] = [];
+  let inWord = false;
+  for (const token of tokens) {
+    const letters = token.text.trim();
+    if (token.text.startsWith(' ')) inWord = false;
+    if (letters === '') continue;
+    const startMs = Math.min(token.firstFrame * FRAME_MS, heardMs);
+    const endMs = Math.min((token.lastFrame + 1) * FRAME_MS, heardMs);
+    const word = inWord ? words.at(-1) : undefined;
+    if (word === undefined) {
+      words.push({ text: letters, startMs, endMs, logProbability: token.logProbability });
+    } else {
+      word.text += letters;
+      word.endMs = endMs;
+      word.logProbability += token.logProbability;
+    }
+    inWord = !token.text.endsWith(' ');
+  }
+  return words.map(({ text, startMs, endMs, logProbability }) => ({
+    text,
+    startMs: Math.round(startMs),
+    endMs: Math.round(endMs),
+    confidence: toConfidence(logProbability),
+  }));
+}

@@ -1,0 +1,37 @@
+/** The labels of a CTC model, by id. */
+export interface CtcTokens {
+  readonly blank: number;
+  /** The text of each label. Empty for the blank and other special labels. */
+  readonly texts: readonly string[];
+}
+
+const BLANKS = new Set(['<blk>', '<blank>', '<eps>']);
+/** Special tokens such as `<s>` and `<unk>`. */
+const SPECIAL = /^<[^<>]+>$/;
+
+/**
+ * Parses tokens.txt of a published CTC export: a token, a space and its number on each line. The token may be the space
+ * itself, or ▁ for it. The blank is where `<blk>` is named, else label 0. Returns a sentence when the list is wrong.
+ */
+export function parseCtcTokens(text: string): CtcTokens | string {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const tokens: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    const suffix = ` ${at}`;
+    const trimmed = line.replace(/\r$/, '');
+    // A list whose writer dropped the space before its number has the number alone.
+    if (trimmed === String(at)) tokens.push(' ');
+    else if (trimmed.endsWith(suffix)) tokens.push(trimmed.slice(0, -suffix.length));
+    else return `files.tokens: line ${at + 1} must be a token, a space and ${at}`;
+  }
+  const named = tokens.findIndex((token) => BLANKS.has(token));
+  return {
+    blank: Math.max(0, named),
+    texts: tokens.map((token, at) => (at === Math.max(0, named) ? '' : textOf(token))),
+  };
+}
+
+function textOf(token: string): string {
+  if (SPECIAL.test(token)) return '';
+  return token === '' ? ' ' : token.replaceAll('▁', ' ');
+}

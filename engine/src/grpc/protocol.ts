@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
+import {
+  acknowledgementDecoder,
+  acknowledgementEncoder,
+  audioRequestDecoder,
+  audioRequestEncoder,
+} from './audio-codec.ts';
+
+/** Messages of Riva's recognition protocol that our client and server use, with field names in camel case. */
+export interface RecognitionConfig {
+  readonly encoding?: string;
+  readonly sampleRateHertz?: number;
+  readonly languageCode?: string;
+  readonly audioChannelCount?: number;
+  readonly maxAlternatives?: number;
+  readonly enableWordTimeOffsets?: boolean;
+  readonly model?: string;
+}
+
+export interface StreamingRecognizeRequest {
+  readonly streamingConfig?: {
+    readonly config?: RecognitionConfig;
+    readonly interimResults?: boolean;
+  };
+  readonly audioContent?: Uint8Array;
+}
+
+export interface WordInfo {
+  readonly startTime?: number;
+  readonly endTime?: number;
+  readonly word?: string;
+  /** 0: the server does not say. */
+  readonly confidence?: number;
+}
+
+export interface StreamingRecognitionResult {
+  readonly alternatives?: readonly { readonly transcript?: string; readonly words?: WordInfo[] }[];
+  readonly isFinal?: boolean;
+  readonly stability?: number;
+  readonly audioProcessed?: number;
+}
+
+export interface StreamingRecognizeResponse {
+  readonly results?: readonly StreamingRecognitionResult[];
+}
+
+export interface ModelConfigResponse {
+  readonly modelConfig?: readonly {
+    readonly modelName?: string;
+    readonly parameters?: Readonly<Record<string, string>>;
+  }[];
+}
+
+export interface HealthResponse {
+  readonly status?: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN' | 'UNKNOWN';
+}
+
+export const RECOGNITION_SERVICE = 'nvidia.riva.asr.RivaSpeechRecognition';
+export const HEALTH_SERVICE = 'grpc.health.v1.Health';
+
+/** Our own metadata keys. Other servers and clients ignore them safely. */
+export const METADATA = {
+  /** Request: the weights that must recognise this call. */
+  build: 'svc-build',
+  /** Request: this much of the audio is overdue, because a lost recogniser already received it. */
+  replayBytes: 'svc-replay-bytes',
+  /** Request: send an empty response for every ACKNOWLEDGE_EVERY messages of audio that the recogniser took. */
+  acknowledge: 'svc-acknowledge',
+  /** Request: the span that this call is a part of, as the W3C writes it. */
+  traceparent: 'traceparent',
+  /** Response: `active/capacity/lagMs` of the node. */
+  load: 'svc-load',
+  /** Trailer of RESOURCE_EXHAUSTED. */
+  retryAfterMs: 'retry-after-ms',
+} as const;
+
+/** A gateway sends at most this many unacknowledged audio messages. */
+export const ACKNOWLEDGE_EVERY = 2;
+
+/** The subject alternative name that a certificate must have for each role. */
+export const ROLE_NAME = { engine: 'engine.svc-asr.internal', gateway: 'gateway.svc-asr.internal' };
+
+const PROTO_DIR = join(import.meta.dirname, '../../proto');
+
+let loaded: PackageDefinition | undefined;
+
+export function packageDefinition(): PackageDefinition {
+  loaded ??= loadSync(['riva/proto/riva_asr.proto', 'grpc/health/v1/health.proto'], {
+    includeDirs: [PROTO_DIR],
+    enums: String,
+    longs: Number,
+  });
+  return loaded;
+}
+
+const definitions = new Map<string, ServiceDefinition>();
+
+export function serviceDefinition(name: string): ServiceDefinition {
+  const known = definitions.get(name) ?? readDefinition(name);
+  definitions.set(name, known);
+  return known;
+}
+
+function readDefinition(name: string): ServiceDefinition {
+  const definition = packageDefinition()[name];
+  if (definition === undefined || 'format' in definition) {
+    throw new RangeError(`The protocol has no service ${name}.`);
+  }
+  const recognize = definition['StreamingRecognize'];
+  if (recognize === undefined) return definition;
+  return {
+    ...definition,
+    StreamingRecognize: {
+      ...recognize,
+      requestSerialize: audioRequestEncoder(recognize.requestSerialize),
+      requestDeserialize: audioRequestDecoder(recognize.requestDeserialize),
+      responseSerialize: acknowledgementEncoder(recognize.responseSerialize),
+      responseDeserialize: acknowledgementDecoder(recognize.responseDeserialize),
+    },
+  };
+}

@@ -1,0 +1,251 @@
+import { AUDIO, type ModelId } from '@svc-asr/protocol';
+import { parseCtcTokens } from './ctc/tokens.ts';
+import type { ModelManifest } from './manifest.ts';
+import type { ModelFiles } from './model-files.ts';
+import { readOnnxMetadata } from './onnx-metadata.ts';
+import { checkEncoder, countTokens, FRAME_SAMPLES } from './weights.ts';
+
+const FIELDS = [
+  'id',
+  'build',
+  'language',
+  'sample_rate',
+  'chunk_samples',
+  'context_size',
+  'normaliser',
+  'licence',
+  'files',
+] as const;
+const OPTIONAL_FIELDS: readonly string[] = ['kind', 'extra_lead_in_ms'];
+/** Half a chunk: more silence would delay every delta. */
+const EXTRA_LEAD_IN_MS_MAX = 560;
+
+type Kind = ModelManifest['kind'];
+
+/** The second list is ONNX external data, for weights beyond 2 GB; the first file of the kind refers to it. */
+const FILES: Readonly<Record<Kind, { needed: readonly string[]; optional: readonly string[] }>> = {
+  transducer: { needed: ['encoder', 'decoder', 'joiner', 'tokens'], optional: ['encoder_data'] },
+  offline_ctc: { needed: ['model', 'tokens'], optional: ['model_data'] },
+};
+
+/** Checks a manifest and its files, and adds a sentence to `problems` for each problem. */
+export class ManifestCheck {
+  readonly #id: ModelId;
+  readonly #name: string;
+  readonly #files: ModelFiles;
+  readonly #problems: string[];
+  readonly #problemsBefore: number;
+
+  constructor(input: { id: ModelId; files: ModelFiles; problems: string[] }) {
+    this.#id = input.id;
+    this.#name = `${input.id}.json`;
+    this.#files = input.files;
+    this.#problems = input.problems;
+    this.#problemsBefore = input.problems.length;
+  }
+
+  async run(): Promise<ModelManifest | null> {
+    const json = await this.#readJson();
+    if (json === null) return null;
+    this.#checkFieldNames(json);
+    if (json['id'] !== this.#id) this.#say(`id must be ${this.#id}, as the file is named`);
+    if (json['sample_rate'] !== AUDIO.sampleRateHz) {
+      this.#say(`sample_rate must be ${AUDIO.sampleRateHz}`);
+    }
+    const kind = this.#kind(json);
+    const contextSize = this.#contextSize(json);
+    const fields = {
+      id: this.#id,
+      build: this.#text(json, 'build'),
+      language: this.#text(json, 'language'),
+      chunkSamples: this.#chunkSamples(json, contextSize),
+      contextSize,
+      normaliser: this.#text(json, 'normaliser'),
+      licence: this.#text(json, 'licence'),
+    };
+    const extraLeadInMs = this.#extraLeadInMs(json, kind);
+    const { paths, contents, sha256ByPath } = await this.#namedFiles(json, kind);
+    const path = (file: string): string => paths.get(file) ?? '';
+    const tokens = path('tokens');
+    if (kind === 'transducer') this.#checkTransducer(contents, fields);
+    else this.#checkOfflineCtc(contents);
+    if (this.#problems.length > this.#problemsBefore) return null;
+    if (kind === 'offline_ctc') {
+      return { ...fields, sha256ByPath, kind, files: { model: path('model'), tokens } };
+    }
+    const parts = { encoder: path('encoder'), decoder: path('decoder'), joiner: path('joiner') };
+    return { ...fields, sha256ByPath, kind, extraLeadInMs, files: { ...parts, tokens } };
+  }
+
+  #say(problem: string): void {
+    this.#problems.push(`${this.#name}: ${problem}`);
+  }
+
+  async #readJson(): Promise<Record<string, unknown> | null> {
+    if ((await this.#files.resolve(this.#name)) === null) {
+      this.#say('the manifest leaves the models directory');
+      return null;
+    }
+    const file = await this.#files.read(this.#name);
+    if (file === null) {
+      this.#say('the manifest is missing; every model id of the interface needs one');
+      return null;
+    }
+    try {
+      const value: unknown = JSON.parse(String(file.bytes));
+      if (isRecord(value)) return value;
+      this.#say('the manifest must be a JSON object');
+    } catch (error) {
+      this.#say(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    return null;
+  }
+
+  #checkFieldNames(json: Record<string, unknown>): void {
+    const known: readonly string[] = FIELDS;
+    for (const field of known) if (!(field in json)) this.#say(`${field} is missing`);
+    const all = [...known, ...OPTIONAL_FIELDS];
+    for (const field of Object.keys(json)) {
+      if (!all.includes(field)) {
+        this.#say(`unknown field ${field}; the fields are ${all.join(', ')}`);
+      }
+    }
+  }
+
+  #text(json: Record<string, unknown>, field: string): string {
+    const value = json[field];
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (field in json) this.#say(`${field} must be a text that is not empty`);
+    return '';
+  }
+
+  #contextSize(json: Record<string, unknown>): readonly [number, number] {
+    const value: unknown = json['context_size'];
+    if (Array.isArray(value) && value.length === 2 && value.every(isWhole)) {
+      const [left, right]: number[] = value;
+      if (left !== undefined && right !== undefined) return [left, right];
+    }
+    this.#say('context_size must be two whole numbers: frames to the left and to the right');
+    return [0, 0];
+  }
+
+  #chunkSamples(json: Record<string, unknown>, contextSize: readonly [number, number]): number {
+    const expected = (contextSize[1] + 1) * FRAME_SAMPLES;
+    if (json['chunk_samples'] !== expected) {
+      this.#say(
+        `chunk_samples must be ${expected}: the right context of ${contextSize[1]} frames ` +
+          `and the frame itself, ${FRAME_SAMPLES} samples each`,
+      );
+    }
+    return expected;
+  }
+
+  #kind(json: Record<string, unknown>): Kind {
+    const kind = json['kind'] ?? 'transducer';
+    if (kind === 'transducer' || kind === 'offline_ctc') return kind;
+    this.#say('kind must be transducer or offline_ctc');
+    return 'transducer';
+  }
+
+  #extraLeadInMs(json: Record<string, unknown>, kind: Kind): number {
+    const value = json['extra_lead_in_ms'] ?? 0;
+    if (kind === 'offline_ctc' && value !== 0) {
+      this.#say('extra_lead_in_ms is for transducers; an offline CTC model has no lead-in');
+    } else if (isWhole(value) && value <= EXTRA_LEAD_IN_MS_MAX) return value;
+    else this.#say(`extra_lead_in_ms must be a whole number from 0 to ${EXTRA_LEAD_IN_MS_MAX}`);
+    return 0;
+  }
+
+  async #namedFiles(
+    json: Record<string, unknown>,
+    kind: Kind,
+  ): Promise<{
+    paths: Map<string, string>;
+    contents: Map<string, Buffer>;
+    sha256ByPath: Map<string, string>;
+  }> {
+    const { needed, optional } = FILES[kind];
+    const paths = new Map<string, string>();
+    const contents = new Map<string, Buffer>();
+    const sha256ByPath = new Map<string, string>();
+    const files = json['files'];
+    if (!isRecord(files)) {
+      if ('files' in json) this.#say(`files must name ${needed.join(', ')}`);
+      return { paths, contents, sha256ByPath };
+    }
+    for (const file of [...needed, ...optional.filter((name) => name in files)]) {
+      const checked = await this.#file(file, files[file]);
+      if (checked === null) continue;
+      paths.set(file, checked.path);
+      sha256ByPath.set(checked.path, checked.sha256);
+      if (checked.bytes !== null) contents.set(file, checked.bytes);
+    }
+    for (const extra of Object.keys(files)) {
+      if (![...needed, ...optional].includes(extra)) {
+        this.#say(`files has an unknown entry ${extra}; it needs ${needed.join(', ')}`);
+      }
+    }
+    return { paths, contents, sha256ByPath };
+  }
+
+  #checkTransducer(
+    contents: ReadonlyMap<string, Buffer>,
+    model: { language: string; contextSize: readonly [number, number] },
+  ): void {
+    const tokens = contents.get('tokens');
+    const encoder = contents.get('encoder');
+    const counted = tokens === undefined ? null : countTokens(tokens.toString('utf8'));
+    const tokenCount = typeof counted === 'number' ? counted : null;
+    const problems = encoder === undefined ? [] : checkEncoder(encoder, { ...model, tokenCount });
+    if (typeof counted === 'string') problems.push(counted);
+    for (const problem of problems) this.#say(problem);
+  }
+
+  #checkOfflineCtc(contents: ReadonlyMap<string, Buffer>): void {
+    const tokens = contents.get('tokens');
+    const parsed = tokens === undefined ? null : parseCtcTokens(tokens.toString('utf8'));
+    if (typeof parsed === 'string') this.#say(parsed);
+    const model = contents.get('model');
+    if (model !== undefined && readOnnxMetadata(model) === null) {
+      this.#say('files.model is not an ONNX file');
+    }
+  }
+
+  async #file(
+    file: string,
+    entry: unknown,
+  ): Promise<{ path: string; bytes: Buffer | null; sha256: string } | null> {
+    const path = isRecord(entry) ? entry['path'] : undefined;
+    const sha256 = isRecord(entry) ? entry['sha256'] : undefined;
+    if (typeof path !== 'string' || typeof sha256 !== 'string') {
+      this.#say(`files.${file} must be { "path": ..., "sha256": ... }`);
+      return null;
+    }
+    const whole = await this.#files.resolve(path);
+    if (whole === null) {
+      this.#say(`files.${file} leaves the models directory: ${path}`);
+      return null;
+    }
+    const content = await this.#files.read(path);
+    if (content === null) {
+      this.#say(`files.${file} is missing: ${path}; is it a checkout without the weights?`);
+      return null;
+    }
+    if (content.sha256 !== sha256) {
+      this.#say(
+        `files.${file} is not the file the manifest was made for: ${path} has sha256 ` +
+          `${content.sha256}; fetch it again, or make the manifest anew if you changed it on purpose`,
+      );
+      return null;
+    }
+    return { path: whole, bytes: content.bytes, sha256 };
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Server, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { ReflectionService } from '@grpc/reflection';
+import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import type { Engine } from '../engine.ts';
+import {
+  CertificateFiles,
+  hasName,
+  serverCredentials,
+  type TlsFiles,
+} from '../grpc/certificates.ts';
+import {
+  HEALTH_SERVICE,
+  packageDefinition,
+  RECOGNITION_SERVICE,
+  ROLE_NAME,
+  serviceDefinition,
+  type ModelConfigResponse,
+} from '../grpc/protocol.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { presentLoad } from './load-report.ts';
+import { HealthService } from './health-service.ts';
+import { RecognizeCall, type RecognizeStream } from './recognize-call.ts';
+
+export interface EngineNodeOptions {
+  readonly engine: Engine;
+  /** Such as 0.0.0.0:50051; port 0 takes any free one. */
+  readonly address: string;
+  /** Null: no TLS. */
+  readonly tls: TlsFiles | null;
+  /** The language of each model, for clients that name no model. */
+  readonly languages?: ReadonlyMap<string, ModelId>;
+  readonly onCall?: (code: status) => void;
+  readonly tracing?: Tracing | null;
+  /** How often to poll the certificate files. */
+  readonly certificateLookMs?: number;
+}
+
+export interface EngineNode {
+  readonly port: number;
+  readonly calls: number;
+  /** Refuses new calls, waits this long for open utterances to end, then ends the rest. */
+  drain(drainMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const HEALTH_LOOK_MS = 250;
+/** A chunk is 36 KB; Riva clients send less at a time. */
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+const SETTLE_MS = 1_000;
+
+/** Serves an engine over gRPC in Riva's protocol. */
+export async function startEngineNode(options: EngineNodeOptions): Promise<EngineNode> {
+  const { engine, tls } = options;
+  const certificates = tls === null ? null : new CertificateFiles(tls, options.certificateLookMs);
+  const health = new HealthService(() => engine.health(), refusal);
+  const calls = new Set<RecognizeCall>();
+  let isDraining = false;
+
+  function recognize(call: RecognizeStream): void {
+    const problem = isDraining ? 'This node is shutting down.' : refusal(call);
+    if (problem !== null) {
+      const code = isDraining ? status.UNAVAILABLE : status.PERMISSION_DENIED;
+      const metadata = presentLoad(engine.health());
+      return void call.emit('error', { code, details: problem, metadata });
+    }
+    const recognizing = new RecognizeCall({
+      engine,
+      call,
+      languages: options.languages ?? new Map(),
+      tracing: options.tracing ?? null,
+      onEnd: (code) => {
+        calls.delete(recognizing);
+        options.onCall?.(code);
+      },
+    });
+    calls.add(recognizing);
+  }
+
+  function refusal(call: Pick<RecognizeStream, 'getAuthContext'>): string | null {
+    if (tls === null) return null;
+    const { sslPeerCertificate } = call.getAuthContext();
+    const isGateway = hasName(sslPeerCertificate, ROLE_NAME.gateway);
+    return isGateway ? null : `The client certificate must name ${ROLE_NAME.gateway}.`;
+  }
+
+  const server = new Server({ 'grpc.max_receive_message_length': MESSAGE_BYTES_MAX });
+  server.addService(serviceDefinition(RECOGNITION_SERVICE), {
+    streamingRecognize: recognize,
+    getRivaSpeechRecognitionConfig: describeModels(engine, options.languages ?? new Map()),
+  });
+  server.addService(serviceDefinition(HEALTH_SERVICE), health.handlers());
+  new ReflectionService(packageDefinition()).addToServer(server);
+  const port = await bind(server, options.address, certificates);
+  const looking = setInterval(() => health.look(), HEALTH_LOOK_MS);
+
+  async function close(): Promise<void> {
+    clearInterval(looking);
+    for (const call of calls) call.drop();
+    health.close();
+    certificates?.close();
+    // Give the last statuses time to be sent.
+    const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+    await Promise.race([closed, sleep(SETTLE_MS, undefined, { ref: false })]);
+    server.forceShutdown();
+  }
+  return {
+    port,
+    get calls() {
+      return calls.size;
+    },
+    async drain(drainMs) {
+      isDraining = true;
+      health.drain();
+      const deadlineMs = performance.now() + drainMs;
+      while (calls.size > 0 && performance.now() < deadlineMs) await sleep(HEALTH_LOOK_MS / 5);
+      await close();
+    },
+    close,
+  };
+}
+
+/** Describes this node's models in Riva's format. */
+function describeModels(engine: Engine, languages: ReadonlyMap<string, ModelId>) {
+  return (
+    call: ServerUnaryCall<{ modelName?: string }, ModelConfigResponse>,
+    answer: sendUnaryData<ModelConfigResponse>,
+  ): void => {
+    const wanted = MODEL_IDS.filter(
+      (id) => !call.request.modelName || call.request.modelName === id,
+    );
+    const modelConfig = wanted.map((id) => {
+      const { build, chunkSamples, contextSize } = engine.describe(id);
+      const language = [...languages].find(([, model]) => model === id)?.[0] ?? '';
+      return {
+        modelName: id,
+        parameters: {
+          type: 'online',
+          language_code: language,
+          sample_rate: '16000',
+          streaming: 'True',
+          build,
+          chunk_samples: String(chunkSamples),
+          context_size: contextSize.join(','),
+        },
+      };
+    });
+    answer(null, { modelConfig });
+  };
+}
+
+function bind(server: Server, address: string, tls: CertificateFiles | null): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, serverCredentials(tls), (error, port) => {
+      if (error === null) resolve(port);
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,83 @@
+import {
+  status,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type { EngineHealth } from '../engine.ts';
+import { RECOGNITION_SERVICE, type HealthResponse } from '../grpc/protocol.ts';
+import { presentLoad } from './load-report.ts';
+
+interface HealthRequest {
+  readonly service?: string;
+}
+
+type Status = NonNullable<HealthResponse['status']>;
+type Call = Pick<ServerUnaryCall<HealthRequest, HealthResponse>, 'getAuthContext'>;
+
+/** The standard health service. Every answer to Check also reports the node's load, so one call is the heartbeat. */
+export class HealthService {
+  readonly #health: () => EngineHealth;
+  readonly #watchers = new Set<ServerWritableStream<HealthRequest, HealthResponse>>();
+  #isDraining = false;
+  readonly #refusal: (call: Call) => string | null;
+  #told: Status = 'SERVING';
+
+  /** A caller with a `refusal` gets no answer, so a gateway with the wrong certificate never sends audio. */
+  constructor(health: () => EngineHealth, refusal: (call: Call) => string | null) {
+    this.#health = health;
+    this.#refusal = refusal;
+  }
+
+  /** Sets the status to NOT_SERVING for good. */
+  drain(): void {
+    this.#isDraining = true;
+    this.look();
+  }
+
+  /** Notifies watchers if the status has changed. */
+  look(): void {
+    const serving = this.#status();
+    if (serving === this.#told) return;
+    this.#told = serving;
+    for (const watcher of this.#watchers) watcher.write({ status: serving });
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.end();
+    this.#watchers.clear();
+  }
+
+  handlers(): UntypedServiceImplementation {
+    return {
+      check: (
+        call: ServerUnaryCall<HealthRequest, HealthResponse>,
+        answer: sendUnaryData<HealthResponse>,
+      ) => {
+        const details = this.#refusal(call);
+        if (details !== null) return answer({ code: status.PERMISSION_DENIED, details });
+        const serving = isOurs(call.request) ? this.#status() : 'SERVICE_UNKNOWN';
+        answer(null, { status: serving }, presentLoad(this.#health()));
+      },
+      watch: (call: ServerWritableStream<HealthRequest, HealthResponse>) => {
+        const details = this.#refusal(call);
+        if (details !== null) {
+          return void call.emit('error', { code: status.PERMISSION_DENIED, details });
+        }
+        if (!isOurs(call.request)) return void call.write({ status: 'SERVICE_UNKNOWN' });
+        call.write({ status: this.#status() });
+        this.#watchers.add(call);
+        call.on('cancelled', () => this.#watchers.delete(call));
+      },
+    };
+  }
+
+  #status(): Status {
+    return this.#isDraining || !this.#health().ready ? 'NOT_SERVING' : 'SERVING';
+  }
+}
+
+function isOurs({ service = '' }: HealthRequest): boolean {
+  return service === '' || service === RECOGNITION_SERVICE;
+}

@@ -1,0 +1,44 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { status } from '@grpc/grpc-js';
+import { Counter, Registry } from 'prom-client';
+import { observeRecognisers } from '../recogniser-metrics.ts';
+import type { SherpaEngine } from '../sherpa/pool.ts';
+
+export interface NodeMetrics {
+  ended(code: status): void;
+  /** Serves `/metrics`, `/healthz` and `/readyz` over HTTP; port 0 takes any free one. */
+  listen(port: number): Promise<Server>;
+}
+
+/** `isDraining` makes `/readyz` answer 503 although the recognisers still work. */
+export function createNodeMetrics(engine: SherpaEngine, isDraining: () => boolean): NodeMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const calls = new Counter({
+    name: 'svc_engine_calls_total',
+    help: 'Recognition calls that ended, by gRPC status.',
+    labelNames: ['status'],
+    registers,
+  });
+  observeRecognisers(registry, engine);
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === '/healthz') return void response.end('ok\n');
+    if (request.url === '/readyz') {
+      const isReady = engine.health().ready && !isDraining();
+      return void response.writeHead(isReady ? 200 : 503).end();
+    }
+    if (request.url !== '/metrics') return void response.writeHead(404).end();
+    const text = await registry.metrics();
+    response.setHeader('content-type', registry.contentType).end(text);
+  }
+  return {
+    ended: (code) => calls.inc({ status: status[code] }),
+    async listen(port) {
+      const server = createServer((request, response) => void answer(request, response));
+      server.listen(port);
+      await once(server, 'listening');
+      return server;
+    },
+  };
+}

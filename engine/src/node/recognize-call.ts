@@ -1,0 +1,264 @@
+import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import { AUDIO, isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import { EngineBusy, TAKEN, type Engine, type EngineEvent, type EngineStream } from '../engine.ts';
+import {
+  ACKNOWLEDGE_EVERY,
+  METADATA,
+  type StreamingRecognitionResult,
+  type StreamingRecognizeRequest,
+  type StreamingRecognizeResponse,
+} from '../grpc/protocol.ts';
+import { newSpanId, parseTraceparent, type Tracing } from '../tracing/tracing.ts';
+import { presentLoad } from './load-report.ts';
+
+export type RecognizeStream = ServerDuplexStream<
+  StreamingRecognizeRequest,
+  StreamingRecognizeResponse
+>;
+
+/** Riva's interim results have two parts: text that will not change, and text that may. */
+const STABLE = 1;
+const UNSTABLE = 0.01;
+const BUSY_RETRY_MS = 100;
+/** A gateway ends a stream after 60 s without audio; a client that sends nothing for longer than this is gone. */
+const IDLE_MS_MAX = 90_000;
+
+export interface RecognizeCallInput {
+  readonly engine: Engine;
+  readonly call: RecognizeStream;
+  /** Languages that a client may name in place of a model. */
+  readonly languages: ReadonlyMap<string, ModelId>;
+  readonly tracing: Tracing | null;
+  readonly onEnd: (code: status) => void;
+}
+
+/**
+ * One call is one utterance: a configuration, audio, and the client's half-close, which asks for the final. Exactly one
+ * final follows and then OK.
+ */
+export class RecognizeCall {
+  readonly #input: RecognizeCallInput;
+  readonly #closing = new AbortController();
+  readonly #idle: NodeJS.Timeout;
+  #stream: EngineStream | null = null;
+  #interimResults = false;
+  #withWords = false;
+  #acknowledges = false;
+  readonly #beganMs = Date.now();
+  #model = '';
+  #audioBytes = 0;
+  #taken = 0;
+  #over = false;
+
+  constructor(input: RecognizeCallInput) {
+    this.#input = input;
+    const { call } = input;
+    readOneAhead(call);
+    this.#idle = setTimeout(() => {
+      this.#fail(status.DEADLINE_EXCEEDED, 'No audio for 90 s.');
+    }, IDLE_MS_MAX);
+    call.once('data', (request: StreamingRecognizeRequest) => void this.#configure(request));
+    call.once('end', () => {
+      if (this.#stream !== null) return this.#stream.flush();
+      this.#fail(status.INVALID_ARGUMENT, 'The first message must have streaming_config.');
+    });
+    call.on('cancelled', () => this.#end(status.CANCELLED));
+    call.on('error', () => this.#end(status.CANCELLED));
+  }
+
+  /** Ends the call because the node stops; the client continues elsewhere. */
+  drop(): void {
+    this.#fail(status.UNAVAILABLE, 'This node is shutting down.');
+  }
+
+  async #configure(request: StreamingRecognizeRequest): Promise<void> {
+    const { call, languages } = this.#input;
+    const config = request.streamingConfig?.config;
+    if (config === undefined) {
+      return this.#fail(status.INVALID_ARGUMENT, 'The first message must have streaming_config.');
+    }
+    if (config.encoding !== 'LINEAR_PCM' || config.sampleRateHertz !== AUDIO.sampleRateHz) {
+      return this.#fail(status.INVALID_ARGUMENT, 'Audio must be LINEAR_PCM at 16000 Hz.');
+    }
+    if ((config.audioChannelCount || 1) !== 1) {
+      return this.#fail(status.INVALID_ARGUMENT, 'Audio must have one channel.');
+    }
+    const model = findModel(config, languages);
+    if (model === null) {
+      const known = [...MODEL_IDS, ...languages.keys()].join(', ');
+      return this.#fail(status.NOT_FOUND, `Unknown model or language. Known: ${known}.`);
+    }
+    this.#interimResults = request.streamingConfig?.interimResults === true;
+    this.#withWords = config.enableWordTimeOffsets === true;
+    call.pause();
+    await this.#open(model, call.metadata);
+  }
+
+  async #open(model: ModelId, metadata: Metadata): Promise<void> {
+    this.#model = model;
+    const { engine, call } = this.#input;
+    const [build] = metadata.get(METADATA.build);
+    const [bytes] = metadata.get(METADATA.replayBytes);
+    this.#acknowledges = metadata.get(METADATA.acknowledge).length > 0;
+    try {
+      this.#stream = await engine.open({
+        model,
+        signal: this.#closing.signal,
+        replay: {
+          build: build === undefined ? null : String(build),
+          bytes: Number(bytes ?? 0) || 0,
+        },
+      });
+    } catch (error) {
+      if (this.#over) return;
+      if (!(error instanceof EngineBusy)) {
+        return this.#fail(status.UNAVAILABLE, 'The recogniser could not start.');
+      }
+      return this.#fail(status.RESOURCE_EXHAUSTED, 'No slot is free.', BUSY_RETRY_MS);
+    }
+    if (this.#over) return void this.#stream.close();
+    const opened = presentLoad(engine.health());
+    opened.set(METADATA.build, this.#stream.build ?? '');
+    call.sendMetadata(opened);
+    call.on('data', (request: StreamingRecognizeRequest) => this.#receive(request));
+    void this.#answer(this.#stream);
+    call.resume();
+  }
+
+  #receive({ audioContent }: StreamingRecognizeRequest): void {
+    this.#idle.refresh();
+    if (audioContent === undefined || audioContent.length === 0 || this.#over) return;
+    if (audioContent.length % AUDIO.bytesPerSample !== 0) {
+      return this.#fail(status.INVALID_ARGUMENT, 'Audio must be whole 16-bit samples.');
+    }
+    this.#audioBytes += audioContent.length;
+    const taken = this.#stream?.write(audioContent);
+    if (taken === undefined) return;
+    if (taken === TAKEN) return this.#acknowledge();
+    // Read no more until the engine has taken this audio.
+    this.#input.call.pause();
+    void this.#resumeAfter(taken);
+  }
+
+  async #resumeAfter(taken: Promise<void>): Promise<void> {
+    await taken;
+    if (this.#over) return;
+    this.#acknowledge();
+    this.#input.call.resume();
+  }
+
+  /** HTTP/2's window alone would let a client send a megabyte ahead. */
+  #acknowledge(): void {
+    this.#taken += 1;
+    if (this.#acknowledges && this.#taken % ACKNOWLEDGE_EVERY === 0) this.#input.call.write({});
+  }
+
+  async #answer(stream: EngineStream): Promise<void> {
+    for await (const event of stream.events) {
+      if (this.#over) return;
+      if (event.type === 'error') return this.#fail(status.UNAVAILABLE, 'The recogniser was lost.');
+      if (event.type === 'delta' && !this.#interimResults) continue;
+      this.#input.call.write({ results: this.#results(event) });
+      if (event.type === 'final') return this.#finish();
+    }
+  }
+
+  #results(event: Exclude<EngineEvent, { type: 'error' }>): StreamingRecognitionResult[] {
+    const audioProcessed = event.samples / AUDIO.sampleRateHz;
+    if (event.type === 'final') {
+      const words = this.#withWords
+        ? event.words.map(({ text, startMs, endMs, confidence = 0 }) => ({
+            word: text,
+            startTime: startMs,
+            endTime: endMs,
+            confidence,
+          }))
+        : [];
+      const alternatives = [{ transcript: event.text, words }];
+      return [{ alternatives, isFinal: true, stability: STABLE, audioProcessed }];
+    }
+    const parts = [
+      { transcript: event.text.slice(0, event.stableLength), stability: STABLE },
+      { transcript: event.text.slice(event.stableLength), stability: UNSTABLE },
+    ];
+    return parts
+      .filter(({ transcript }) => transcript !== '')
+      .map(({ transcript, stability }) => ({
+        alternatives: [{ transcript }],
+        stability,
+        audioProcessed,
+      }));
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#input.call.end(presentLoad(this.#input.engine.health()));
+    this.#end(status.OK);
+  }
+
+  #fail(code: status, details: string, retryAfterMs?: number): void {
+    if (this.#over) return;
+    const metadata = presentLoad(this.#input.engine.health());
+    if (retryAfterMs !== undefined) metadata.set(METADATA.retryAfterMs, String(retryAfterMs));
+    this.#end(code);
+    this.#input.call.emit('error', { code, details, metadata });
+  }
+
+  #end(code: status): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#idle);
+    this.#closing.abort();
+    void this.#stream?.close();
+    this.#trace(code);
+    this.#input.onEnd(code);
+  }
+
+  /** Only calls that are part of a trace are recorded. */
+  #trace(code: status): void {
+    const { tracing, call } = this.#input;
+    const parent = parseTraceparent(String(call.metadata.get(METADATA.traceparent)[0] ?? ''));
+    if (tracing === null || parent === null) return;
+    tracing.record({
+      name: 'recognize',
+      kind: 'server',
+      traceId: parent.traceId,
+      spanId: newSpanId(),
+      parentSpanId: parent.spanId,
+      startMs: this.#beganMs,
+      endMs: Date.now(),
+      failed: code !== status.OK && code !== status.CANCELLED,
+      attributes: {
+        'rpc.system': 'grpc',
+        'rpc.grpc.status_code': code,
+        'svc.model': this.#model,
+        'svc.audio_ms': Math.round(
+          (this.#audioBytes * 1000) / (AUDIO.sampleRateHz * AUDIO.bytesPerSample),
+        ),
+      },
+    });
+  }
+}
+
+/**
+ * grpc-js would read 16 messages ahead of us, half a megabyte for each stream, and has no option for it. This is the
+ * field behind every stream's `readableHighWaterMark`.
+ */
+function readOneAhead(call: RecognizeStream): void {
+  const state: unknown = Reflect.get(call, '_readableState');
+  if (typeof state === 'object' && state !== null) Reflect.set(state, 'highWaterMark', 1);
+}
+
+/** By the model's name, or else by its language: `ki-KE` and `ki` name the same one. */
+function findModel(
+  config: { readonly model?: string; readonly languageCode?: string },
+  languages: ReadonlyMap<string, ModelId>,
+): ModelId | null {
+  if (config.model) return isModelId(config.model) ? config.model : null;
+  const wanted = (config.languageCode ?? '').toLowerCase();
+  for (const [language, model] of languages) {
+    const known = language.toLowerCase();
+    if (wanted === known || wanted === known.split('-')[0]) return model;
+  }
+  return null;
+}

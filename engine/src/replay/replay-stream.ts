@@ -1,0 +1,273 @@
+import { AUDIO } from '@svc-asr/protocol';
+import {
+  TAKEN,
+  type EngineEvent,
+  type EngineFailure,
+  type EngineStream,
+  type Replay,
+} from '../engine.ts';
+import { EventQueue } from '../event-queue.ts';
+import type { ReplayMemory } from './replay-memory.ts';
+import type { ReplayLimiter } from './replay-limiter.ts';
+import { Utterance } from './utterance.ts';
+
+/** The stream fails after this many lost recognisers, so that audio which crashes recognisers can't crash all. */
+const LOSSES_MAX = 5;
+/** More unanswered flushes than this is a caller that does not wait for finals. */
+const FLUSHES_PENDING_MAX = 1024;
+
+/** The parts of the engine that a stream uses. */
+export interface ReplayHost {
+  readonly memory: ReplayMemory;
+  readonly limiter: ReplayLimiter;
+  /** Un-finalised audio of a stream beyond this is not kept. */
+  readonly streamBytesMax: number;
+  /** Opens a stream on another recogniser. Resolves with null when none can be had in time. */
+  reopen(stream: ReplayStream, replay: Replay): Promise<EngineStream | null>;
+  /** True once the engine is closed: a stream that is between recognisers ends as well. */
+  isClosed(): boolean;
+  onLost(stream: ReplayStream): void;
+  onReplayed(stream: ReplayStream): void;
+  onFailed(why: ReplayFailure): void;
+  onEnd(stream: ReplayStream): void;
+}
+
+/** Why a lost recogniser ended its stream after all. */
+export type ReplayFailure = 'too_long' | 'no_slot' | 'too_many_losses' | 'different_text';
+
+/** A recogniser that serves this stream. Each numbers its utterances from 0. */
+class Attempt {
+  readonly inner: EngineStream;
+  readonly utterances = new Map<number, Utterance>();
+  /** The utterance that audio is sent to, and how much of it was sent. */
+  sending: Utterance;
+  sentBytes = 0;
+  isLost = false;
+  #number = 0;
+
+  constructor(inner: EngineStream, first: Utterance) {
+    this.inner = inner;
+    this.sending = first;
+    this.utterances.set(0, first);
+  }
+
+  flush(): void {
+    this.inner.flush();
+    this.#advance();
+  }
+
+  reset(): void {
+    this.inner.reset();
+    this.utterances.delete(this.#number);
+    this.#advance();
+  }
+
+  #advance(): void {
+    const { next } = this.sending;
+    if (next === null) throw new RangeError('An utterance must be flushed or dropped first.');
+    this.sending = next;
+    this.sentBytes = 0;
+    this.utterances.set(++this.#number, next);
+  }
+}
+
+/**
+ * A stream that outlives its recogniser. It keeps the audio of every utterance until the final; when the recogniser
+ * is lost, the audio is replayed to another one and the caller notices only a pause.
+ */
+export class ReplayStream implements EngineStream {
+  readonly chunkSamples: number;
+  readonly #host: ReplayHost;
+  readonly #queue = new EventQueue();
+  readonly #closing = new AbortController();
+  /** The oldest utterance without a final, and the one that audio goes to. */
+  #first: Utterance;
+  #current: Utterance;
+  #attempt: Attempt;
+  /** Pending while audio is replayed: new writes wait until the recogniser has caught up. */
+  #replaying: PromiseWithResolvers<void> | null = null;
+  #flushesPending = 0;
+  #flushedBytes = 0;
+  #over = false;
+
+  constructor(inner: EngineStream, host: ReplayHost) {
+    this.chunkSamples = inner.chunkSamples;
+    this.#host = host;
+    this.#first = new Utterance(0, host.memory);
+    this.#current = this.#first;
+    this.#attempt = new Attempt(inner, this.#first);
+    void this.#listen(this.#attempt);
+  }
+
+  get build(): string | null {
+    return this.#attempt.inner.build;
+  }
+
+  get recogniser(): string {
+    return this.#attempt.inner.recogniser;
+  }
+
+  get events(): AsyncIterable<EngineEvent> {
+    return this.#queue;
+  }
+
+  /** Aborted when the stream ends. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  write(pcm: Uint8Array): Promise<void> {
+    if (pcm.byteLength % AUDIO.bytesPerSample !== 0) {
+      return Promise.reject(new RangeError('Audio must be whole 16-bit samples.'));
+    }
+    if (this.#over) return TAKEN;
+    this.#current.audio.append(pcm, this.#host.streamBytesMax - this.#flushedBytes);
+    if (this.#replaying === null) return this.#attempt.inner.write(pcm);
+    if (!this.#current.audio.complete) this.#giveUp('child_died', 'too_long');
+    return this.#over ? TAKEN : this.#replaying.promise;
+  }
+
+  flush(): void {
+    if (this.#over) return;
+    this.#flushedBytes += this.#current.audio.bytes;
+    this.#begin();
+    this.#flushesPending += 1;
+    if (this.#flushesPending > FLUSHES_PENDING_MAX) return this.#fail('queue_overflow');
+    if (this.#replaying === null) this.#attempt.flush();
+  }
+
+  reset(): void {
+    if (this.#over) return;
+    const dropped = this.#current;
+    dropped.audio.release();
+    this.#begin();
+    if (dropped === this.#first) this.#first = this.#current;
+    else unlink(this.#first, dropped);
+    // During a replay the recogniser may not have reached the dropped utterance yet: then it never will.
+    if (this.#attempt.sending === dropped) this.#attempt.reset();
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    this.#queue.end();
+    await this.#attempt.inner.close();
+  }
+
+  #begin(): void {
+    const next = new Utterance(this.#current.number + 1, this.#host.memory);
+    this.#current.next = next;
+    this.#current = next;
+  }
+
+  async #listen(attempt: Attempt): Promise<void> {
+    for await (const event of attempt.inner.events) {
+      if (this.#over || attempt !== this.#attempt) return;
+      if (event.type === 'error') this.#lost(event.reason);
+      else this.#receive(attempt, event);
+    }
+  }
+
+  #receive(attempt: Attempt, event: Exclude<EngineEvent, { type: 'error' }>): void {
+    const utterance = attempt.utterances.get(event.utterance);
+    if (utterance === undefined) return;
+    if (event.type === 'delta' && utterance.hasShown(event)) return;
+    if (utterance.losses > 0 && utterance.contradictedBy(event)) {
+      return this.#giveUp('child_died', 'different_text');
+    }
+    if (event.type === 'delta') utterance.show(event);
+    else this.#finish(attempt, event.utterance, utterance);
+    const { number } = utterance;
+    const pushed = event.utterance === number ? event : { ...event, utterance: number };
+    if (this.#queue.push(pushed) === 'overflow') this.#fail('queue_overflow');
+  }
+
+  #finish(attempt: Attempt, number: number, utterance: Utterance): void {
+    attempt.utterances.delete(number);
+    this.#flushedBytes -= utterance.audio.bytes;
+    utterance.audio.release();
+    this.#flushesPending -= 1;
+    this.#first = utterance.next ?? this.#current;
+  }
+
+  #lost(reason: EngineFailure): void {
+    if (reason !== 'child_died' && reason !== 'child_stalled') return this.#fail(reason);
+    this.#attempt.isLost = true;
+    this.#host.onLost(this);
+    for (const utterance of this.#unfinished()) {
+      if (utterance.audio.bytes > 0) utterance.losses += 1;
+      if (!utterance.audio.complete) return this.#giveUp(reason, 'too_long');
+      if (utterance.losses > LOSSES_MAX) return this.#giveUp(reason, 'too_many_losses');
+    }
+    void this.#recover(reason);
+  }
+
+  async #recover(reason: EngineFailure): Promise<void> {
+    this.#replaying ??= Promise.withResolvers<void>();
+    const bytes = this.#unfinished().reduce((sum, { audio }) => sum + audio.bytes, 0);
+    const inner = await this.#host.reopen(this, { build: bytes === 0 ? null : this.build, bytes });
+    if (this.#over || this.#host.isClosed()) void inner?.close();
+    if (this.#over) return;
+    if (this.#host.isClosed()) return this.#fail('engine_closed');
+    if (inner === null) return this.#giveUp(reason, 'no_slot');
+    const attempt = new Attempt(inner, this.#first);
+    this.#attempt = attempt;
+    void this.#listen(attempt);
+    const leave = await this.#host.limiter.enter(inner.recogniser);
+    const caughtUp = await this.#replay(attempt);
+    leave();
+    if (caughtUp) this.#host.onReplayed(this);
+  }
+
+  /** Sends everything that has no final yet. False when the stream ended or this recogniser was lost as well. */
+  async #replay(attempt: Attempt): Promise<boolean> {
+    for (;;) {
+      if (this.#over || attempt.isLost) return false;
+      const { sending } = attempt;
+      const piece = sending.audio.read(attempt.sentBytes);
+      if (piece !== null) {
+        attempt.sentBytes += piece.byteLength;
+        await attempt.inner.write(piece);
+      } else if (sending.next === null) {
+        // In the same turn: audio that is written from here on goes straight to the recogniser.
+        this.#replaying?.resolve();
+        this.#replaying = null;
+        return true;
+      } else {
+        attempt.flush();
+      }
+    }
+  }
+
+  #unfinished(): Utterance[] {
+    const all: Utterance[] = [];
+    for (let one: Utterance | null = this.#first; one !== null; one = one.next) all.push(one);
+    return all;
+  }
+
+  #giveUp(reason: EngineFailure, why: ReplayFailure): void {
+    this.#host.onFailed(why);
+    this.#fail(reason);
+  }
+
+  #fail(reason: EngineFailure): void {
+    this.#queue.fail(reason);
+    this.#end();
+    void this.#attempt.inner.close();
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#closing.abort();
+    for (const utterance of this.#unfinished()) utterance.audio.release();
+    this.#replaying?.resolve();
+    this.#host.onEnd(this);
+  }
+}
+
+/** Takes a dropped utterance out of the chain, so that a replay does not flush it. */
+function unlink(first: Utterance, dropped: Utterance): void {
+  for (let one: Utterance | null = first; one !== null; one = one.next) {
+    if (one.next === dropped) one.next = dropped.next;
+  }
+}

@@ -1,0 +1,41 @@
+import type { EngineEvent } from '../engine.ts';
+import { ReplayBuffer } from './replay-buffer.ts';
+import type { ReplayMemory } from './replay-memory.ts';
+
+type Delta = Extract<EngineEvent, { type: 'delta' }>;
+type Final = Extract<EngineEvent, { type: 'final' }>;
+
+/** An utterance without its final: its audio and the text that the caller has already seen. */
+export class Utterance {
+  readonly number: number;
+  readonly audio: ReplayBuffer;
+  /** The utterance after this one, once this one is flushed or dropped. */
+  next: Utterance | null = null;
+  /** How many recognisers were lost while it was unfinished. */
+  losses = 0;
+  #shownText = '';
+  #stableText = '';
+  #shownSamples = 0;
+
+  constructor(number: number, memory: ReplayMemory) {
+    this.number = number;
+    this.audio = new ReplayBuffer(memory);
+  }
+
+  /** True when the event contradicts text that the caller was told would not change. */
+  contradictedBy(event: Delta | Final): boolean {
+    return !event.text.startsWith(this.#stableText);
+  }
+
+  /** True for a delta that only repeats text which was shown before the replay. */
+  hasShown(event: Delta): boolean {
+    if (this.losses === 0) return false;
+    return event.samples <= this.#shownSamples || event.text === this.#shownText;
+  }
+
+  show(event: Delta): void {
+    this.#shownText = event.text;
+    this.#stableText = event.text.slice(0, event.stableLength);
+    this.#shownSamples = event.samples;
+  }
+}

@@ -1,0 +1,63 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+
+const LOOK_EVERY_MS = 5_000;
+const DNS_PREFIX = 'dns:///';
+
+/**
+ * Where the engine nodes are: `host:port[,host:port...]`, or `dns:///name:port` for all addresses of a name, such as a
+ * headless Kubernetes service. Names are resolved again every 5 s; while DNS fails, the last answer stays.
+ */
+export class Discovery {
+  readonly #source: string;
+  readonly #onAddresses: (addresses: ReadonlySet<string>) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(source: string, onAddresses: (addresses: ReadonlySet<string>) => void) {
+    this.#source = source;
+    this.#onAddresses = onAddresses;
+  }
+
+  async start(lookEveryMs = LOOK_EVERY_MS): Promise<void> {
+    await this.#look();
+    if (!this.#source.startsWith(DNS_PREFIX)) return;
+    this.#timer = setInterval(() => void this.#look(), lookEveryMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const addresses = await resolveAddresses(this.#source);
+    if (addresses !== null) this.#onAddresses(addresses);
+  }
+}
+
+async function resolveAddresses(source: string): Promise<ReadonlySet<string> | null> {
+  if (!source.startsWith(DNS_PREFIX)) {
+    return new Set(
+      source
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    );
+  }
+  const target = source.slice(DNS_PREFIX.length);
+  const split = target.lastIndexOf(':');
+  const [name, port] = [target.slice(0, split), target.slice(split + 1)];
+  const found = await lookup(name, { all: true }).catch(() => null);
+  if (found === null) return null;
+  return new Set(
+    found.map(({ address }) => `${isIP(address) === 6 ? `[${address}]` : address}:${port}`),
+  );
+}
+
+/** Returns what is wrong with the setting, or null. */
+export function addressProblem(source: string): string | null {
+  const parts = source.startsWith(DNS_PREFIX)
+    ? [source.slice(DNS_PREFIX.length)]
+    : source.split(',').map((part) => part.trim());
+  const isFine = parts.every((part) => /^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(part));
+  return isFine ? null : 'must be HOST:PORT[,HOST:PORT...] or dns:///NAME:PORT';
+}

@@ -1,0 +1,283 @@
+import {
+  makeClientConstructor,
+  Metadata,
+  status,
+  type ChannelCredentials,
+  type Client,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import type { ModelId } from '@svc-asr/protocol';
+import {
+  HEALTH_SERVICE,
+  RECOGNITION_SERVICE,
+  ROLE_NAME,
+  serviceDefinition,
+  type HealthResponse,
+  type ModelConfigResponse,
+  type StreamingRecognizeRequest,
+  type StreamingRecognizeResponse,
+} from '../grpc/protocol.ts';
+import { parseLoad, type LoadReport } from '../node/load-report.ts';
+import type { PeerCall, RecognizeClientStream } from './peer-call.ts';
+
+/** Heartbeat interval. A node that is silent for SILENT_BEATS_MAX intervals is lost. */
+const BEAT_MS = 250;
+const SILENT_BEATS_MAX = 8;
+const RECONNECT_BEATS = 12;
+/** grpc-js servers have a 64 KB window per connection. Several connections help over high-latency links. */
+const CONNECTIONS = 2;
+
+const CHANNEL_OPTIONS = {
+  // Each client gets its own connections.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.min_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  // Our own code decides what to retry and where.
+  'grpc.enable_retries': 0,
+  'grpc.service_config_disable_resolution': 1,
+} as const;
+
+export interface PeerInput {
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+  readonly isSecure: boolean;
+  /** Streams that a server takes which does not report its own capacity. */
+  readonly capacity: number;
+  readonly onNotice: (notice: PeerNotice) => void;
+}
+
+export interface PeerNotice {
+  readonly notice: 'node_serving' | 'node_draining' | 'node_lost';
+  readonly address: string;
+  readonly reason?: 'disconnected' | 'silent' | 'refused';
+}
+
+type PeerState = 'connecting' | 'serving' | 'draining' | 'lost';
+
+const Recognition = makeClientConstructor(serviceDefinition(RECOGNITION_SERVICE), 'Recognition');
+
+/** One engine node as this process sees it: its connections, its heartbeat, its load, and our calls on it. */
+export class Peer {
+  readonly address: string;
+  readonly calls = new Set<PeerCall>();
+  readonly #input: PeerInput;
+  readonly #timer: NodeJS.Timeout;
+  #clients: Client[];
+  #builds = new Map<string, string>();
+  #state: PeerState = 'connecting';
+  #load: LoadReport | null = null;
+  /** Slots that other gateways use, by the last two heartbeats. */
+  #others: readonly [number, number] = [0, 0];
+  #silentBeats = 0;
+  #isBeating = false;
+  #isRetired = false;
+  #turn = 0;
+
+  constructor(input: PeerInput) {
+    this.#input = input;
+    this.address = input.address;
+    this.#clients = this.#connect();
+    this.#timer = setInterval(() => this.#beat(), BEAT_MS);
+    this.#beat();
+  }
+
+  get state(): PeerState {
+    return this.#state;
+  }
+
+  get isServing(): boolean {
+    return this.#state === 'serving';
+  }
+
+  get capacity(): number {
+    return this.#load?.capacity ?? this.#input.capacity;
+  }
+
+  get lagMs(): number {
+    return this.#load?.lagMs ?? 0;
+  }
+
+  /**
+   * Slots that other gateways use; a server that does not report is taken for ours alone. A report may still count a
+   * call that we have just ended, so the smaller of two is believed.
+   */
+  get usedByOthers(): number {
+    return Math.min(...this.#others);
+  }
+
+  get used(): number {
+    return this.calls.size + this.usedByOthers;
+  }
+
+  /** True for our own nodes: they report their load, and say when they take a call. */
+  get reportsLoad(): boolean {
+    return this.#load !== null;
+  }
+
+  /** Null when the server does not say; then any weights will do. */
+  build(model: ModelId): string | null {
+    return this.#builds.get(model) ?? null;
+  }
+
+  recognize(metadata: Metadata): RecognizeClientStream {
+    this.#turn += 1;
+    const { path, requestSerialize, responseDeserialize } = method('StreamingRecognize');
+    const client = this.#clients[this.#turn % this.#clients.length];
+    if (client === undefined) throw new RangeError('A node has at least one connection.');
+    return client.makeBidiStreamRequest<StreamingRecognizeRequest, StreamingRecognizeResponse>(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      metadata,
+    );
+  }
+
+  /** Records that the node responded. */
+  heard(load: LoadReport | null): void {
+    this.#silentBeats = 0;
+    if (load === null) return;
+    this.#load = load;
+  }
+
+  /** A call ended because its node was lost: no new ones until a heartbeat is answered. */
+  disconnected(): void {
+    if (this.#state === 'serving') this.#lose('disconnected');
+  }
+
+  /** No longer listed: closes once its calls have ended. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#state = 'draining';
+    void Promise.all([...this.calls].map((call) => call.ended)).then(() => this.close());
+  }
+
+  close(): void {
+    this.#isRetired = true;
+    clearInterval(this.#timer);
+    this.#state = 'lost';
+    for (const call of this.calls) call.cancel();
+    for (const client of this.#clients) client.close();
+  }
+
+  #connect(): Client[] {
+    const { address, credentials, isSecure } = this.#input;
+    const name = isSecure ? { 'grpc.ssl_target_name_override': ROLE_NAME.engine } : {};
+    return Array.from(
+      { length: CONNECTIONS },
+      () => new Recognition(address, credentials, { ...CHANNEL_OPTIONS, ...name }),
+    );
+  }
+
+  /** Counts our own ticks instead of the clock, so that a paused gateway doesn't give up on healthy nodes. */
+  #beat(): void {
+    this.#silentBeats += 1;
+    if (this.#silentBeats > SILENT_BEATS_MAX && this.#state !== 'lost') this.#lose('silent');
+    // A connection, or an attempt to connect, can hang for minutes. A new one finds out sooner.
+    if (this.#silentBeats % RECONNECT_BEATS === 0) this.#reconnect();
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    const metadata = new Metadata({ waitForReady: false });
+    const { path, requestSerialize, responseDeserialize } = healthMethod();
+    const deadline = Date.now() + BEAT_MS * SILENT_BEATS_MAX;
+    const [client] = this.#clients;
+    const call = client?.makeUnaryRequest<object, HealthResponse>(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      {},
+      metadata,
+      { deadline },
+      (error, response) => {
+        if (client !== this.#clients[0]) return;
+        this.#isBeating = false;
+        if (error !== null) this.#missed(error);
+        else void this.#answered(response?.status ?? 'UNKNOWN');
+      },
+    );
+    call?.on('status', ({ metadata: trailer }) => {
+      const load = parseLoad(trailer);
+      if (load === null) return;
+      this.heard(load);
+      this.#others = [this.#others[1], Math.max(0, load.active - this.calls.size)];
+    });
+  }
+
+  #missed({ code }: ServiceError): void {
+    if (code === status.UNAVAILABLE) this.disconnected();
+    if (code === status.PERMISSION_DENIED || code === status.UNAUTHENTICATED) this.#lose('refused');
+    // A server without the health service counts as healthy while it responds.
+    if (code === status.UNIMPLEMENTED) void this.#answered('SERVING');
+  }
+
+  async #answered(serving: HealthResponse['status']): Promise<void> {
+    this.#silentBeats = 0;
+    if (serving !== 'SERVING') {
+      if (this.#state === 'serving') this.#become('draining');
+      return;
+    }
+    if (this.isServing || this.#isRetired) return;
+    // A node that comes back may have other weights.
+    await this.#readModels();
+    if (!this.isServing && !this.#isRetired) this.#become('serving');
+  }
+
+  async #readModels(): Promise<void> {
+    const { path, requestSerialize, responseDeserialize } = method(
+      'GetRivaSpeechRecognitionConfig',
+    );
+    const deadline = Date.now() + BEAT_MS * SILENT_BEATS_MAX;
+    const response = await new Promise<ModelConfigResponse | null>((resolve) => {
+      this.#clients[0]?.makeUnaryRequest<object, ModelConfigResponse>(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        {},
+        new Metadata(),
+        { deadline },
+        (error, answer) => resolve(error === null ? (answer ?? null) : null),
+      );
+    });
+    this.#builds = new Map();
+    for (const { modelName = '', parameters = {} } of response?.modelConfig ?? []) {
+      if (parameters['build']) this.#builds.set(modelName, parameters['build']);
+    }
+  }
+
+  #lose(reason: NonNullable<PeerNotice['reason']>): void {
+    if (this.#state === 'lost') return;
+    const wasKnown = this.#state !== 'connecting';
+    this.#state = 'lost';
+    this.#load = null;
+    this.#others = [0, 0];
+    if (wasKnown || reason === 'refused') {
+      this.#input.onNotice({ notice: 'node_lost', address: this.address, reason });
+    }
+    const why = reason === 'silent' ? 'silent' : 'disconnected';
+    for (const call of this.calls) call.giveUp(why);
+  }
+
+  #reconnect(): void {
+    for (const client of this.#clients) client.close();
+    this.#clients = this.#connect();
+    this.#isBeating = false;
+  }
+
+  #become(state: 'serving' | 'draining'): void {
+    this.#state = state;
+    const notice = state === 'serving' ? 'node_serving' : 'node_draining';
+    this.#input.onNotice({ notice, address: this.address });
+  }
+}
+
+function method(name: string) {
+  const definition = serviceDefinition(RECOGNITION_SERVICE)[name];
+  if (definition === undefined) throw new RangeError(`The protocol has no method ${name}.`);
+  return definition;
+}
+
+function healthMethod() {
+  const definition = serviceDefinition(HEALTH_SERVICE)['Check'];
+  if (definition === undefined) throw new RangeError('The protocol has no method Check.');
+  return definition;
+}

@@ -1,0 +1,50 @@
+import type { ModelId } from '@svc-asr/protocol';
+
+const BY_NAME = new Intl.Collator('en', { numeric: true });
+
+export interface Candidate {
+  readonly isServing: boolean;
+  readonly used: number;
+  readonly capacity: number;
+  build(model: ModelId): string | null;
+}
+
+/**
+ * Picks a node for one utterance: the less loaded of two random nodes that have the newest weights and a free slot.
+ * Builds are compared by name, numbers as numbers, so that dated names sort by date. With `build`, only nodes with
+ * exactly these weights count.
+ */
+export function choosePeer<T extends Candidate>(
+  peers: Iterable<T>,
+  wanted: { readonly model: ModelId; readonly build: string | null },
+  random: () => number = Math.random,
+): T | null {
+  const free = [...peers].filter(
+    (peer) => peer.isServing && peer.used < peer.capacity && fits(peer, wanted),
+  );
+  const newest = free.reduce((most, peer) => {
+    const build = peer.build(wanted.model) ?? '';
+    return compareBuilds(build, most) > 0 ? build : most;
+  }, '');
+  const best = free.filter((peer) => (peer.build(wanted.model) ?? '') === newest);
+  const first = best[Math.floor(random() * best.length)];
+  const rest = best.filter((peer) => peer !== first);
+  const second = rest[Math.floor(random() * rest.length)];
+  if (first === undefined || second === undefined) return first ?? null;
+  return load(second) < load(first) ? second : first;
+}
+
+function fits(
+  peer: Candidate,
+  { model, build }: { model: ModelId; build: string | null },
+): boolean {
+  return build === null || (peer.build(model) ?? build) === build;
+}
+
+function load({ used, capacity }: Candidate): number {
+  return used / capacity;
+}
+
+export function compareBuilds(a: string, b: string): number {
+  return a === b ? 0 : BY_NAME.compare(a, b);
+}

@@ -1,0 +1,294 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
+import {
+  TAKEN,
+  type EngineEvent,
+  type EngineFailure,
+  type EngineStream,
+  type Replay,
+} from '../engine.ts';
+import { EventQueue } from '../event-queue.ts';
+import type { CallEnd, PartialText, PeerCall } from './peer-call.ts';
+import type { Peer } from './peer.ts';
+
+const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
+/** Chunks that may wait until the node can take them. */
+const CHUNKS_QUEUED_MAX = 2;
+/** More calls than this ahead of the node is a caller that ignores write()'s promise. */
+const OPERATIONS_MAX = 1024;
+/** How long an utterance waits for a node with a free slot. */
+const PLACE_WITHIN_MS = 10_000;
+const PLACE_RETRY_MS = 20;
+
+type Operation = { readonly utterance: number; isDropped: boolean } & (
+  | { readonly do: 'begin' }
+  | { readonly do: 'audio'; readonly pcm: Uint8Array }
+  | { readonly do: 'flush'; readonly samples: number }
+);
+
+export interface CallRequest {
+  readonly peer: Peer;
+  readonly replay: Replay;
+  readonly onText: (text: PartialText) => void;
+}
+
+export interface StreamHost {
+  /** Picks a node for one utterance; null when none has room. */
+  choose(build: string | null): Peer | null;
+  begin(request: CallRequest): PeerCall;
+  /** The weights that the node uses for this stream's model. */
+  buildOf(peer: Peer): string | null;
+  onEnd(stream: RivaStream): void;
+}
+
+interface Current {
+  readonly call: PeerCall;
+  readonly peer: Peer;
+  readonly utterance: number;
+}
+
+/**
+ * The gateway's end of one stream. Each utterance is a call of its own on the node that is free for it: a flush closes
+ * our half of the call, a reset cancels it.
+ */
+export class RivaStream implements EngineStream {
+  readonly chunkSamples = CHUNK_SAMPLES;
+  readonly #host: StreamHost;
+  readonly #queue = new EventQueue();
+  readonly #closing = new AbortController();
+  #operations: Operation[] = [];
+  #working: Operation | null = null;
+  #isWorking = false;
+  #chunksQueued = 0;
+  #taken: PromiseWithResolvers<void> | null = null;
+  #chunk: Buffer | null = null;
+  #filled = 0;
+  #utterance = 0;
+  #samples = 0;
+  #hasBegun = false;
+  /** The slot that open() reserved, for the first call. */
+  #planned: Peer | null;
+  #replay: Replay;
+  #current: Current | null = null;
+  /** The weights of the call whose loss ended this stream. */
+  #lostBuild: string | null = null;
+  #over = false;
+
+  constructor(host: StreamHost, input: { peer: Peer; replay: Replay }) {
+    this.#host = host;
+    this.#planned = input.peer;
+    this.#replay = input.replay;
+  }
+
+  get events(): AsyncIterable<EngineEvent> {
+    return this.#queue;
+  }
+
+  get build(): string | null {
+    if (this.#current === null) return this.#lostBuild;
+    return this.#current.call.build ?? this.#host.buildOf(this.#current.peer);
+  }
+
+  get recogniser(): string {
+    return (this.#current?.peer ?? this.#planned)?.address ?? '';
+  }
+
+  write(pcm: Uint8Array): Promise<void> {
+    if (pcm.byteLength % AUDIO.bytesPerSample !== 0) {
+      return Promise.reject(new RangeError('Audio must be whole 16-bit samples.'));
+    }
+    if (this.#over || pcm.byteLength === 0) return TAKEN;
+    if (!this.#hasBegun) {
+      // Opened with its first audio, so that the node is there when the first chunk is complete.
+      this.#hasBegun = true;
+      this.#add({ do: 'begin', utterance: this.#utterance, isDropped: false });
+    }
+    this.#samples += pcm.byteLength / AUDIO.bytesPerSample;
+    this.#fill(pcm);
+    if (this.#chunksQueued <= CHUNKS_QUEUED_MAX || this.#over) return TAKEN;
+    this.#taken ??= Promise.withResolvers<void>();
+    return this.#taken.promise;
+  }
+
+  flush(): void {
+    if (this.#over) return;
+    this.#sendChunk();
+    this.#add({
+      do: 'flush',
+      utterance: this.#utterance,
+      samples: this.#samples,
+      isDropped: false,
+    });
+    this.#next();
+  }
+
+  reset(): void {
+    if (this.#over) return;
+    const dropped = this.#utterance;
+    this.#operations = this.#operations.filter((operation) => {
+      if (operation.utterance !== dropped) return true;
+      if (operation.do === 'audio') this.#chunksQueued -= 1;
+      return false;
+    });
+    if (this.#working?.utterance === dropped) this.#working.isDropped = true;
+    if (this.#current?.utterance === dropped) this.#cancel();
+    this.#chunk = null;
+    this.#filled = 0;
+    this.#next();
+    this.#release();
+  }
+
+  close(): Promise<void> {
+    this.#end();
+    this.#queue.end();
+    return TAKEN;
+  }
+
+  fail(reason: EngineFailure): void {
+    this.#queue.fail(reason);
+    this.#end();
+  }
+
+  #next(): void {
+    this.#utterance += 1;
+    this.#samples = 0;
+    this.#hasBegun = false;
+  }
+
+  #fill(pcm: Uint8Array): void {
+    for (let at = 0; at < pcm.byteLength;) {
+      this.#chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      const end = Math.min(pcm.byteLength, at + CHUNK_BYTES - this.#filled);
+      this.#chunk.set(pcm.subarray(at, end), this.#filled);
+      this.#filled += end - at;
+      at = end;
+      if (this.#filled === CHUNK_BYTES) this.#sendChunk();
+    }
+  }
+
+  #sendChunk(): void {
+    if (this.#chunk === null || this.#filled === 0) return;
+    const pcm = this.#chunk.subarray(0, this.#filled);
+    this.#chunk = null;
+    this.#filled = 0;
+    this.#chunksQueued += 1;
+    this.#add({ do: 'audio', utterance: this.#utterance, pcm, isDropped: false });
+  }
+
+  #add(operation: Operation): void {
+    this.#operations.push(operation);
+    if (this.#operations.length > OPERATIONS_MAX) return this.fail('queue_overflow');
+    if (!this.#isWorking) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    for (;;) {
+      const operation = this.#operations.shift();
+      if (operation === undefined || this.#over) break;
+      this.#working = operation;
+      if (operation.do === 'begin') await this.#begin(operation);
+      else if (operation.do === 'audio') await this.#send(operation.pcm);
+      else await this.#finish(operation);
+      this.#working = null;
+    }
+    this.#isWorking = false;
+  }
+
+  async #begin(operation: Operation): Promise<void> {
+    const deadlineMs = performance.now() + PLACE_WITHIN_MS;
+    while (!this.#over && !operation.isDropped) {
+      const placed = this.#place(operation.utterance);
+      // Only our own nodes confirm that they took a call. For others we assume it.
+      if (placed !== null && (!placed.peer.reportsLoad || (await placed.call.accepted))) return;
+      if (performance.now() > deadlineMs) return this.fail('child_died');
+      await sleep(PLACE_RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  #place(utterance: number): Current | null {
+    const replay = this.#replay.bytes > 0 ? this.#replay : { build: null, bytes: 0 };
+    const planned = this.#planned?.isServing === true ? this.#planned : null;
+    const peer = planned ?? this.#host.choose(replay.build);
+    this.#planned = null;
+    if (peer === null) return null;
+    const call = this.#host.begin({
+      peer,
+      replay,
+      onText: (text) => this.#speak(utterance, call, text),
+    });
+    const current = { call, peer, utterance };
+    this.#current = current;
+    peer.calls.add(call);
+    void call.ended.then((end) => this.#ended(current, end));
+    return current;
+  }
+
+  async #send(pcm: Uint8Array): Promise<void> {
+    await this.#current?.call.sendAudio(pcm);
+    this.#replay = { ...this.#replay, bytes: Math.max(0, this.#replay.bytes - pcm.byteLength) };
+    this.#chunksQueued -= 1;
+    this.#release();
+  }
+
+  async #finish(operation: Operation & { do: 'flush' }): Promise<void> {
+    const { utterance, samples } = operation;
+    const current = this.#current;
+    if (current === null || current.utterance !== utterance) {
+      return this.#push({ type: 'final', utterance, text: '', words: [], samples: 0 });
+    }
+    current.call.halfClose();
+    const end = await current.call.ended;
+    if (this.#over || end.end !== 'final') return;
+    this.#current = null;
+    this.#push({ type: 'final', utterance, text: end.text, words: end.words, samples });
+  }
+
+  #speak(utterance: number, call: PeerCall, { text, stableLength, samples }: PartialText): void {
+    if (this.#over || this.#current?.call !== call) return;
+    this.#push({ type: 'delta', utterance, text, stableLength, samples });
+  }
+
+  #ended(current: Current, end: CallEnd): void {
+    current.peer.calls.delete(current.call);
+    if (end.end === 'lost' && end.why === 'disconnected') current.peer.disconnected();
+    if (this.#over || this.#current !== current) return;
+    const isPlacing = this.#working?.do === 'begin';
+    if (end.end === 'final' && this.#working?.do === 'flush') return;
+    if (!isPlacing) this.#lostBuild = this.build;
+    this.#current = null;
+    // A node that was lost or had no slot before it took any audio is simply replaced by another one.
+    if (isPlacing && end.end !== 'final') return;
+    this.fail(end.end === 'lost' && end.why === 'silent' ? 'child_stalled' : 'child_died');
+  }
+
+  #cancel(): void {
+    const current = this.#current;
+    this.#current = null;
+    if (current === null) return;
+    current.peer.calls.delete(current.call);
+    current.call.cancel();
+  }
+
+  #push(event: EngineEvent): void {
+    if (this.#over) return;
+    if (this.#queue.push(event) === 'overflow') this.fail('queue_overflow');
+  }
+
+  #release(): void {
+    if (this.#chunksQueued > CHUNKS_QUEUED_MAX) return;
+    this.#taken?.resolve();
+    this.#taken = null;
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#closing.abort();
+    this.#cancel();
+    this.#operations = [];
+    this.#chunk = null;
+    this.#taken?.resolve();
+    this.#host.onEnd(this);
+  }
+}

@@ -1,0 +1,151 @@
+import { AUDIO } from '@svc-asr/protocol';
+import { HighPass } from './high-pass.ts';
+import { NoiseFloor } from './noise-floor.ts';
+import { voicing, VOICING_SAMPLES } from './voicing.ts';
+
+export const FRAME_SAMPLES = (AUDIO.sampleRateHz * 20) / 1000;
+const DECIMATION = 4;
+/** Quieter than this is silence, whatever the noise floor is. */
+const LEVEL_MIN_DB = -52;
+/** A frame counts as active when it is this much louder than the noise floor. */
+const ABOVE_FLOOR_TO_START_DB = 9;
+const ABOVE_FLOOR_TO_GO_ON_DB = 6;
+/** During speech, sounds this much quieter than the speech so far count as background. */
+const BELOW_SPEECH_DB = 14;
+/** Per frame of silence, 2 dB a second: after a few seconds a quieter speaker can begin. */
+const FORGET_SPEECH_LEVEL_DB = 0.04;
+/** How fast the level of the speech follows its active frames. */
+const SPEECH_LEVEL_RATE = 0.05;
+const VOICED_MIN = 0.5;
+/** Speech starts when this many of the last frames are active, and enough of those are voiced. */
+const WINDOW_FRAMES = 8;
+const ACTIVE_FRAMES_MIN = 5;
+const VOICED_FRAMES_MIN = 3;
+/** Speech continues while two of three frames are active, so a single click does not prolong it. */
+const GO_ON_FRAMES = 3;
+const GO_ON_ACTIVE_MIN = 2;
+
+/** The state of the detector after a frame of 20 ms. */
+export interface FrameVerdict {
+  /** The sample after the frame, counted from the start of the stream. */
+  readonly endSample: number;
+  readonly speaking: boolean;
+  /** Start and latest sample of the current or last speech. Null before any speech. */
+  readonly speech: { readonly startSample: number; readonly lastSample: number } | null;
+}
+
+/** Tells speech from silence. Endpointing asks it about every frame. */
+export interface SpeechDetector {
+  /** How many samples complete the current frame. Push at most this many at a time to act on each verdict. */
+  readonly missing: number;
+  /** Takes samples up to the end of the current frame. Returns a verdict when the frame is complete. */
+  push(samples: Int16Array): FrameVerdict | null;
+  /** Declares the current speech over: the next speech starts anew. */
+  endSpeech(): void;
+}
+
+/**
+ * Tells speech from silence and noise, 20 ms at a time: loudness above an adaptive noise floor, and the periodicity of
+ * a voice to begin with. It needs no weights and about 0.1 % of a core.
+ */
+export class VoiceActivity implements SpeechDetector {
+  readonly #floor = new NoiseFloor();
+  readonly #highPass = new HighPass();
+  readonly #frame = new Float32Array(FRAME_SAMPLES);
+  readonly #slow = new Float32Array(VOICING_SAMPLES);
+  readonly #active: boolean[] = [];
+  readonly #voiced: boolean[] = [];
+  #filled = 0;
+  #samples = 0;
+  #speaking = false;
+  #speechLevelDb = -Infinity;
+  #speech: { startSample: number; lastSample: number } | null = null;
+
+  get missing(): number {
+    return FRAME_SAMPLES - this.#filled;
+  }
+
+  push(samples: Int16Array): FrameVerdict | null {
+    for (const sample of samples) {
+      this.#frame[this.#filled++] = this.#highPass.next(sample / 32_768);
+    }
+    this.#samples += samples.length;
+    if (this.#filled < FRAME_SAMPLES) return null;
+    this.#filled = 0;
+    this.#hear();
+    return { endSample: this.#samples, speaking: this.#speaking, speech: this.#speech };
+  }
+
+  /** The noise floor stays. */
+  endSpeech(): void {
+    this.#speaking = false;
+    this.#active.length = 0;
+    this.#voiced.length = 0;
+  }
+
+  #hear(): void {
+    this.#decimate();
+    const levelDb = this.#level();
+    const floorDb = this.#floor.update(levelDb);
+    const aboveDb = this.#speaking ? ABOVE_FLOOR_TO_GO_ON_DB : ABOVE_FLOOR_TO_START_DB;
+    const active =
+      levelDb > LEVEL_MIN_DB &&
+      levelDb > floorDb + aboveDb &&
+      levelDb > this.#speechLevelDb - BELOW_SPEECH_DB;
+    remember(this.#active, active);
+    // Only the start asks for a voice, so the periodicity of later frames is not computed.
+    remember(this.#voiced, active && !this.#speaking && voicing(this.#slow) >= VOICED_MIN);
+    if (this.#speaking) this.#goOn(levelDb);
+    else this.#begin(levelDb);
+  }
+
+  #begin(levelDb: number): void {
+    this.#speechLevelDb -= FORGET_SPEECH_LEVEL_DB;
+    if (count(this.#active) < ACTIVE_FRAMES_MIN || count(this.#voiced) < VOICED_FRAMES_MIN) return;
+    const first = this.#active.indexOf(true);
+    const frames = this.#active.length - first;
+    this.#speaking = true;
+    this.#speechLevelDb = Math.max(this.#speechLevelDb, levelDb);
+    this.#speech = {
+      startSample: Math.max(0, this.#samples - frames * FRAME_SAMPLES),
+      lastSample: this.#samples,
+    };
+  }
+
+  #goOn(levelDb: number): void {
+    if (this.#speech === null || this.#active.at(-1) !== true) return;
+    this.#speechLevelDb += SPEECH_LEVEL_RATE * (levelDb - this.#speechLevelDb);
+    if (count(this.#active.slice(-GO_ON_FRAMES)) < GO_ON_ACTIVE_MIN) return;
+    this.#speech = { ...this.#speech, lastSample: this.#samples };
+  }
+
+  /** The level of the newest 20 ms, below 2 kHz: most of a voice is there, and only a quarter of white noise. */
+  #level(): number {
+    const fresh = FRAME_SAMPLES / DECIMATION;
+    let energy = 0;
+    for (const sample of this.#slow.subarray(VOICING_SAMPLES - fresh)) energy += sample * sample;
+    return 10 * Math.log10(energy / fresh + 1e-10);
+  }
+
+  /** Keeps the last 40 ms at 4 kHz. */
+  #decimate(): void {
+    const fresh = FRAME_SAMPLES / DECIMATION;
+    this.#slow.copyWithin(0, fresh);
+    for (let at = 0; at < fresh; at += 1) {
+      let sum = 0;
+      for (let offset = 0; offset < DECIMATION; offset += 1) {
+        sum += this.#frame[at * DECIMATION + offset] ?? 0;
+      }
+      this.#slow[VOICING_SAMPLES - fresh + at] = sum / DECIMATION;
+    }
+  }
+}
+
+function remember(history: boolean[], value: boolean): void {
+  history.push(value);
+  if (history.length > WINDOW_FRAMES) history.shift();
+}
+
+function count(history: readonly boolean[]): number {
+  return history.filter(Boolean).length;
+}
