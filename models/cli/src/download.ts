@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import type { Download } from './catalogue.ts';
+import { Problem } from './problem.ts';
+
+/** A server that sends nothing for this long is given up; the next attempt resumes. */
+const STALL_MS = 60_000;
+const ATTEMPTS_MAX = 5;
+const RETRY_MS = 1_000;
+
+export type Progress = (input: { name: string; bytes: number; total: number }) => void;
+
+/**
+ * Downloads to `path` unless it is there already. An interrupted download is resumed where it stopped, in this run or in
+ * the next. A file with another hash than the catalogue's is removed and refused.
+ */
+export async function download(
+  remote: Download,
+  path: string,
+  options: { readonly onProgress?: Progress; readonly retryMs?: number } = {},
+): Promise<void> {
+  if ((await hashOf(path)) === remote.sha256) return;
+  const part = `${path}.part`;
+  await mkdir(dirname(path), { recursive: true });
+  for (let attempt = 1; (await sizeOf(part)) < remote.bytes; attempt += 1) {
+    try {
+      await transfer(remote, part, options.onProgress ?? (() => {}));
+    } catch (error) {
+      if (error instanceof Problem || attempt === ATTEMPTS_MAX) throw toProblem(remote, error);
+      await after(options.retryMs ?? RETRY_MS * attempt);
+    }
+  }
+  const actual = await hashOf(part);
+  if (actual !== remote.sha256) {
+    await rm(part);
+    throw new Problem(
+      `${remote.url} has sha256 ${actual}, the catalogue says ${remote.sha256}. ` +
+        'The file was removed. Do not use it; report the difference.',
+    );
+  }
+  await rename(part, path);
+}
+
+async function transfer(remote: Download, part: string, onProgress: Progress): Promise<void> {
+  const have = await sizeOf(part);
+  const stalled = new AbortController();
+  const timer = setTimeout(() => stalled.abort(), STALL_MS);
+  const response = await fetch(remote.url, {
+    headers: have > 0 ? { Range: `bytes=${have}-` } : {},
+    signal: stalled.signal,
+  });
+  if (!response.ok || response.body === null) {
+    clearTimeout(timer);
+    if (response.status >= 500) throw new Error(`HTTP ${response.status}`);
+    throw new Problem(`${remote.url} answered ${response.status}.`);
+  }
+  // A server that knows no ranges sends everything again.
+  const resumed = response.status === 206;
+  const file = await open(part, resumed ? 'a' : 'w');
+  let bytes = resumed ? have : 0;
+  try {
+    for await (const chunk of response.body) {
+      timer.refresh();
+      bytes += chunk.length;
+      if (bytes > remote.bytes) {
+        throw new Problem(`${remote.url} is longer than ${remote.bytes} bytes.`);
+      }
+      await file.write(chunk);
+      onProgress({ name: remote.url.split('/').at(-1) ?? '', bytes, total: remote.bytes });
+    }
+  } finally {
+    clearTimeout(timer);
+    await file.close();
+  }
+}
+
+function toProblem(remote: Download, error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Problem(`${remote.url} could not be downloaded (${reason}). Run it again to resume.`);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => null);
+  return found?.size ?? 0;
+}
+
+/** The sha256 of a file, or null when it cannot be read. */
+export async function hashOf(path: string): Promise<string | null> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk);
+  } catch {
+    return null;
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { downloadsOf, type CatalogueEntry, type RemoteArchive } from './catalogue.ts';
+import { download } from './download.ts';
+import { writeModelSet } from './model-set.ts';
+import { pruneTokens } from './orthography.ts';
+import { Problem } from './problem.ts';
+import { inMegabytes, type Terminal } from './terminal.ts';
+
+/** Hidden, so that it isn't listed as a model. */
+const DOWNLOADS = '.downloads';
+
+export interface FetchOptions {
+  readonly modelsDir: string;
+  readonly acceptLicence: boolean;
+  readonly terminal: Terminal;
+}
+
+/** Downloads, verifies, prunes and installs a model of the catalogue. */
+export async function fetchModel(entry: CatalogueEntry, options: FetchOptions): Promise<void> {
+  const { modelsDir, terminal } = options;
+  await agree(entry, options);
+  const kept = join(modelsDir, DOWNLOADS, entry.name);
+  const staging = `${kept}.staging`;
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { recursive: true });
+  const onProgress = throttled(terminal);
+  for (const file of entry.files ?? []) {
+    await download(file, join(kept, file.as), { onProgress });
+    await copyFile(join(kept, file.as), join(staging, file.as));
+  }
+  if (entry.archive !== undefined) {
+    const archive = join(kept, 'archive.tar.bz2');
+    await download(entry.archive, archive, { onProgress });
+    await unpack(entry.archive, archive, staging);
+  }
+  const tokens = join(staging, 'tokens.txt');
+  const pruned = pruneTokens(await readFile(tokens, 'utf8'));
+  if (pruned.kept < 20) throw new Problem(`Only ${pruned.kept} letters of our languages in it.`);
+  await writeFile(tokens, pruned.text);
+  terminal.say(`Kept ${pruned.kept} of ${pruned.of} labels: the letters of Kikuyu and Dholuo.`);
+  await writeModelSet(staging, {
+    build: entry.name,
+    kind: entry.kind,
+    licence: entry.licence,
+    source: downloadsOf(entry)[0]?.url ?? '',
+    normaliser: 'none',
+    extra_lead_in_ms: 0,
+    languages: { 'svc-asr-kikuyu-v1': 'ki-KE', 'svc-asr-dholuo-v1': 'luo-KE' },
+    files: { model: 'model.onnx', tokens: 'tokens.txt' },
+  });
+  const target = join(modelsDir, entry.name);
+  await rm(target, { recursive: true, force: true });
+  await rename(staging, target);
+  await rm(kept, { recursive: true, force: true });
+}
+
+async function agree(entry: CatalogueEntry, options: FetchOptions): Promise<void> {
+  const { terminal } = options;
+  const bytes = downloadsOf(entry).reduce((sum, one) => sum + one.bytes, 0);
+  terminal.say(`${entry.name}: ${entry.about}`);
+  terminal.say(`  made by    ${entry.made_by}`);
+  terminal.say(`  download   ${inMegabytes(bytes)}`);
+  terminal.say(`  licence    ${entry.licence} (${entry.licence_url})`);
+  for (const figure of entry.published) terminal.say(`  published  ${figure}`);
+  terminal.say(`  note       ${entry.notes}`);
+  if (options.acceptLicence) return;
+  if (terminal.ask === null) {
+    throw new Problem('Nobody can answer here: add --accept-licence once you have read it.');
+  }
+  const answer = await terminal.ask(`Do you accept the ${entry.licence} licence? Type yes: `);
+  if (answer.trim().toLowerCase() !== 'yes') throw new Problem('Nothing was downloaded.');
+}
+
+async function unpack(remote: RemoteArchive, archive: string, out: string): Promise<void> {
+  const members = Object.entries(remote.members);
+  const paths = members.map(([, inside]) => `${remote.folder}/${inside}`);
+  try {
+    await promisify(execFile)('tar', ['-xjf', archive, '-C', out, ...paths]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(`The archive could not be unpacked; tar and bzip2 are needed. ${reason}`);
+  }
+  for (const [as, inside] of members) await rename(join(out, remote.folder, inside), join(out, as));
+  await rm(join(out, remote.folder), { recursive: true });
+}
+
+function throttled(terminal: Terminal) {
+  let shownAtMs = 0;
+  return (input: { name: string; bytes: number; total: number }): void => {
+    const done = input.bytes === input.total;
+    if (!done && performance.now() - shownAtMs < 500) return;
+    shownAtMs = performance.now();
+    const percent = Math.floor((100 * input.bytes) / input.total);
+    terminal.show(`${input.name}  ${percent} %  ${inMegabytes(input.bytes)}`);
+    if (done) terminal.show('');
+  };
+}

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, readdir, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { writeModelSet } from './model-set.ts';
+import { Problem } from './problem.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PYTHON = join(ROOT, '.cache/training/bin/python');
+
+export interface NemoImport {
+  readonly checkpoint: string;
+  readonly modelsDir: string;
+  readonly name: string;
+  readonly licence: string;
+  readonly int8: boolean;
+  readonly prompts: { readonly kikuyu: string; readonly dholuo: string };
+  readonly normaliser: string;
+}
+
+/** Exports a .nemo file with NeMo itself and installs the result; `use` then serves it. */
+export async function importNemo(input: NemoImport): Promise<void> {
+  const python = await pythonWithNemo();
+  const target = join(input.modelsDir, input.name);
+  const staging = join(input.modelsDir, `.${input.name}.staging`);
+  await rm(staging, { recursive: true, force: true });
+  const args = ['-m', 'speech.import_nemo', resolve(input.checkpoint), '--out', staging];
+  const child = spawn(python, [...args, ...(input.int8 ? ['--int8'] : [])], {
+    cwd: join(ROOT, 'training'),
+    // NeMo reports everything it does on its output; only its errors matter here.
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, NEMO_LOGGING_LEVEL: 'ERROR' },
+  });
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-8_000)));
+  const [status] = await once(child, 'close');
+  if (status !== 0) {
+    await rm(staging, { recursive: true, force: true });
+    const refusal = said.indexOf('The engine cannot serve');
+    throw new Problem(refusal >= 0 ? said.slice(refusal).trim() : `The import failed.\n${said}`);
+  }
+  const names = await readdir(staging);
+  await writeModelSet(staging, {
+    build: input.name,
+    kind: 'transducer',
+    licence: input.licence,
+    source: `NeMo checkpoint ${input.checkpoint.split('/').at(-1) ?? ''}`,
+    normaliser: input.normaliser,
+    extra_lead_in_ms: 0,
+    languages: {
+      'svc-asr-kikuyu-v1': input.prompts.kikuyu,
+      'svc-asr-dholuo-v1': input.prompts.dholuo,
+    },
+    files: {
+      encoder: 'encoder.onnx',
+      decoder: 'decoder.onnx',
+      joiner: 'joiner.onnx',
+      tokens: 'tokens.txt',
+      ...(names.includes('encoder.data') ? { encoder_data: 'encoder.data' } : {}),
+    },
+  });
+  await rm(target, { recursive: true, force: true });
+  await rename(staging, target);
+}
+
+async function pythonWithNemo(): Promise<string> {
+  const named = process.env['NEMO_PYTHON'];
+  if (named !== undefined) return named;
+  const found = await access(PYTHON).then(
+    () => true,
+    () => false,
+  );
+  if (found) return PYTHON;
+  throw new Problem('NeMo is not installed (2.3 GB). Run: bash training/environment.sh');
+}

@@ -1,0 +1,138 @@
+import { access, link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadManifests, ManifestError } from '@svc-asr/engine';
+import { CHUNK_SAMPLES, CONTEXT_SIZE, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import { hashOf } from './download.ts';
+import { Problem } from './problem.ts';
+
+/** One installed set of weights: `models/NAME/model.json` beside its files. `use` makes manifests of it. */
+export interface ModelSet {
+  readonly build: string;
+  readonly kind: 'transducer' | 'offline_ctc';
+  readonly licence: string;
+  /** The source of the weights. */
+  readonly source: string;
+  readonly normaliser: string;
+  readonly extra_lead_in_ms: number;
+  /** The language prompt for each model id. */
+  readonly languages: Readonly<Record<ModelId, string>>;
+  /** File names inside the folder. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+const DESCRIPTION = 'model.json';
+
+export async function writeModelSet(folder: string, set: ModelSet): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, DESCRIPTION), `${JSON.stringify(set, null, 2)}\n`);
+}
+
+export async function readModelSet(modelsDir: string, name: string): Promise<ModelSet> {
+  const text = await readFile(join(modelsDir, name, DESCRIPTION), 'utf8').catch(() => null);
+  if (text === null) throw new Problem(`${name} is not installed. svc-models list shows what is.`);
+  const set: ModelSet = JSON.parse(text);
+  return set;
+}
+
+export async function installedSets(modelsDir: string): Promise<string[]> {
+  const entries = await readdir(modelsDir, { withFileTypes: true });
+  const names: string[] = [];
+  for (const entry of entries) {
+    const description = join(modelsDir, entry.name, DESCRIPTION);
+    const found = await access(description).then(
+      () => true,
+      () => false,
+    );
+    if (found) names.push(entry.name);
+  }
+  return names.toSorted();
+}
+
+/** Which build each model id serves now; empty for manifests that cannot be read. */
+export async function buildsInUse(modelsDir: string): Promise<ReadonlyMap<ModelId, string>> {
+  const builds = new Map<ModelId, string>();
+  for (const id of MODEL_IDS) {
+    const text = await readFile(join(modelsDir, `${id}.json`), 'utf8').catch(() => '{}');
+    const { build }: { build?: string } = JSON.parse(text);
+    if (build !== undefined) builds.set(id, build);
+  }
+  return builds;
+}
+
+/** Writes the manifests of these model ids; when the engine refuses them, the old ones come back. */
+export async function useModelSet(
+  modelsDir: string,
+  name: string,
+  ids: readonly ModelId[],
+): Promise<void> {
+  const set = await readModelSet(modelsDir, name);
+  const before = new Map<string, string | null>();
+  for (const id of ids) {
+    const path = join(modelsDir, `${id}.json`);
+    before.set(path, await readFile(path, 'utf8').catch(() => null));
+  }
+  try {
+    for (const id of ids) await writeManifest(modelsDir, name, { id, set });
+    await loadManifests(modelsDir);
+  } catch (error) {
+    for (const [path, text] of before) {
+      if (text === null) await rm(path, { force: true });
+      else await writeFile(path, text);
+    }
+    if (error instanceof ManifestError) throw new Problem(error.message);
+    throw error;
+  }
+}
+
+/**
+ * Makes a models directory of its own that serves one installed set for both model ids, perhaps with another lead-in.
+ * The caller removes it.
+ */
+export async function stageModelSet(
+  modelsDir: string,
+  name: string,
+  changes: { readonly extra_lead_in_ms?: number } = {},
+): Promise<string> {
+  const set = { ...(await readModelSet(modelsDir, name)), ...changes };
+  // Beside the weights, because hard links don't cross file systems and the engine refuses symlinks that lead out.
+  const staged = await mkdtemp(join(modelsDir, '.staged-'));
+  for (const inside of Object.values(set.files)) {
+    const file = join(staged, name, inside);
+    await mkdir(dirname(file), { recursive: true });
+    await link(join(modelsDir, name, inside), file);
+  }
+  for (const id of MODEL_IDS) await writeManifest(staged, name, { id, set });
+  return staged;
+}
+
+async function writeManifest(
+  modelsDir: string,
+  name: string,
+  { id, set }: { id: ModelId; set: ModelSet },
+): Promise<void> {
+  const files: Record<string, { path: string; sha256: string }> = {};
+  for (const [file, inside] of Object.entries(set.files)) {
+    const path = `${name}/${inside}`;
+    const sha256 = await hashOf(join(modelsDir, path));
+    if (sha256 === null) throw new Problem(`${path} is missing. Fetch or import ${name} again.`);
+    files[file] = { path, sha256 };
+  }
+  const manifest = {
+    id,
+    build: set.build,
+    ...(set.kind === 'transducer' ? {} : { kind: set.kind }),
+    language: set.languages[id],
+    sample_rate: 16_000,
+    chunk_samples: CHUNK_SAMPLES,
+    context_size: CONTEXT_SIZE,
+    ...(set.extra_lead_in_ms === 0 ? {} : { extra_lead_in_ms: set.extra_lead_in_ms }),
+    normaliser: set.normaliser,
+    licence: set.licence,
+    files,
+  };
+  const text = JSON.stringify(manifest, null, 2).replace(
+    /"context_size": \[\s+(\d+),\s+(\d+)\s+\]/,
+    '"context_size": [$1, $2]',
+  );
+  await writeFile(join(modelsDir, `${id}.json`), `${text}\n`);
+}

@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import { Command, CommanderError, Option } from 'commander';
+import { downloadsOf, findEntry, readCatalogue } from './catalogue.ts';
+import { fetchModel } from './fetch-model.ts';
+import { importNemo } from './import-nemo.ts';
+import { buildsInUse, installedSets, readModelSet, useModelSet } from './model-set.ts';
+import { Problem } from './problem.ts';
+import { inMegabytes, table, type Terminal } from './terminal.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** Options that every command takes. */
+interface GlobalOptions {
+  readonly models?: string;
+  readonly catalogue?: string;
+}
+
+/** Runs one command and returns the exit status. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  let status = 0;
+  const program = new Command('svc-models');
+  const modelsDir = (): string =>
+    resolve(
+      program.opts<GlobalOptions>().models ?? process.env['MODELS_DIR'] ?? join(ROOT, 'models'),
+    );
+  const catalogue = (): string | undefined => program.opts<GlobalOptions>().catalogue;
+  program
+    .description('Download, choose and compare recognition models.')
+    .option('--models <dir>', 'models folder (default: MODELS_DIR, else models/)')
+    .option('--catalogue <file>', 'another catalogue file')
+    .configureOutput({ writeOut: (text) => terminal.say(text.trimEnd()), writeErr: () => {} })
+    .addHelpText(
+      'after',
+      '\n  svc-models fetch omniasr-ctc-300m && svc-models use omniasr-ctc-300m',
+    )
+    .exitOverride();
+  program
+    .command('list')
+    .description('list installed models, those in use, and the catalogue')
+    .action(async () => {
+      await list({ modelsDir: modelsDir(), catalogue: catalogue(), terminal });
+    });
+  program
+    .command('fetch <name>')
+    .description('download a model of the catalogue; resumes, and checks its hash')
+    .option('--accept-licence', 'do not ask about the licence', false)
+    .action(async (name: string, { acceptLicence }: { acceptLicence: boolean }) => {
+      const entry = findEntry(await readCatalogue(catalogue()), name);
+      await fetchModel(entry, { modelsDir: modelsDir(), acceptLicence, terminal });
+      terminal.say(`${name} is installed. svc-models use ${name} serves it.`);
+    });
+  addImport(program, { modelsDir, terminal });
+  program
+    .command('use <name>')
+    .description('serve this model after the next restart')
+    .addOption(new Option('--for <language>', 'for one language only').choices(['ki', 'luo']))
+    .action(async (name: string, options: { for?: 'ki' | 'luo' }) => {
+      await use({ modelsDir: modelsDir(), name, language: options.for, terminal });
+    });
+  withRecordings(program.command('compare <names...>'))
+    .description('show error rates side by side and write a report')
+    .action(async (names: string[], options: EvaluateOptions) => {
+      status = await evaluate(options, ['--compare', names.join(','), '--models', modelsDir()]);
+    });
+  withRecordings(program.command('sweep [name]'))
+    .description('find the best extra_lead_in_ms')
+    .action(async (name: string | undefined, options: EvaluateOptions) => {
+      status = await evaluate(options, ['--sweep', name ?? '', '--models', modelsDir()]);
+    });
+  try {
+    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    return status;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    throw new Problem(`${error.message}\nSee svc-models --help.`);
+  }
+}
+
+interface ImportOptions {
+  readonly name: string;
+  readonly licence: string;
+  readonly int8: boolean;
+  readonly kikuyuPrompt: string;
+  readonly dholuoPrompt: string;
+  readonly normaliser: string;
+}
+
+function addImport(
+  program: Command,
+  { modelsDir, terminal }: { modelsDir: () => string; terminal: Terminal },
+): void {
+  program
+    .command('import')
+    .description('import your own model')
+    .command('nemo <file>')
+    .description('export a NeMo checkpoint for the engine')
+    .requiredOption('--name <name>', 'name of the model')
+    .requiredOption('--licence <licence>', 'licence of the checkpoint')
+    .option('--int8', '8-bit signed weights: more than twice the streams per core', false)
+    .option(
+      '--kikuyu-prompt <code>',
+      "language code in the checkpoint's prompt_dictionary",
+      'ki-KE',
+    )
+    .option(
+      '--dholuo-prompt <code>',
+      "language code in the checkpoint's prompt_dictionary",
+      'luo-KE',
+    )
+    .option('--normaliser <name>', 'how the text was normalised in training', 'kikuyu-dholuo-1')
+    .action(async (checkpoint: string, options: ImportOptions) => {
+      const { name, licence, int8, normaliser } = options;
+      if (!/^[a-z0-9][a-z0-9.-]{0,63}$/.test(name)) {
+        throw new Problem('--name may have lower-case letters, digits, dots and hyphens.');
+      }
+      const prompts = { kikuyu: options.kikuyuPrompt, dholuo: options.dholuoPrompt };
+      await importNemo({
+        checkpoint,
+        modelsDir: modelsDir(),
+        name,
+        licence,
+        int8,
+        prompts,
+        normaliser,
+      });
+      terminal.say(`${name} is installed. svc-models use ${name} serves it.`);
+    });
+}
+
+async function list(input: {
+  modelsDir: string;
+  catalogue: string | undefined;
+  terminal: Terminal;
+}): Promise<void> {
+  const { modelsDir, terminal } = input;
+  const builds = await buildsInUse(modelsDir);
+  const rows = [['installed', 'kind', 'licence', 'in use for']];
+  for (const name of await installedSets(modelsDir)) {
+    const set = await readModelSet(modelsDir, name);
+    const ids = MODEL_IDS.filter((id) => builds.get(id) === set.build);
+    rows.push([name, set.kind, set.licence, ids.join(', ') || '-']);
+  }
+  terminal.say(table(rows));
+  const entries = await readCatalogue(input.catalogue);
+  const known = entries.map((entry) => {
+    const bytes = downloadsOf(entry).reduce((sum, file) => sum + file.bytes, 0);
+    return [entry.name, inMegabytes(bytes), entry.licence, entry.about];
+  });
+  terminal.say(`\n${table([['to fetch', 'size', 'licence', ''], ...known])}`);
+}
+
+const MODEL_OF: Readonly<Record<'ki' | 'luo', ModelId>> = {
+  ki: 'svc-asr-kikuyu-v1',
+  luo: 'svc-asr-dholuo-v1',
+};
+
+async function use(input: {
+  modelsDir: string;
+  name: string;
+  language: 'ki' | 'luo' | undefined;
+  terminal: Terminal;
+}): Promise<void> {
+  const ids = input.language === undefined ? MODEL_IDS : [MODEL_OF[input.language]];
+  await useModelSet(input.modelsDir, input.name, ids);
+  input.terminal.say(`${ids.join(' and ')} now use ${input.name}. Restart the service to load it.`);
+}
+
+interface EvaluateOptions {
+  readonly folder: string;
+  readonly language?: string;
+  readonly out?: string;
+}
+
+function withRecordings(command: Command): Command {
+  return command
+    .requiredOption('--folder <dir>', 'recordings: NAME.wav with NAME.txt beside it')
+    .addOption(
+      new Option('--language <language>', 'language of the recordings').choices(['ki', 'luo']),
+    )
+    .option('--out <dir>', 'output folder of the report');
+}
+
+/** Runs the evaluation in a child process that prints its report to this terminal. */
+async function evaluate(options: EvaluateOptions, args: readonly string[]): Promise<number> {
+  const rest = ['language', 'out'] as const;
+  const given = rest.flatMap((name) =>
+    options[name] === undefined ? [] : [`--${name}`, options[name]],
+  );
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, 'eval/src/main.ts'), '--folder', resolve(options.folder), ...args, ...given],
+    { stdio: 'inherit' },
+  );
+  const [status]: (number | null)[] = await once(child, 'close');
+  return status ?? 2;
+}

@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { loadManifests, startSherpaEngine } from '@svc-asr/engine';
+import { startService } from '@svc-asr/testing/service/service.ts';
+import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { STAND_IN_DIR } from '@svc-asr/testing/speech/stand-in.ts';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { run } from '../src/program.ts';
+import { serveFiles, type FileServer } from './file-server.ts';
+
+/** The published layouts: single files on a model hub, and a .tar.bz2 of a release. */
+const HUB = '/someone/sherpa-onnx-stand-in-ctc-int8/resolve/6abf1ec';
+const ROOT_FOLDER = 'sherpa-onnx-stand-in-ctc-int8';
+const ARCHIVE = `/releases/download/asr-models/${ROOT_FOLDER}.tar.bz2`;
+const published = new Map<string, Buffer>();
+let files = new Map<string, Buffer>();
+let folder = '';
+let models = '';
+let server: FileServer;
+let said: string[] = [];
+
+beforeAll(publish);
+beforeEach(async () => {
+  said = [];
+  folder = await mkdtemp(join(tmpdir(), 'fetch-'));
+  models = join(folder, 'models');
+  await mkdir(models);
+  files = new Map(published);
+  server = await serveFiles(files);
+  await writeFile(join(folder, 'catalogue.json'), JSON.stringify([hubEntry(), archiveEntry()]));
+});
+afterEach(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+async function publish(): Promise<void> {
+  const model = await readFile(join(STAND_IN_DIR, 'model.onnx'));
+  const tokens = await readFile(join(STAND_IN_DIR, 'tokens.txt'));
+  published.set(`${HUB}/model.int8.onnx`, model);
+  published.set(`${HUB}/tokens.txt`, tokens);
+  published.set(`${HUB}/LICENSE`, Buffer.from('a licence'));
+  const source = await mkdtemp(join(tmpdir(), 'published-'));
+  const inside = join(source, ROOT_FOLDER);
+  await mkdir(inside);
+  await cp(join(STAND_IN_DIR, 'model.onnx'), join(inside, 'model.int8.onnx'));
+  await writeFile(join(inside, 'tokens.txt'), tokens);
+  await writeFile(join(inside, 'README.md'), 'published');
+  const archive = join(source, 'archive.tar.bz2');
+  await promisify(execFile)('tar', ['-cjf', archive, '-C', source, ROOT_FOLDER]);
+  published.set(ARCHIVE, await readFile(archive));
+  await rm(source, { recursive: true });
+}
+
+const entry = {
+  about: 'A stand-in',
+  kind: 'offline_ctc',
+  parameters: 6_000_000,
+  licence: 'Apache-2.0',
+  licence_url: 'https://example.org/licence',
+  made_by: 'this project',
+  languages: ['kik', 'luo'],
+  published: ['none'],
+  notes: 'For tests.',
+};
+
+function remote(path: string) {
+  const bytes = published.get(path) ?? Buffer.alloc(0);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { url: `${server.url}${path}`, bytes: bytes.length, sha256 };
+}
+
+function hubEntry() {
+  const listed = [
+    { as: 'model.onnx', ...remote(`${HUB}/model.int8.onnx`) },
+    { as: 'tokens.txt', ...remote(`${HUB}/tokens.txt`) },
+    { as: 'LICENSE', ...remote(`${HUB}/LICENSE`) },
+  ];
+  return { name: 'stand-in', ...entry, files: listed };
+}
+
+function archiveEntry() {
+  const members = { 'model.onnx': 'model.int8.onnx', 'tokens.txt': 'tokens.txt' };
+  const archive = { ...remote(ARCHIVE), folder: ROOT_FOLDER, members };
+  return { name: 'stand-in-archive', ...entry, archive };
+}
+
+function svcModels(answer: string | null, ...args: string[]): Promise<number> {
+  const terminal = {
+    say: (line: string) => void said.push(line),
+    show: () => {},
+    ask: answer === null ? null : () => Promise.resolve(answer),
+  };
+  const places = ['--models', models, '--catalogue', join(folder, 'catalogue.json')];
+  return run([...args, ...places], terminal);
+}
+
+test('a model is fetched, licensed, used and streamed end to end through the service', async () => {
+  expect(await svcModels('yes', 'fetch', 'stand-in')).toBe(0);
+  expect(said.join('\n')).toContain('Apache-2.0 (https://example.org/licence)');
+  expect(await svcModels(null, 'use', 'stand-in')).toBe(0);
+  const engine = await startSherpaEngine({ modelsDir: models, children: 1, slotsPerChild: 4 });
+  const service = await startService({ creditMs: 60_000, parts: { engine } });
+  try {
+    const { model, pcm, expected } = speech('kikuyu-1');
+    const { body: session } = await service.createSession({ model, max_audio_seconds: 20 });
+    const client = await StreamClient.ready({ ...session, websocket_url: service.streamUrl });
+    for (const frame of framed(Buffer.from(pcm))) client.send(frame);
+    const { text } = await client.flush();
+    const heard = text.split(' ');
+    const right = expected.split(' ').filter((word) => heard.includes(word));
+    expect(right.length).toBeGreaterThan(expected.split(' ').length / 2);
+    expect(await client.close()).toMatchObject({ code: 1000 });
+  } finally {
+    await service.stop();
+    await engine.close();
+  }
+});
+
+test('an archive of a release gives the same model', async () => {
+  await svcModels(null, 'fetch', 'stand-in-archive', '--accept-licence');
+  await svcModels(null, 'use', 'stand-in-archive');
+  const manifests = await loadManifests(models);
+  expect(manifests.get('svc-asr-dholuo-v1')).toMatchObject({
+    kind: 'offline_ctc',
+    build: 'stand-in-archive',
+    licence: 'Apache-2.0',
+  });
+  expect((await readdir(join(models, 'stand-in-archive'))).toSorted()).toEqual([
+    'model.json',
+    'model.onnx',
+    'tokens.txt',
+  ]);
+});
+
+test.each([
+  ['no', 'Nothing was downloaded'],
+  [null, 'add --accept-licence'],
+])('with the answer %j nothing is downloaded', async (answer, sentence) => {
+  await expect(svcModels(answer, 'fetch', 'stand-in')).rejects.toThrow(sentence);
+  expect(server.asked).toEqual([]);
+  expect(await readdir(models)).toEqual([]);
+});
+
+test('a file that was changed at the source is refused, and nothing is installed', async () => {
+  files.set(`${HUB}/model.int8.onnx`, Buffer.alloc(hubEntry().files[0]?.bytes ?? 0));
+  await expect(svcModels('yes', 'fetch', 'stand-in')).rejects.toThrow('the catalogue says');
+  expect(await readdir(models)).toEqual(['.downloads']);
+  await svcModels(null, 'list');
+  expect(said.join('\n')).not.toMatch(/^stand-in +offline_ctc/m);
+});
