@@ -1,14 +1,11 @@
 #!/usr/bin/env bash
-# Lint and tests of the training room, a tiny training from speech to the engine among them (minutes).
-# Uses the Python at hand if it has all that is needed and the pinned torch, else makes training/.venv with requirements.txt.
+# Lints and tests the training room. Among the tests are a tiny training run from speech to the engine and the import of
+# NeMo checkpoints.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-if ! python3 -c 'import torch, onnx, onnxruntime, scipy, pytest, ruff; assert torch.__version__.startswith("2.13.0")' 2>/dev/null; then
-  [ -d .venv ] || python3 -m venv .venv
-  . .venv/bin/activate
-  pip install --quiet --requirement requirements.txt
-fi
-python3 -m ruff check .
-python3 -m ruff format --check .
-exec python3 -m pytest
+bash environment.sh
+python=../.cache/training/bin/python
+"$python" -m ruff check .
+"$python" -m ruff format --check .
+exec "$python" -m pytest

@@ -1,1 +1,1 @@
-"""Synthesis, features, model, loss, training, export: everything that makes the weights."""
+"""Everything that produces the weights: synthesis, features, model, loss, training and export."""

@@ -1,7 +1,7 @@
-"""What happens to a rendered voice between the mouth and the recogniser.
+"""Audio augmentation for synthesised speech.
 
 Resampling (a cheap new speaker), room, tilt, band limit, telephone, level, noise, babble; and
-utterances in which nobody speaks, so that silence, noise and tones are written as nothing.
+utterances without speech, so that the model learns to return nothing for silence, noise and tones.
 """
 
 import random
@@ -10,7 +10,7 @@ import numpy as np
 
 RATE = 16_000
 LEVEL_DB = (-45.0, -8.0)
-# the two tones of a telephone's key
+# the two tones of a telephone key (DTMF)
 KEY_ROWS, KEY_COLUMNS = (697, 770, 852, 941), (1209, 1336, 1477, 1633)
 
 
@@ -28,7 +28,7 @@ def resample(x: np.ndarray, ratio: float) -> np.ndarray:
 
 
 def coloured_noise(length: int, rng: random.Random) -> np.ndarray:
-    """White, dull, pink-like or with a mains hum; about one in power."""
+    """Returns white, dull or pink-like noise, or noise with mains hum; its power is about one."""
     noise = _numbers(rng).standard_normal(length, np.float32)
     kind = rng.random()
     if kind < 0.3:
@@ -47,7 +47,7 @@ def coloured_noise(length: int, rng: random.Random) -> np.ndarray:
 
 
 def room_and_band(x: np.ndarray, rng: random.Random) -> np.ndarray:
-    """Reverberation, a tilt of up to 6 dB an octave, a low-pass: one product of spectra."""
+    """Applies reverberation, a tilt of up to 6 dB per octave and a low-pass, in one product."""
     size = -(-(len(x) + 4000) // 8192) * 8192
     response = np.ones(size // 2 + 1, np.complex64)
     if rng.random() < 0.6:
@@ -64,14 +64,14 @@ def room_and_band(x: np.ndarray, rng: random.Random) -> np.ndarray:
 
 
 def g711(x: np.ndarray) -> np.ndarray:
-    """mu-law to eight bits and back, on the continuous curve"""
+    """Encodes to 8-bit mu-law and back, on the continuous curve."""
     compressed = np.sign(x) * np.log1p(255 * np.abs(x)) / np.log(256)
     steps = np.round(compressed * 127) / 127
     return np.sign(steps) * np.expm1(np.abs(steps) * np.log(256)) / 255
 
 
 def telephone(x: np.ndarray, low: float, high: float, peak: float) -> np.ndarray:
-    """Band to 8 kHz, G.711, back to 16 kHz."""
+    """Simulates a telephone: band-pass, 8 kHz, G.711, back to 16 kHz."""
     size = -(-len(x) // 4096) * 4096
     spectrum = np.fft.rfft(x, size)
     hz = np.arange(size // 2 + 1) * (RATE / size)
@@ -92,8 +92,8 @@ def set_level(x: np.ndarray, rng: random.Random) -> np.ndarray:
 def disturb(
     x: np.ndarray, rng: random.Random, others: list[np.ndarray], strength: float = 1.0
 ) -> np.ndarray:
-    """`others` are voices for babble; `strength` scales how often and how much, not the telephone
-    and the level."""
+    """Applies random augmentation. `others` are voices for babble. `strength` scales how often and
+    how much, except for the telephone and the level."""
     lead = rng.uniform(0.3, 1.5) if rng.random() < 0.1 else rng.uniform(0, 0.4)
     tail = rng.uniform(0.3, 1.5) if rng.random() < 0.1 else rng.uniform(0.05, 0.4)
     pause = [np.zeros(int(s * RATE), np.float32) for s in (lead, tail)]
@@ -128,7 +128,7 @@ def _tone(seconds: float, rng: random.Random) -> np.ndarray:
 
 
 def _dialling(seconds: float, rng: random.Random) -> np.ndarray:
-    """Keys of a telephone at an even pace: a number, or one key again and again."""
+    """Returns DTMF tones at an even pace: a number, or one key repeated."""
     t = np.arange(int(seconds * RATE)) / RATE
     period, keys = rng.uniform(0.1, 0.6), rng.choice([1, 10])
     rows, columns = (
@@ -140,7 +140,7 @@ def _dialling(seconds: float, rng: random.Random) -> np.ndarray:
 
 
 def nobody_speaks(rng: random.Random) -> np.ndarray:
-    """Silence, noise, tones, clicks: the right transcript is empty."""
+    """Returns silence, noise, tones or clicks. The correct transcript is empty."""
     seconds = rng.uniform(0.8, 7)
     length = int(seconds * RATE)
     kind = rng.random()
@@ -164,7 +164,7 @@ def nobody_speaks(rng: random.Random) -> np.ndarray:
 
 
 def warp_and_mask(mel, rng: random.Random, strength: float = 1.0):
-    """(T, 80) torch: stretches the frequency axis (vocal tracts differ), hides a band and a gap."""
+    """Warps the frequency axis of (T, 80) features (vocal tracts differ). Masks a band and gap."""
     if rng.random() < 0.5 * strength:
         mel = _warp(mel, rng.uniform(0.9, 1.1))
     if rng.random() < 0.5 * strength:

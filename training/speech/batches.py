@@ -1,7 +1,7 @@
 """Endless training batches from a folder of shards that may still be growing.
 
-Every batch holds utterances of one chunk count, so there is no padding to mask: the model has
-seen the zeros at the end, as it will in the engine.
+All utterances of a batch have the same number of chunks, so there is no padding to mask. The model
+sees the zeros at the end, as it does in the engine.
 """
 
 import random
@@ -36,7 +36,7 @@ class Batch:
 
 
 def chunks_for(samples: int) -> int:
-    """Chunks the engine decodes when the caller pads the tail: enough to cover every frame."""
+    """Returns how many chunks the engine decodes to cover every frame."""
     frames = (samples + HOP // 2) // HOP
     return max(1, -(-(frames - PRE_ENCODE) // SHIFT))
 
@@ -47,8 +47,8 @@ def pad_to_chunks(x: np.ndarray, chunks: int) -> np.ndarray:
 
 
 class Draw:
-    """Draws rows in proportion to a power of what each (synthesiser, language) holds: below 1, a
-    small one is heard more often than its hours, a big one less."""
+    """Samples rows in proportion to a power of the size of each (synthesiser, language). A power
+    below 1 oversamples small sources."""
 
     def __init__(self, folder: Path, rng: random.Random, power: float):
         self._folder, self._rng, self._power, self._left = folder, rng, power, 0
@@ -79,7 +79,7 @@ class Draw:
 
 
 class Batches:
-    """`strength` of the disturbances may be changed while batches are drawn."""
+    """The `strength` of the augmentation may change while batches are drawn."""
 
     def __init__(self, folder: Path, chunks: int, seed: int, power: float = 0.75):
         self._rng, self.strength = random.Random(seed), 1.0

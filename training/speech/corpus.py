@@ -1,12 +1,12 @@
-"""Real recordings as shards: a manifest of audio and text -> OUT/train and OUT/dev.
+"""Converts recordings to shards: a manifest of audio and text -> OUT/train and OUT/dev.
 
   python -m speech.corpus --manifest clips.tsv --language luo --name commonvoice --out DATA
 
-The manifest is a .tsv with a header that names at least `path` and `sentence` (Common Voice's own
-validated.tsv will do) and perhaps `client_id` or `speaker`; paths are relative to --audio. Audio is
-read by ffmpeg, so mp3 and any rate will do. Text goes through the normaliser. A line is left out,
-and counted, when its text is empty or has digits, or its audio is unreadable or of no fit length.
-Sentences whose hash falls into the dev share are never trained on, whoever reads them.
+The manifest is a .tsv with a header that names at least `path` and `sentence` (such as
+validated.tsv of Common Voice) and optionally `client_id` or `speaker`. Paths are relative to
+--audio. ffmpeg reads the audio, so any format and rate works. Text is normalised. Lines are skipped
+and counted if their text is empty or has digits, or if their audio is unreadable, too short or too
+long. Sentences in the dev share, chosen by hash, are never trained on.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def read_manifest(path: Path, audio: Path, language: str, dropped: Counter) -> l
 
 
 def read_audio(path: Path) -> np.ndarray:
-    """int16 at 16 kHz, empty when ffmpeg cannot read it"""
+    """Returns int16 samples at 16 kHz, empty if ffmpeg cannot read the file."""
     command = ["ffmpeg", "-v", "error", "-i", str(path), "-f", "s16le", "-ac", "1"]
     done = subprocess.run([*command, "-ar", str(RATE), "-"], capture_output=True, check=False)
     return np.frombuffer(done.stdout if done.returncode == 0 else b"", "<i2")
@@ -80,9 +80,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--manifest", type=Path, required=True)
-    parser.add_argument("--audio", type=Path, help="folder of the paths (default: the manifest's)")
+    parser.add_argument(
+        "--audio", type=Path, help="base folder of the paths (default: the manifest's folder)"
+    )
     parser.add_argument("--language", choices=LANGUAGES, required=True)
-    parser.add_argument("--name", required=True, help="of the corpus; weighs as one source")
+    parser.add_argument("--name", required=True, help="name of the corpus, sampled as one source")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--dev-share", type=float, default=0.02)
     options = parser.parse_args()
@@ -100,7 +102,7 @@ def main() -> None:
             spoken = utterances(part, options.language, options.name, dropped)
             hours += write_shard(options.out / side, name, spoken, *LIMITS_S)
         print(f"{side}: {len(some)} lines, {hours:.2f} h", flush=True)
-    print(f"left out: {dropped['text']} for their text, {dropped['audio']} for their audio")
+    print(f"skipped: {dropped['text']} for their text, {dropped['audio']} for their audio")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Draws a run's loss and development error as one small SVG.
+"""Plots the loss and development error of a run as a small SVG.
 
 python -m speech.curve --run RUN --out ../models/loss-curve.svg
 """

@@ -1,4 +1,4 @@
-"""espeak-ng inside this process: about ten times faster than one process a sentence."""
+"""Calls espeak-ng in this process, about ten times faster than one process per sentence."""
 
 import ctypes
 import ctypes.util
@@ -34,7 +34,7 @@ def _word(word: str, language: str, accent: Accent) -> str:
     out = ""
     for i, (sound, is_vowel) in enumerate(sounds):
         if i and is_vowel == sounds[i - 1][1] and not out.endswith("|"):
-            out += "|"  # keep neighbours apart, or espeak reads two mnemonics as one
+            out += "|"  # separator, or espeak reads two mnemonics as one
         out += ("'" if i == stress else "") + sound
     return out
 
@@ -53,12 +53,12 @@ class Espeak:
         self._lib = ctypes.CDLL(ctypes.util.find_library("espeak-ng") or "libespeak-ng.so.1")
         self.sample_rate = self._lib.espeak_Initialize(_SYNCHRONOUS, 0, None, 0)
         if self.sample_rate <= 0:
-            raise RuntimeError("espeak-ng does not start; install the espeak-ng package")
+            raise RuntimeError("espeak-ng could not start; install the espeak-ng package")
         self._parts: list[np.ndarray] = []
         kind = ctypes.CFUNCTYPE(
             ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p
         )
-        self._callback = kind(self._collect)  # kept: espeak holds only the pointer
+        self._callback = kind(self._collect)  # keep a reference: espeak holds only the pointer
         self._lib.espeak_SetSynthCallback(self._callback)
         self._current = None
 
@@ -68,7 +68,7 @@ class Espeak:
         return 0
 
     def say(self, text: str, language: str, voice: EspeakVoice, accent: Accent) -> np.ndarray:
-        """int16 mono at `sample_rate`"""
+        """Returns int16 mono samples at `sample_rate`."""
         name = f"{voice.base}+{voice.variant}"
         if name != self._current:
             if self._lib.espeak_SetVoiceByName(name.encode()) != 0:
@@ -82,6 +82,6 @@ class Espeak:
         size = ctypes.c_size_t(len(data))
         status = self._lib.espeak_Synth(data, size, 0, 0, 0, _UTF8_PHONEMES_ENDPAUSE, None, None)
         if status != 0:
-            raise RuntimeError(f"espeak_Synth answered {status}")
+            raise RuntimeError(f"espeak_Synth returned {status}")
         self._lib.espeak_Synchronize()
         return np.concatenate(self._parts) if self._parts else np.zeros(0, np.int16)

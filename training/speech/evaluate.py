@@ -1,4 +1,4 @@
-"""Greedy RNN-T decoding of a folder of shards, in torch: the development figure of training."""
+"""Greedy RNN-T decoding of shards in torch, for the development error during training."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -18,7 +18,7 @@ BATCH = 24
 
 @torch.no_grad()
 def evaluate(model: Transducer, folder: Path) -> dict[str, tuple[float, float]]:
-    """{"espeak kik": (WER, CER), ...}, one entry for each synthesiser and language"""
+    """Returns {"espeak kik": (WER, CER), ...}, one entry per synthesiser and language."""
     model.eval()
     audio, groups, pairs = Audio(folder), defaultdict(list), defaultdict(list)
     for row in read_rows(folder):

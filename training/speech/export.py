@@ -3,9 +3,9 @@
   python -m speech.export --checkpoint RUN/average.pt --out DIR
 
 The order of inputs matters, their names do not, except prompt_index; <blk> comes last in tokens.
-Weights are stored in half precision with a Cast behind each: ONNX Runtime folds the casts when it
-loads, so files are half the size and arithmetic stays fp32. No dynamic int8: its one scale for a
-whole batch would let one caller's audio change another's letters.
+Weights are stored in half precision, each followed by a Cast. ONNX Runtime folds the casts when it
+loads, so files are half the size and arithmetic stays fp32. Dynamic int8 is not used: it has one
+scale for a whole batch, so one stream's audio could change another's text.
 """
 
 import argparse
@@ -34,7 +34,7 @@ OUTPUTS = [
 
 
 class StreamingEncoder(nn.Module):
-    """(B, D, 14) out, as the engine reads it"""
+    """Returns (B, D, 14), the layout that the engine reads."""
 
     def __init__(self, encoder: nn.Module):
         super().__init__()
@@ -96,7 +96,7 @@ def metadata(model: Transducer, comment: str) -> dict[str, str]:
 
 
 def halve(graph: onnx.GraphProto) -> None:
-    """Large fp32 initialisers become fp16 with a Cast back; the Cast's output keeps the name."""
+    """Stores large fp32 initialisers as fp16 with a Cast back, whose output keeps the name."""
     casts = []
     for tensor in graph.initializer:
         values = numpy_helper.to_array(tensor)
@@ -138,7 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--checkpoint", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--whole", action="store_true", help="store fp32, twice the size")
+    parser.add_argument("--whole", action="store_true", help="store fp32 weights (twice the size)")
     options = parser.parse_args()
     export(torch.load(options.checkpoint, map_location="cpu"), options.out, not options.whole)
     size = sum(path.stat().st_size for path in options.out.iterdir())

@@ -3,7 +3,7 @@
 Samples in [-1, 1]; 25 ms periodic Hann; 10 ms hop; frame t centred on sample 160 t + 80, mirrored
 at the ends; no DC removal; no dither; pre-emphasis 0.97 within each frame; 512-point power
 spectrum; 80 Slaney mel filters with Slaney area norm, 0..8000 Hz; natural log floored at
-FLT_EPSILON (-15.94). tests/test_feature_parity.py asks the engine itself.
+FLT_EPSILON (-15.94). tests/test_feature_parity.py compares with the engine.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""Festival's diphone voices, driven by segments: we give every sound, its length and its pitch.
+"""Festival's diphone voices, driven by segments with explicit phone, duration and pitch.
 
-So no voice's own text, stress or duration rules come in, and tempo and melody vary freely.
+The voices' own text, stress and duration rules are bypassed, so tempo and melody vary freely.
 """
 
 import random
@@ -51,7 +51,7 @@ class Phrase:
         self.segments.append((phone, length, pitch))
 
     def word(self, sounds: list[tuple[str, bool]]) -> bool:
-        """False, and nothing added, when the voice lacks a sound or a transition."""
+        """Returns False and adds nothing if the voice lacks a sound or a transition."""
         before = len(self.segments)
         prominent = stressed(sounds, self.language)
         for i, (unit, is_vowel) in enumerate(sounds):
@@ -72,7 +72,7 @@ class Phrase:
     def _sayable(self, start: int) -> bool:
         names = [s[0] for s in self.segments[max(0, start - 1) :]]
         pairs = [f"{a}-{b}" for a, b in pairwise(names)]
-        # whatever follows, the word must also be able to end before a pause
+        # any word must also be able to end before a pause
         return all(p in self.voice.inventory for p in [*pairs, f"{names[-1]}-{self.voice.silence}"])
 
     def pause(self, low: float, high: float) -> None:
@@ -94,7 +94,7 @@ class Phrase:
 def phrase(
     text: str, language: str, voice: DiphoneVoice, accent: Accent, rng: random.Random
 ) -> tuple[str, str] | None:
-    """(what is said, Festival's input), or None when too little can be said"""
+    """Returns (spoken text, Festival input), or None if the voice can say too little of it."""
     made, said = Phrase(voice, language, rng), []
     for words, _ in clauses(text):
         for word in words:
@@ -107,7 +107,9 @@ def phrase(
 
 
 def synthesise(voice_name: str, inputs: Iterable[str]) -> list[tuple[np.ndarray, int]]:
-    """One process for many utterances -> (int16 samples, rate) of each, empty where it failed"""
+    """Synthesises many utterances in one process.
+
+    Returns (int16 samples, rate) of each; the samples are empty if synthesis failed."""
     inputs = list(inputs)
     with tempfile.TemporaryDirectory() as folder:
         lines = [f"(voice_{voice_name})"]

@@ -1,7 +1,7 @@
-"""Festival's two HTS voices, kept out of training entirely: what the model makes of a stranger.
+"""Festival's two HTS voices, held out from training to evaluate on unknown voices.
 
 The Catalan woman speaks Kikuyu (seven vowels; no h, no ng'), the American one Dholuo. An HTS voice
-makes its own prosody from words, so words are put into its lexicon under invented names.
+derives its prosody from words, so our words are added to its lexicon under invented names.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def _phones(voice: HtsVoice, unit: str) -> list[str] | None:
 
 
 def _syllables(voice: HtsVoice, word: str) -> str | None:
-    """((n i1) 0) ((k a1) 1): one syllable for each vowel, consonants before it"""
+    """Returns one syllable per vowel, with the consonants before it: ((n i1) 0) ((k a1) 1)."""
     sounds = word_sounds(word, voice.language, Accent())
     prominent = stressed(sounds, voice.language)
     syllables, onset = [], []
@@ -70,7 +70,7 @@ def _syllables(voice: HtsVoice, word: str) -> str | None:
 
 
 def hts_phrase(text: str, voice: HtsVoice) -> tuple[str, str] | None:
-    """(what is said, Festival's input): words with a sound the voice lacks are left out of both"""
+    """Returns (spoken text, Festival input) without the words that need a sound the voice lacks."""
     said, entries, names = [], [], []
     for words, _ in clauses(text):
         for word in words:

@@ -1,7 +1,7 @@
 """Which sounds each Festival voice has, in its own phone names.
 
-A missing sound is missing here: words that need it are left out of what the voice says, rather
-than teaching the model a wrong sound. Borrowed are only sounds that no other letter claims: in
+If a voice lacks a sound, words that need it are left out instead of teaching the model a wrong
+sound. Sounds are borrowed only if no other letter uses them: in
 Kikuyu [d] stands for th and [b], [g] for their fricatives, because the plain stops are written
 only after a nasal.
 """
@@ -43,7 +43,7 @@ class DiphoneVoice:
 
 
 def _inventory(path: Path) -> frozenset[str]:
-    """Names of the diphones, from the text at the head of the group file."""
+    """Returns the names of the diphones, from the text at the head of the group file."""
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: install the Festival voice it belongs to")
     head, _, rest = path.read_bytes().partition(b"EST_Header_End\n")

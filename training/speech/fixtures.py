@@ -1,4 +1,4 @@
-"""Renders the project's own sentences: models/fixtures/sentences.tsv -> NAME.wav and NAME.txt.
+"""Synthesises the project's own sentences: models/fixtures/sentences.tsv -> NAME.wav and NAME.txt.
 
 python -m speech.fixtures ../models/fixtures
 """

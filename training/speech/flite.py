@@ -1,4 +1,4 @@
-"""Flite's statistical voices of two American men, driven by phones; its own prosody.
+"""Flite's statistical voices of two American men, driven by phones, with Flite's own prosody.
 
 `slt` stays out of training: the same woman is Festival's held-out HTS voice.
 """

@@ -1,9 +1,9 @@
-"""Renders the held-out sentences for `npm run eval`: OUT/SET/NAME.wav and .txt.  SYNTHETIC SPEECH.
+"""Synthesises the held-out sentences for `npm run eval`: OUT/SET/NAME.wav and .txt.
 
   python -m speech.held_out --sentences DIR --out DIR [--limit 200]
 
-Sets: seen (voices of the training), unseen (an espeak language and speakers never trained on),
-festival (a synthesiser's voices never trained on). NAME begins with the language, ki- or luo-.
+Sets: seen (training voices), unseen (a held-out espeak language and speakers), festival (held-out
+Festival voices). NAME starts with the language, ki- or luo-.
 Needs numpy, scipy, espeak-ng and Festival with festvox-ca-ona-hts and festvox-us-slt-hts.
 """
 
@@ -76,7 +76,7 @@ def main() -> None:
     )
     parser.add_argument("--sentences", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--limit", type=int, default=200, help="sentences of each language")
+    parser.add_argument("--limit", type=int, default=200, help="sentences per language")
     options = parser.parse_args()
     split = split_sentences(options.sentences)
     texts = {language: split[language].test[: options.limit] for language in CODES}

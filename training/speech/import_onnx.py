@@ -4,7 +4,7 @@
 
 The exporter keeps most parameter names; a Linear's weight becomes a nameless transposed constant,
 found through the MatMul that uses it, whose node name is the module's path. The CTC head is not
-exported: it starts anew, and training lets it settle before it may move the encoder.
+exported. It starts with new weights, and at first its loss does not update the encoder.
 """
 
 import argparse
@@ -21,7 +21,7 @@ PARTS = {"encoder": "encoder", "decoder": "predictor", "joiner": "joint"}
 
 
 def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
-    """Initialisers as float32, looking through the Cast that fp16 storage puts behind them."""
+    """Returns the initialisers as float32, also those that are stored as fp16 with a Cast."""
     found = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
     for node in graph.node:
         if node.op_type == "Cast" and node.input[0] in found:
@@ -33,7 +33,10 @@ def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
 
 
 def _module_path(node_name: str) -> str:
-    """/layers.0/attention/query/MatMul -> layers.0.attention.query; a Sequential repeats itself."""
+    """Maps a node to its module: /layers.0/attention/query/MatMul -> layers.0.attention.query.
+
+    A Sequential writes its own name twice. One is dropped.
+    """
     parts = node_name.strip("/").split("/")[:-1]
     kept = [
         p for i, p in enumerate(parts) if not (parts[i + 1 : i + 2] or [""])[0].startswith(p + ".")
@@ -42,7 +45,7 @@ def _module_path(node_name: str) -> str:
 
 
 def _lstm(prefix: str, node: onnx.NodeProto, constants: dict) -> dict[str, np.ndarray]:
-    """ONNX orders the gates i, o, f, c; torch i, f, c, o."""
+    """Reorders the gates from ONNX (i, o, f, c) to torch (i, f, c, o)."""
 
     def reorder(x: np.ndarray) -> np.ndarray:
         i, o, f, c = np.split(x, 4)
@@ -59,7 +62,7 @@ def _lstm(prefix: str, node: onnx.NodeProto, constants: dict) -> dict[str, np.nd
 
 
 def read_parameters(path: Path) -> dict[str, np.ndarray]:
-    """Parameters of one exported file by their torch names within that part."""
+    """Returns the parameters of one exported file by their torch names within that part."""
     graph = onnx.load(path).graph
     constants = _constants(graph)
     found = {name: value for name, value in constants.items() if "::" not in name}
@@ -72,7 +75,7 @@ def read_parameters(path: Path) -> dict[str, np.ndarray]:
 
 
 def load_exported(folder: Path, model: Transducer) -> list[str]:
-    """Fills the model; returns the names left as they were (the CTC head)."""
+    """Loads the weights into the model. Returns the names that were not loaded (the CTC head)."""
     state = model.state_dict()
     missing = []
     for file, part in PARTS.items():

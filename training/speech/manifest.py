@@ -17,7 +17,7 @@ NORMALISER = "kikuyu-dholuo-1"
 
 
 def context_size(encoder: Path) -> tuple[int, int]:
-    """Encoder frames to the left and to the right, from the metadata the engine reads too."""
+    """Returns the left and right context in encoder frames, from the engine's own metadata."""
     props = onnx.load(encoder).metadata_props
     values = {entry.key: entry.value for entry in props}
     chunk = int(values["chunk_shift"]) // int(values["subsampling_factor"])

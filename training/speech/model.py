@@ -1,7 +1,7 @@
 """Cache-aware streaming FastConformer RNN-T with a language prompt, small.
 
-One forward() serves both uses, so the chunked attention [56, 13] and the causal convolutions of
-training are the streaming ones, not a mask that imitates them:
+Training and streaming share one forward(), so training uses the same chunked attention [56, 13] and
+causal convolutions as streaming, not a mask that imitates them:
 
   training   K chunks at once, empty caches   (112 K + 9 mel frames -> 14 K encoder frames)
   streaming  K = 1, caches of the last call   (121 mel frames -> 14 encoder frames)
@@ -35,8 +35,8 @@ class CausalConv2d(nn.Module):
 
 
 class Subsampling(nn.Module):
-    """x8 with dense convolutions of few channels: on a CPU the depthwise ones of NeMo took most
-    of a training step."""
+    """Subsamples by 8 with dense convolutions of few channels. On a CPU, NeMo's depthwise
+    convolutions took most of a training step."""
 
     def __init__(self, width: int, channels: int, bins: int = 80):
         super().__init__()
@@ -180,7 +180,7 @@ class Encoder(nn.Module):
 
 
 def _sinusoids(width: int) -> Tensor:
-    """One row for each distance query - key, +69 .. -13"""
+    """Returns one row for each distance query - key, +69 .. -13."""
     distance = torch.arange(LEFT + CHUNK - 1, -CHUNK, -1).float().unsqueeze(1)
     rate = torch.exp(torch.arange(0, width, 2).float() * -(math.log(10_000.0) / width))
     table = torch.zeros(distance.size(0), width)
@@ -189,7 +189,7 @@ def _sinusoids(width: int) -> Tensor:
 
 
 class Predictor(nn.Module):
-    """The embedding of the blank stands for the start of the utterance."""
+    """Uses the embedding of the blank as the start of the utterance."""
 
     def __init__(self, size: int):
         super().__init__()

@@ -1,6 +1,6 @@
-"""Kikuyu and Dholuo text as the model writes it: lower case, ĩ and ũ, the apostrophe of ng'.
+"""Normalises Kikuyu and Dholuo text to the model's spelling: lower case, ĩ and ũ, ng'.
 
-Real corpora arrive damaged in a few known ways, and a model trained on damaged spelling writes it:
+Real corpora are damaged in a few known ways, and a model learns the spelling it is trained on:
 - UTF-8 read as Windows-1252 or Latin-1 and saved again, once or twice (ĩ becomes "Ä©");
 - look-alikes for the tilde: macron, circumflex, Greek letters, a combining tilde, "i~";
 - seven kinds of apostrophe for the one in ng', or none because a tool dropped it (Dholuo).
@@ -32,7 +32,7 @@ _LOST_APOSTROPHE = {
 
 
 def undo_double_encoding(text: str) -> str:
-    """Reverses UTF-8 that was read as Windows-1252 or Latin-1, as often as it was done."""
+    """Reverses UTF-8 that was read as Windows-1252 or Latin-1, once or several times."""
     for _ in range(3):
         if not _DOUBLE_ENCODED.search(text):
             return text
@@ -44,7 +44,7 @@ def undo_double_encoding(text: str) -> str:
 
 
 def _reread(text: str) -> str | None:
-    """Windows-1252 leaves five bytes undefined; tools pass those through as Latin-1 controls."""
+    """Decodes as UTF-8 again. Bytes that Windows-1252 leaves undefined count as Latin-1."""
     data = bytearray()
     for character in text:
         try:
@@ -60,14 +60,14 @@ def _reread(text: str) -> str | None:
 
 
 def fold(text: str) -> str:
-    """One spelling for each letter and for the apostrophe; punctuation stays."""
+    """Maps each letter and the apostrophe to one spelling. Keeps punctuation."""
     text = undo_double_encoding(text)
     text = re.sub("([iuIU])~", "\\1\u0303", text)
     return unicodedata.normalize("NFC", text.lower()).translate(_LOOK_ALIKES)
 
 
 def normalise(text: str, language: str | None = None) -> str:
-    """What the model is taught to write: letters, single spaces, the apostrophe only after ng."""
+    """Returns training text: letters, single spaces, and the apostrophe only after ng."""
     text = fold(text).replace("-", "")
     text = re.sub(r"(?<!ng)'", "", text)
     text = "".join(c if c in LETTERS or c == "'" else " " for c in text)
@@ -78,5 +78,5 @@ def normalise(text: str, language: str | None = None) -> str:
 
 
 def without_tilde(text: str) -> str:
-    """For the second error figure: much Kikuyu is typed without tildes."""
+    """Removes tildes, for the second error rate. Much Kikuyu is typed without them."""
     return text.replace("ĩ", "i").replace("ũ", "u")

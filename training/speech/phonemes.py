@@ -33,7 +33,7 @@ CONSONANTS = {"kik": _longest_first(_BOTH + _KIKUYU), "luo": _longest_first(_BOT
 
 
 class Accent:
-    """How one speaker says what the spelling leaves open; drawn once per utterance."""
+    """The speaker's choices where the spelling is ambiguous, drawn once per utterance."""
 
     def __init__(self, kikuyu_c: str = "S", harmony: str = "", salt: str = ""):
         self.kikuyu_c = kikuyu_c  # "S" or "tS", by region
@@ -77,7 +77,8 @@ def word_sounds(word: str, language: str, accent: Accent) -> list[tuple[str, boo
 
 
 def stressed(sounds: list[tuple[str, bool]], language: str) -> int | None:
-    """Index of the prominent vowel: last but one, or the last of a Dholuo word in a consonant."""
+    """Returns the index of the stressed vowel: the last but one, or the last if a Dholuo word
+    ends in a consonant."""
     vowels = [i for i, (_, is_vowel) in enumerate(sounds) if is_vowel]
     if not vowels:
         return None
@@ -92,6 +93,6 @@ def words(text: str) -> list[str]:
 
 
 def clauses(text: str) -> list[tuple[list[str], str]]:
-    """(words, punctuation) of each stretch between marks, so that pauses fall where written."""
+    """Returns (words, punctuation) of each clause, so that pauses follow the punctuation."""
     parts = re.findall(r"([^,.;:?!]+)([,.;:?!]*)", fold(text).replace("-", ""))
     return [(words(chunk), mark[:1]) for chunk, mark in parts if words(chunk)]

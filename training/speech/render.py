@@ -1,4 +1,4 @@
-"""Renders the training and development speech.  SYNTHETIC SPEECH ONLY.
+"""Synthesises the training and development speech.  SYNTHETIC SPEECH ONLY.
 
   python -m speech.render --sentences DIR --out DIR --synthesiser espeak [--jobs 2]
 
@@ -59,7 +59,7 @@ def draw_voice(rng: random.Random, slow: int, fast: int, named: float) -> Espeak
 
 
 def training_texts(split: dict[str, Split], rng: random.Random, quick: int | None) -> list:
-    """(language, text) in one shuffled list, so that any number of shards is a fair mixture."""
+    """Returns a shuffled list of (language, text), so that any number of shards is well mixed."""
     renders = {"kik": (5, 6000), "luo": (1, 4000)}
     texts = []
     for language, (times, made_up) in renders.items():
@@ -122,7 +122,7 @@ def _festival_shard(work: tuple[Path, str, str, DiphoneVoice, list[str]]) -> flo
 
 
 def festival_work(split: dict[str, Split], out: Path, quick: int | None) -> list:
-    """Kikuyu has four voices with its seven vowels, so each says more of it."""
+    """Assigns texts to voices. Only four voices have Kikuyu's seven vowels, so each gets more."""
     each = {"kik": 4000, "luo": 1600}
     rng, work = random.Random(12), []
     for voice in diphone_voices():
@@ -179,7 +179,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--synthesiser", choices=SYNTHESISERS, default="espeak")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--quick", type=int, help="only so many utterances, for a trial")
+    parser.add_argument("--quick", type=int, help="number of utterances, for a quick trial")
     options = parser.parse_args()
     plan, shard = SYNTHESISERS[options.synthesiser]
     work = plan(split_sentences(options.sentences), options.out, options.quick)

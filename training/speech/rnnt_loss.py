@@ -1,8 +1,8 @@
 """RNN-T loss in plain torch: the recursion runs over anti-diagonals, the gradient is closed form.
 
 Only two log-probabilities of a lattice cell (blank, next label) enter the recursion. The gradient
-of the logits is softmax x occupancy minus the occupancy of the two arcs, made in place, so that
-autograd never keeps a second (B, T, U, V) tensor.
+of the logits is softmax x occupancy minus the occupancy of the two arcs. It is computed in place,
+so autograd never keeps a second (B, T, U, V) tensor.
 """
 
 import torch
@@ -26,7 +26,7 @@ def _unskew(x: Tensor, frames: int) -> Tensor:
 
 
 def occupancy(blank: Tensor, label: Tensor, frames: Tensor, labels: Tensor):
-    """Log-likelihood (B,) and the occupancies (B, T, U + 1) of the blank and label arcs."""
+    """Returns log-likelihood (B,) and occupancies (B, T, U + 1) of the blank and label arcs."""
     batch, longest, width = blank.shape
     u, b = torch.arange(width)[None, None], torch.arange(batch)
     late = (torch.arange(longest)[None] >= frames[:, None])[..., None]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def distance(a: Sequence, b: Sequence) -> int:
-    """Insertions, deletions and substitutions that turn a into b."""
+    """Returns the number of insertions, deletions and substitutions that turn a into b."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         diagonal, row[0] = row[0], i
@@ -14,7 +14,7 @@ def distance(a: Sequence, b: Sequence) -> int:
 
 
 def error_rates(pairs: list[tuple[str, str]]) -> tuple[float, float]:
-    """(reference, hypothesis) pairs -> WER and CER in percent"""
+    """Returns WER and CER in percent for (reference, hypothesis) pairs."""
     words = sum(len(r.split()) for r, _ in pairs)
     characters = sum(len(r) for r, _ in pairs)
     word_errors = sum(distance(r.split(), h.split()) for r, h in pairs)

@@ -1,8 +1,8 @@
-"""Sentence lists, and the split that comes before anything else is done with them.
+"""Reads sentence lists and splits them before any other step.
 
 A list is a .tsv of "source<TAB>sentence". Whole sentences are held out: when a long one is cut
 into clauses, all its clauses are on the same side. Seed and order must not change, or sentences
-held out from released weights would slip into the next training.
+held out from released weights would enter the next training.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ class Split:
 
 
 def cut(sentence: str, limit: int) -> list[str]:
-    """Long sentences at their punctuation, so that utterances stay short."""
+    """Splits long sentences at their punctuation, so that utterances stay short."""
     if len(sentence) <= limit:
         return [sentence]
     clauses, current = [], ""
@@ -78,9 +78,9 @@ def _syllables(word: str) -> list[str]:
 
 
 def invented(texts: list[str], rng: random.Random) -> str:
-    """Words of several sentences in no order, half of them crossed with another word's ending.
+    """Returns words of several sentences in random order, half of them with another word's ending.
 
-    Without these the predictor learns the few thousand sentences by heart and guesses.
+    Without these the predictor memorises the few thousand sentences.
     """
     chosen = []
     for _ in range(rng.randint(3, 9)):

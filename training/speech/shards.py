@@ -1,7 +1,7 @@
 """Rendered speech on disk: NAME.pcm (int16, 16 kHz, utterances end to end) and NAME.tsv.
 
-The .tsv is renamed into place last, so a shard is either whole or not there, and a training run
-may pick shards up while more are being rendered.
+The .tsv is renamed into place last, so a shard is either complete or absent, and training can
+use finished shards while others are being synthesised.
 """
 
 import os
@@ -35,7 +35,7 @@ class Row:
 
 
 def trim(samples: np.ndarray, keep: int = 1600, threshold: int = 200) -> np.ndarray:
-    """Synthesisers end in a pause; 0.1 s stays on each side."""
+    """Trims silence and keeps 0.1 s on each side."""
     loud = np.flatnonzero(np.abs(samples.astype(np.int32)) > threshold)
     if not len(loud):
         return samples[:0]
@@ -45,7 +45,7 @@ def trim(samples: np.ndarray, keep: int = 1600, threshold: int = 200) -> np.ndar
 def write_shard(
     folder: Path, name: str, utterances: Iterable[Utterance], shortest=0.8, longest=11.0
 ) -> float:
-    """Returns the hours written; utterances outside the limits are left out."""
+    """Writes a shard without utterances outside the limits. Returns the hours written."""
     folder.mkdir(parents=True, exist_ok=True)
     offset, lines = 0, []
     with open(folder / f"{name}.pcm", "wb") as pcm:
@@ -74,7 +74,7 @@ def read_rows(folder: Path) -> list[Row]:
 
 
 class Audio:
-    """Memory maps of the shards, opened when first asked for."""
+    """Memory maps of the shards, opened on first use."""
 
     def __init__(self, folder: Path):
         self._folder, self._maps = folder, {}

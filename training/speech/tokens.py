@@ -9,7 +9,7 @@ _IDS = {token: i for i, token in enumerate(TOKENS)}
 
 
 def encode(text: str) -> list[int]:
-    """A word starts with ▁; no text is no tokens, so that silence may be written as nothing."""
+    """Encodes text. Words start with ▁; empty text gives no tokens."""
     return [_IDS[c] for c in "▁" + text.replace(" ", "▁")] if text else []
 
 

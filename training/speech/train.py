@@ -5,7 +5,7 @@
 One single-threaded process per core with averaged gradients: 1.3 times as fast as one process
 with two threads. The learning rate follows the audio seen, never the clock, so a run may be
 paused. RUN/schedule.json holds the hours to train; edit it and the run ends earlier or later.
-Start it again with the same --run to go on from its last checkpoint. For speed set
+Run it again with the same --run to continue from the last checkpoint. For speed set
 MALLOC_TOP_PAD_=1000000000 MALLOC_MMAP_THRESHOLD_=4000000000 MALLOC_TRIM_THRESHOLD_=8000000000.
 """
 
@@ -27,14 +27,14 @@ from .tokens import BLANK
 
 LOG_STEPS, CONTROL_STEPS, CHECKPOINT_STEPS = 20, 50, 400
 CTC_WEIGHT, CLIP, FLOOR = 0.3, 1.0, 0.01
-CALM_FROM, CALM = 0.6, 0.4  # disturbances weaken from this part of the run to this strength
+CALM_FROM, CALM = 0.6, 0.4  # augmentation weakens from this point of the run to this strength
 SHORTEST = 16  # labels; the loss is per label, and an empty utterance must not divide by zero
 
 
 class Averager:
-    """The mean gradient of all processes through shared memory: 9 ms for 6 M parameters.
+    """Averages the gradients of all processes through shared memory: 9 ms for 6 M parameters.
 
-    The seconds of audio travel along, so that all processes take the same decisions."""
+    Shares the seconds of audio too, so that all processes make the same decisions."""
 
     def __init__(self, parameters, rank: int, shared: torch.Tensor, barrier):
         self._parameters, self._rank, self._shared = parameters, rank, shared
@@ -58,7 +58,7 @@ class Averager:
 
 
 def losses(model: Transducer, batch: Batch, ctc_alone: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """RNN-T and CTC loss per label. `ctc_alone`: a new CTC head must not move the encoder."""
+    """Returns RNN-T and CTC loss per label. `ctc_alone`: CTC does not update the encoder."""
     with torch.autocast("cpu", torch.bfloat16):
         encoded = model.encode(batch.mel, batch.prompts)
         ctc_in = model.ctc_log_probabilities(encoded.detach() if ctc_alone else encoded)
@@ -80,7 +80,7 @@ def learning_rate(peak: float, step: int, warmup: int, progress: float) -> float
 
 
 def disturbance(progress: float) -> float:
-    """Full while much is learnt, weaker at the end, when clear speech gets its finish."""
+    """Returns the augmentation strength: full at first, weaker towards the end of the run."""
     return 1 - (1 - CALM) * min(1.0, max(0.0, progress - CALM_FROM) / (1 - CALM_FROM))
 
 
@@ -119,7 +119,7 @@ class Trainer:
         return None
 
     def _measure_features(self) -> None:
-        """Every process draws the same batches, so that all scale features alike."""
+        """Measures feature statistics on the same batches in every process."""
         sample = iter(Batches(self.options.data / "train", self.options.chunks, 7))
         mel = torch.cat([next(sample).mel.reshape(-1, 80) for _ in range(8)])
         self.model.encoder.mean.copy_(mel.mean(0))
@@ -134,7 +134,7 @@ class Trainer:
         rnnt, ctc = losses(self.model, batch, new_head)
         loss = (1 - CTC_WEIGHT) * rnnt + CTC_WEIGHT * ctc
         if self.options.warm is None and self.step < self.options.ctc_steps:
-            loss = ctc  # from nothing, CTC finds the alignment first
+            loss = ctc  # from scratch, CTC learns the alignment first
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         if self.rank == 0 and self.step % CONTROL_STEPS == 0:
@@ -182,7 +182,7 @@ def _save(state: dict, path: Path) -> None:
 
 
 class Progress:
-    """The line people watch, and the same as JSON for the loss curve."""
+    """Prints progress and logs it as JSON for the loss curve."""
 
     def __init__(self, run: Path):
         self._log = open(run / "log.jsonl", "a", encoding="utf-8")  # noqa: SIM115
@@ -236,17 +236,28 @@ def parse_options():
     )
     parser.add_argument("--data", type=Path, required=True, help="folder with train/ and dev/")
     parser.add_argument("--run", type=Path, required=True, help="checkpoints and log")
-    parser.add_argument("--hours", type=float, default=80, help="of audio, passes counted")
+    parser.add_argument("--hours", type=float, default=80, help="hours of audio, counting repeats")
     parser.add_argument("--warm", type=Path, help="start from these weights")
     parser.add_argument("--config", type=json.loads, default={}, help='e.g. {"width": 256}')
-    parser.add_argument("--chunks", type=int, default=64, help="a step, all processes; 1.12 s each")
+    parser.add_argument(
+        "--chunks", type=int, default=64, help="chunks of 1.12 s per step, over all processes"
+    )
     parser.add_argument("--rate", type=float, default=1e-3, help="peak learning rate")
     parser.add_argument("--warmup", type=int, default=500, help="steps")
-    parser.add_argument("--ctc-steps", type=int, default=400, help="first steps without RNN-T")
-    parser.add_argument("--head-steps", type=int, default=200, help="warm: CTC head settles")
+    parser.add_argument(
+        "--ctc-steps", type=int, default=400, help="initial steps without RNN-T loss"
+    )
+    parser.add_argument(
+        "--head-steps",
+        type=int,
+        default=200,
+        help="with --warm: steps that train only the CTC head",
+    )
     parser.add_argument("--ema", type=float, default=0.999)
-    parser.add_argument("--power", type=float, default=0.75, help="1: synthesisers by their hours")
-    parser.add_argument("--seed", type=int, default=1, help="order and disturbances")
+    parser.add_argument(
+        "--power", type=float, default=0.75, help="sampling power; 1 samples sources by size"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed for order and augmentation")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 

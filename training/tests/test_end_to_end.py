@@ -1,4 +1,4 @@
-"""In minutes: speech is made, a tiny model trained, exported, loaded by the engine, decoded."""
+"""Synthesises speech, trains and exports a tiny model, and decodes with it in the engine."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def test_training_brings_the_loss_down(trained):
 
 @pytest.fixture(scope="module")
 def continued(trained):
-    """A few steps more on the weights that ship, exported again."""
+    """Trains the bundled weights for a few more steps and exports them again."""
     warm, out = trained / "warm.pt", trained / "continued"
     run("speech.import_onnx", "--model", MODELS / "demo", "--out", warm)
     options = ["--jobs", 1, "--chunks", 16, "--hours", 0.03, "--rate", 1e-5, "--warmup", 2]
@@ -69,7 +69,7 @@ def continued(trained):
 
 
 def test_the_engine_writes_what_torch_writes(trained, continued):
-    """Letter for letter: features, chunks, caches, half-precision weights, greedy search."""
+    """Features, chunks, caches, half-precision weights and greedy search give the same text."""
     model = Transducer().eval()
     load_exported(continued, model)
     audio, rows = Audio(trained / "data/dev"), read_rows(trained / "data/dev")[:6]

@@ -33,7 +33,7 @@ def run(folder, name, *inputs):
 
 
 def worst_difference(folder, model):
-    """Two chunks through the encoder with caches, a label, the joint: torch against ONNX."""
+    """Compares torch with ONNX: two chunks through the encoder, a label and the joint."""
     mel, length, prompt = torch.randn(2, 80, WINDOW), torch.full((2,), WINDOW), torch.tensor([0, 1])
     caches = model.encoder.empty_caches(2)
     with torch.no_grad():

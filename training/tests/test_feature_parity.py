@@ -1,7 +1,7 @@
-"""Asks the engine itself which features it computes.
+"""Compares our features with those of the engine.
 
-A probe "model" is streamed through the engine whose output tokens ARE quantised log-mel values, so
-what the engine's own front end made of the audio can be read off its transcript.
+The engine runs a probe model whose output tokens are quantised log-mel values, so the transcript
+shows the features of the engine's own front end.
 """
 
 import json
@@ -69,7 +69,7 @@ def write_probe(folder):
 
 
 def write_sound(path):
-    """Twelve seconds that swell and sweep, so that every bin is loud and quiet in turn."""
+    """Writes twelve seconds of swelling sweeps, so that every bin is loud and quiet in turn."""
     count, random = 16_000 * 12, np.random.default_rng(0)
     at = np.arange(count)
     noise = random.standard_normal(count) * 0.05 * (1 + np.sin(at / 9000))

@@ -4,7 +4,7 @@ from speech.rnnt_loss import rnnt_loss
 
 
 def reference(logits, targets, frames, labels):
-    """The textbook recursion, cell by cell."""
+    """Computes the loss with the textbook recursion, cell by cell."""
     log_p, losses = logits.double().log_softmax(-1), []
     blank = logits.shape[-1] - 1
     for b in range(len(labels)):

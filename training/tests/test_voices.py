@@ -42,7 +42,7 @@ def test_espeak_gets_clauses_with_their_marks_and_apart_sounds():
 
 @pytest.fixture
 def voice(tmp_path):
-    """It has m, a, n and i, every transition among them, and nothing else."""
+    """Returns a voice with m, a, n, i and every transition among them."""
     names = ["#", "m", "a", "n", "i"]
     pairs = [f"{a}-{b}" for a in names for b in names]
     head = f"EST_File\nNumEntries {len(pairs)}\nEST_Header_End\n"
