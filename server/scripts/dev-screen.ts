@@ -1,8 +1,8 @@
 import { stderr, stdout } from 'node:process';
 import { styleText } from 'node:util';
-import { redactSecrets } from '../src/log.ts';
+import { redactSecrets } from '../src/platform/log.ts';
 
-/** What `npm run dev` shows a person. Colours leave by themselves where the output is no terminal. */
+/** The terminal output of `npm run dev`. Without a terminal it has no colours. */
 
 export function showStep(text: string): void {
   stdout.write(`${styleText('dim', `  ${text}`)}\n`);
@@ -10,7 +10,8 @@ export function showStep(text: string): void {
 
 export function showStart(input: {
   url: string;
-  consoleUrl: string;
+  envFile: string;
+  certFile: string;
   email: string;
   apiKey: string;
   creditMs: number;
@@ -23,31 +24,32 @@ export function showStart(input: {
       `${styleText('dim', `ready in ${(input.tookMs / 1000).toFixed(1)} s`)}\n\n` +
       row('API', styleText('cyan', input.url)) +
       row('Reference', styleText('cyan', `${input.url}/reference`)) +
-      row('Console', `${styleText('cyan', `${input.consoleUrl}/app`)}  sign in as ${input.email}`) +
-      row('Mailbox', styleText('cyan', `${input.consoleUrl}/console-api/dev/mailbox`)) +
+      row('Console', `${styleText('cyan', `${input.url}/app`)}  sign in as ${input.email}`) +
+      row('Mailbox', styleText('cyan', `${input.url}/console-api/dev/mailbox`)) +
+      row('Certificate', `${input.certFile}  self-signed: the browser asks you once to accept it`) +
       row('Database', input.database) +
       row('Credit', `${minutes} minutes of audio`) +
       row('API key', styleText('yellow', input.apiKey)) +
       `\n  Transcribe a file, in another terminal:\n\n` +
-      `  export SVC_BASE_URL=${input.url} SVC_API_KEY=${input.apiKey}\n` +
-      `  npx svc transcribe models/fixtures/kikuyu-1.wav --language ki\n` +
+      `  . ${input.envFile}    # sets SVC_BASE_URL, SVC_API_KEY and NODE_EXTRA_CA_CERTS\n` +
+      `  npx @svc-asr/cli transcribe models/fixtures/kikuyu-1.wav --language ki\n` +
       `\n  Or create a session yourself:\n\n` +
-      `  curl -s ${input.url}/v1/asr/sessions \\\n` +
+      `  curl -s --cacert ${input.certFile} ${input.url}/v1/asr/sessions \\\n` +
       `    -H 'Authorization: Bearer ${input.apiKey}' \\\n` +
       `    -H 'Content-Type: application/json' \\\n` +
       `    -d '{"model":"svc-asr-kikuyu-v1"}'\n\n` +
-      `${styleText('dim', '  The key is for this machine only. Ctrl-C stops everything; .dev/ keeps the data.')}\n\n`,
+      `${styleText('dim', '  The key works on this machine only. Ctrl-C stops everything; .dev/ keeps the data.')}\n\n`,
   );
 }
 
 function row(name: string, value: string): string {
-  return `  ${styleText('dim', name.padEnd(11))}${value}\n`;
+  return `  ${styleText('dim', name.padEnd(13))}${value}\n`;
 }
 
 export function showProblem(error: unknown): void {
   const { code, message } = error instanceof Error ? asErrno(error) : { message: String(error) };
   const advice =
-    code === 'EADDRINUSE' ? ' Another program has this port: try PORT=8081 npm run dev.' : '';
+    code === 'EADDRINUSE' ? ' Another program uses this port. Try: PORT=8081 npm run dev' : '';
   stderr.write(`\n  ${styleText('red', redactSecrets(message))}${advice}\n\n`);
 }
 
@@ -64,11 +66,11 @@ interface LogLine {
   readonly status?: number;
   readonly code?: string;
   readonly ms?: number;
-  /** Of a letter in the development mailbox: a sign-in code is read here. */
+  /** The subject of an email in the development mailbox, with the sign-in code. */
   readonly subject?: string;
 }
 
-/** One short line a request; anything else as the log has it. */
+/** Writes one short line per request, and other log lines as they are. */
 export const readableLog = {
   write(line: string): void {
     const entry: LogLine = JSON.parse(line);

@@ -1,31 +1,33 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
-import { createAccount, findAccount } from '../src/accounts/accounts.ts';
-import { insertApiKey } from '../src/accounts/api-keys.ts';
-import { inviteMember } from '../src/accounts/members.ts';
+import { STREAM_PATH } from '@svc-asr/protocol';
+import { Command, InvalidArgumentError } from 'commander';
+import { findAccount } from '../src/accounts/accounts.ts';
+import { addMember } from '../src/accounts/members.ts';
 import { setOperator } from '../src/accounts/operators.ts';
-import { generateApiKey, hashApiKey } from '../src/api-key-format.ts';
 import { generateSecrets, parseConfig, type Config } from '../src/config.ts';
-import { createPool } from '../src/db.ts';
-import { createLedger } from '../src/ledger/ledger.ts';
-import { startLocalPostgres } from '../src/local-postgres.ts';
-import { createLog } from '../src/log.ts';
-import { migrate } from '../src/migrate.ts';
+import { createPool } from '../src/platform/db.ts';
+import { EngineNodeProcess } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { startLocalPostgres } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
+import { createLog } from '../src/platform/log.ts';
+import { migrate } from '../src/platform/migrate.ts';
 import { startServer } from '../src/server.ts';
+import { ensureCertificate } from './dev-certificate.ts';
 import { readableLog, showProblem, showStart, showStep } from './dev-screen.ts';
 
 /**
- * `npm run dev`: the whole service on this machine. Brings its own PostgreSQL unless DATABASE_URL names one, and keeps
- * everything it made in .dev/, so that the next start finds the same account and key.
+ * `npm run dev`: the whole service on this machine, over TLS. It starts its own PostgreSQL unless DATABASE_URL names one,
+ * and keeps its data in .dev/ (or SVC_DEV_DIR), so that the next start finds the same account, key and certificate.
+ * With `-- --engines 2` recognition runs in two engine nodes instead of this process.
  */
-const FOLDER = resolve(import.meta.dirname, '../../.dev');
+const FOLDER = resolve(process.env['SVC_DEV_DIR'] ?? join(import.meta.dirname, '../../.dev'));
 const DEMO_CREDIT_MS = 60 * 60_000;
 const DEVELOPER = 'demo@example.com';
+const ENGINES_MAX = 16;
 
 interface Kept {
   readonly secrets: ReturnType<typeof generateSecrets>;
@@ -33,34 +35,63 @@ interface Kept {
   readonly demo: { readonly accountId: string; readonly apiKey: string } | null;
 }
 
+/** Reads `--engines N` before anything is started. */
+function parseEngineCount(): number {
+  const program = new Command('npm run dev --').option(
+    '--engines <number>',
+    'run recognition in this many engine nodes',
+    (value) => {
+      const count = Number(value);
+      if (Number.isInteger(count) && count >= 0 && count <= ENGINES_MAX) return count;
+      throw new InvalidArgumentError(`Use a whole number from 0 to ${ENGINES_MAX}.`);
+    },
+    0,
+  );
+  return program.parse().opts<{ engines: number }>().engines;
+}
+
 async function main(): Promise<void> {
+  const engineCount = parseEngineCount();
   const began = performance.now();
   await mkdir(FOLDER, { recursive: true });
   const kept = await readKept();
   const postgres = process.env['DATABASE_URL'] ? null : await startDatabase();
   const databaseUrl = process.env['DATABASE_URL'] || (postgres?.url ?? '');
   const port = process.env['PORT'] || '8080';
+  const certificate = await ensureCertificate(join(FOLDER, 'tls'));
+  const engines = await startEngines(engineCount);
+  await migrate({ url: databaseUrl, log: showStep });
+  const logins = postgres === null ? {} : await ensureLogins(databaseUrl);
   const config = parseConfig({
     ...kept.secrets,
     PORT: port,
-    PUBLIC_STREAM_URL: `ws://127.0.0.1:${port}/v1/asr/stream`,
-    PUBLIC_URL: `http://localhost:${port}`,
+    TLS_CERT_FILE: certificate.certFile,
+    TLS_KEY_FILE: certificate.keyFile,
+    PUBLIC_STREAM_URL: `wss://localhost:${port}${STREAM_PATH}`,
+    PUBLIC_URL: `https://localhost:${port}`,
     CONSOLE_DEV_MAILBOX: '1',
-    ALLOW_INSECURE_WS: '1',
     NODE_ID: 'dev',
-    ...process.env,
+    ENGINE_ADDRESSES: engines.map(({ address }) => address).join(','),
     DATABASE_URL: databaseUrl,
+    ...logins,
+    ...process.env,
   });
-  await migrate({ url: databaseUrl, log: showStep });
   await ensureConsole();
-  const demo = await ensureDemo(config, kept);
-  await ensureDeveloper(config, demo.accountId);
+  const demo = await ensureDemo({ config, databaseUrl }, kept);
+  await ensureDeveloper(databaseUrl, demo.accountId);
   await writeFile(join(FOLDER, 'kept.json'), JSON.stringify({ ...kept, demo }), { mode: 0o600 });
   const log = createLog({ level: config.logLevel, destination: readableLog });
   const server = await startServer(config, { log });
+  const environment = {
+    SVC_BASE_URL: config.publicUrl,
+    SVC_API_KEY: demo.apiKey,
+    NODE_EXTRA_CA_CERTS: certificate.certFile,
+  };
+  await writeFile(join(FOLDER, 'env'), exportLines(environment), { mode: 0o600 });
   showStart({
-    url: server.url,
-    consoleUrl: config.publicUrl,
+    url: config.publicUrl,
+    envFile: relative(process.cwd(), join(FOLDER, 'env')),
+    certFile: relative(process.cwd(), certificate.certFile),
     email: DEVELOPER,
     apiKey: demo.apiKey,
     creditMs: demo.creditMs,
@@ -71,13 +102,52 @@ async function main(): Promise<void> {
   async function stop(): Promise<void> {
     showStep('stopping');
     await server.stop();
+    for (const engine of engines) engine.signal('SIGTERM');
+    await Promise.all(engines.map((engine) => engine.exited()));
     await postgres?.stop();
   }
   process.once('SIGINT', () => void stop());
   process.once('SIGTERM', () => void stop());
 }
 
-/** The pages are made once; after a change to them, `npm run build` makes them again. */
+async function startEngines(count: number): Promise<EngineNodeProcess[]> {
+  if (count > 0) showStep(`starting ${count} engine nodes`);
+  return Promise.all(Array.from({ length: count }, () => EngineNodeProcess.start()));
+}
+
+/** A file for the shell: `. .dev/env` sets what the CLI, the SDK and the examples read. */
+function exportLines(environment: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(environment).map(([name, value]) => `export ${name}='${value}'\n`);
+  return lines.join('');
+}
+
+/** One login per job, as in production: a job that needs more rights than its login has fails here first. */
+async function ensureLogins(databaseUrl: string): Promise<Record<string, string>> {
+  const jobs = {
+    DATABASE_URL: 'svc_all',
+    CONSOLE_DATABASE_URL: 'svc_console',
+    SIGN_IN_DATABASE_URL: 'svc_sign_in',
+    SWEEPER_DATABASE_URL: 'svc_sweeper',
+  };
+  const db = createPool({ url: databaseUrl });
+  const urls: Record<string, string> = {};
+  try {
+    for (const [name, role] of Object.entries(jobs)) {
+      const login = `dev_${role}`;
+      const { rowCount } = await db.query('select from pg_roles where rolname = $1', [login]);
+      if (rowCount === 0) await db.query(`create role ${login} login noinherit`);
+      await db.query(`grant ${role} to ${login}`);
+      const url = new URL(databaseUrl);
+      url.username = login;
+      urls[name] = url.href;
+    }
+  } finally {
+    await db.end();
+  }
+  return urls;
+}
+
+/** Builds the pages if they are missing. After a change to them, run `npm run build`. */
 async function ensureConsole(): Promise<void> {
   const folder = resolve(import.meta.dirname, '../../console');
   if (existsSync(join(folder, 'dist/site/index.html'))) return;
@@ -85,17 +155,11 @@ async function ensureConsole(): Promise<void> {
   await promisify(execFile)('npm', ['run', '-s', 'build', '--prefix', folder]);
 }
 
-/** Somebody who can sign in to the console: an owner of the demonstration account, and an operator. */
-async function ensureDeveloper(config: Config, accountId: string): Promise<void> {
-  const db = createPool({ url: config.databaseUrl });
+/** Adds a person who can sign in to the console, as an owner of the demonstration account and an operator. */
+async function ensureDeveloper(databaseUrl: string, accountId: string): Promise<void> {
+  const db = createPool({ url: databaseUrl });
   try {
-    await inviteMember(db, {
-      accountId,
-      email: DEVELOPER,
-      role: 'owner',
-      language: 'en',
-      limit: CONSOLE_LIMITS.members,
-    });
+    await addMember(db, { accountId, email: DEVELOPER, role: 'owner', language: 'en' });
     await setOperator(db, { email: DEVELOPER, isOperator: true });
   } finally {
     await db.end();
@@ -114,25 +178,23 @@ async function readKept(): Promise<Kept> {
   return kept;
 }
 
-/** The account and key of the last start if the database still knows them, else new ones with an hour of credit. */
-async function ensureDemo(config: Config, kept: Kept) {
-  const db = createPool({ url: config.databaseUrl });
+/** Returns the account and key of the last start if the database still has them, else new ones with an hour of credit. */
+async function ensureDemo(
+  { config, databaseUrl }: { config: Config; databaseUrl: string },
+  kept: Kept,
+) {
+  const db = createPool({ url: databaseUrl });
   try {
     const known = kept.demo === null ? null : await findAccount(db, kept.demo.accountId);
     if (kept.demo !== null && known !== null) return { ...kept.demo, creditMs: known.availableMs };
     showStep('creating a demonstration account with an hour of credit');
-    const accountId = await createAccount(db, { name: 'Demonstration' });
-    await createLedger(db).grant({
-      accountId,
-      ms: DEMO_CREDIT_MS,
-      reason: 'credit for trying the service out',
-      actor: 'npm run dev',
-      id: randomUUID(),
+    const created = await createAccountWithKey(db, {
+      name: 'Demonstration',
+      creditMs: DEMO_CREDIT_MS,
+      config,
     });
-    const { key, publicId } = generateApiKey();
-    const hmac = hashApiKey(key, config.apiKeyPepper);
-    await insertApiKey(db, { id: publicId, accountId, hmac, name: 'npm run dev' });
-    return { accountId, apiKey: key, creditMs: DEMO_CREDIT_MS };
+    const { accountId, apiKey } = created;
+    return { accountId, apiKey, creditMs: DEMO_CREDIT_MS };
   } finally {
     await db.end();
   }

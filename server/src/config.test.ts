@@ -7,15 +7,15 @@ const required = {
   ...generateSecrets(),
 };
 
-test('with what is required alone the defaults of the contract hold', () => {
+test('uses the defaults of the contract when only the required settings are set', () => {
   const config = parseConfig(required);
-  expect(config).toMatchObject({ role: 'all', port: 8080, trustedProxies: 0, metricsToken: null });
+  expect(config).toMatchObject({ role: 'all', port: 8080, trustedProxies: [], metricsToken: null });
   expect(config.rates).toEqual({
     sessions: { perMinute: 30, burst: 10 },
     usage: { perMinute: 60, burst: 60 },
     models: { perMinute: 120, burst: 120 },
     failedAuthentication: { perMinute: 20, burst: 20 },
-    upgrades: { perMinute: 30, burst: 30 },
+    failedUpgrades: { perMinute: 30, burst: 30 },
     consoleForms: { perMinute: 10, burst: 20 },
   });
 });
@@ -33,7 +33,7 @@ function attempt() {
   });
 }
 
-test('every problem is named at once, and no value is repeated', () => {
+test('reports every problem at once, without echoing values', () => {
   for (const name of [
     'ROLE',
     'PORT',
@@ -49,13 +49,13 @@ test('every problem is named at once, and no value is repeated', () => {
   expect(attempt).not.toThrow(/secret-host|short-secret/);
 });
 
-test('a plain ws:// address passes only where it is allowed by name', () => {
+test('accepts a plain ws:// URL only if it is explicitly allowed', () => {
   const plain = { ...required, PUBLIC_STREAM_URL: 'ws://127.0.0.1:8080/v1/asr/stream' };
   expect(() => parseConfig(plain)).toThrow('PUBLIC_STREAM_URL');
   expect(parseConfig({ ...plain, ALLOW_INSECURE_WS: '1' }).allowInsecureWs).toBe(true);
 });
 
-test('signing keys keep their order, and an id may stand once', () => {
+test('keeps signing keys in order and refuses duplicate ids', () => {
   const [, secret] = generateSecrets().SESSION_SIGNING_KEYS.split(':');
   const two = parseConfig({ ...required, SESSION_SIGNING_KEYS: `7:${secret},6:${secret}` });
   expect(two.signingKeys.map((key) => key.id)).toEqual([7, 6]);
@@ -63,7 +63,7 @@ test('signing keys keep their order, and an id may stand once', () => {
   expect(() => parseConfig(twice)).toThrow('SESSION_SIGNING_KEYS');
 });
 
-test('a rate is so many a minute, with a burst of its own where one is given', () => {
+test('parses a rate per minute with an optional burst', () => {
   const { rates } = parseConfig({ ...required, RATE_SESSIONS: '600/100', RATE_USAGE: '5' });
   expect(rates.sessions).toEqual({ perMinute: 600, burst: 100 });
   expect(rates.usage).toEqual({ perMinute: 5, burst: 5 });

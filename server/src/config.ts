@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import {
+  addressProblem,
+  isLoopback,
+  parseOtlp,
+  parseTlsFiles,
+  type TlsFiles,
+} from '@svc-asr/engine';
+import { LOG_LEVELS, type LogLevel } from './platform/log.ts';
+import { parsePeppers, type Peppers } from './accounts/peppers.ts';
+import { isLocalUrl, isSafeDatabaseUrl } from './platform/require-tls.ts';
+import { isProxyEntry } from './platform/network.ts';
+import type { RatePolicy } from './platform/rate-limit.ts';
+import type { CertificateFiles } from './platform/tls.ts';
 
-/** What a process does: `all` is API, streaming node and sweeper in one. */
+/** The role of a process. `all` is API, streaming node and sweeper in one. */
 export const ROLES = ['all', 'api', 'node'] as const;
 export type Role = (typeof ROLES)[number];
-
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** So many a minute, of which `burst` may come at once. */
-export interface RatePolicy {
-  readonly perMinute: number;
-  readonly burst: number;
-}
 
 export interface SigningKey {
   /** 1 to 255: the byte that a credential names its key by. */
@@ -21,57 +25,78 @@ export interface SigningKey {
   readonly secret: Buffer;
 }
 
-export interface CertificateFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
 export interface Config {
   readonly role: Role;
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
+  /** Logins of jobs that need other rights than the process itself. */
+  readonly databaseUrls: {
+    readonly console: string;
+    readonly signIn: string;
+    readonly sweeper: string;
+  };
   readonly databasePoolSize: number;
   readonly nodeId: string;
-  /** Where clients reach this node's streams. */
+  /** Public URL of this node's streams. */
   readonly publicStreamUrl: string;
   readonly allowInsecureWs: boolean;
   /** Null: plain HTTP, for behind a proxy that speaks TLS. */
   readonly tls: CertificateFiles | null;
-  /** How long streams may go on after a SIGTERM. */
+  /** How long streams may continue after SIGTERM. */
   readonly drainMs: number;
-  /** Where the manifests and weights of the models are. */
+  /** Folder with the manifests and weights of the models. */
   readonly modelsDir: string;
   /** Null: as many as the machine's cores allow. */
   readonly engineChildren: number | null;
   readonly engineSlotsPerChild: number | null;
+  /** Addresses of the engine nodes. Null: this process has its own recognisers. */
+  readonly engineAddresses: string | null;
+  /** Null: no TLS to the engine nodes. */
+  readonly engineTls: TlsFiles | null;
+  /** Streams per Riva or NIM server; null: the nodes are svc-engine and report their capacity. */
+  readonly engineRivaCapacity: number | null;
+  /** The user that recogniser processes run as. Null: the same as this process. */
+  readonly engineUser: { readonly uid: number; readonly gid: number } | null;
+  /** Memory for audio that can be replayed when a recogniser is lost. 0: such a loss ends its streams. */
+  readonly engineReplayMb: number;
   /** Mixed into every API key's hash, so that a copy of the database alone verifies nothing. */
   readonly apiKeyPepper: Buffer;
+  /** The first hashes new keys; all verify. */
+  readonly apiKeyPeppers: Peppers;
   /** The first signs; all verify. */
   readonly signingKeys: readonly [SigningKey, ...SigningKey[]];
-  /** How many proxies stand in front: so many addresses of X-Forwarded-For are believed. */
-  readonly trustedProxies: number;
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
   /** Without it /metrics does not exist. */
   readonly metricsToken: string | null;
+  /** Trace endpoint. Null: no traces. */
+  readonly otlp: { readonly endpoint: string; readonly ratio: number } | null;
   readonly connectionsMax: number;
-  /** Failures are free: an account with more of them within an hour gets nothing new for a while. */
+  /** HTTP connections of one address at once. Streams don't count. */
+  readonly connectionsPerAddress: number;
+  /** The operator is alerted when more sessions of one account fail within an hour. */
   readonly failedSessionsPerHour: number;
-  /** Where people reach the console; letters point there. */
+  /** Public URL of the console, used in emails. */
   readonly publicUrl: string;
-  /** Null: no letters, so nobody can sign in to the console. */
+  /** Null: no emails are sent, so nobody can sign in to the console. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
-  /** Letters can be read in the browser instead of being sent. For development alone. */
+  /** Contact for vulnerabilities, mailto: or https:. Null: there is no security.txt. */
+  readonly securityContact: string | null;
+  /** Shows emails in the browser instead of sending them. For development only. */
   readonly devMailbox: boolean;
-  /** Where the console's playground may stream to, as Content-Security-Policy writes it. */
+  /** Sources that the playground may connect to, in Content-Security-Policy syntax. */
   readonly consoleStreamOrigins: string;
+  /** Redis for shared rate limits. Null: each process counts for itself. */
+  readonly redisUrl: string | null;
   readonly rates: {
     readonly sessions: RatePolicy;
     readonly usage: RatePolicy;
     readonly models: RatePolicy;
     readonly failedAuthentication: RatePolicy;
-    readonly upgrades: RatePolicy;
+    readonly failedUpgrades: RatePolicy;
     readonly consoleForms: RatePolicy;
   };
 }
@@ -84,11 +109,17 @@ export const SECRET_BYTES_MIN = 32;
 export function parseConfig(env: Environment): Config {
   const read = environmentReader(env);
   const allowInsecureWs = read.flag('ALLOW_INSECURE_WS');
+  const peppers = read.peppers('API_KEY_PEPPER');
   const config: Config = {
     role: read.oneOf('ROLE', ROLES, 'all'),
     host: read.text('HOST', '127.0.0.1'),
     port: read.integer('PORT', { fallback: 8080, min: 0, max: 65_535 }),
-    databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseUrl: read.databaseUrl('DATABASE_URL'),
+    databaseUrls: {
+      console: read.databaseUrl('CONSOLE_DATABASE_URL', env['DATABASE_URL']),
+      signIn: read.databaseUrl('SIGN_IN_DATABASE_URL', env['DATABASE_URL']),
+      sweeper: read.databaseUrl('SWEEPER_DATABASE_URL', env['DATABASE_URL']),
+    },
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 1, max: 500 }),
     nodeId: read.text('NODE_ID', hostname()),
     publicStreamUrl: read.url('PUBLIC_STREAM_URL', allowInsecureWs ? ['wss:', 'ws:'] : ['wss:']),
@@ -98,12 +129,24 @@ export function parseConfig(env: Environment): Config {
     modelsDir: read.text('MODELS_DIR', fileURLToPath(new URL('../../models', import.meta.url))),
     engineChildren: read.optionalInteger('ENGINE_CHILDREN', { min: 1, max: 256 }),
     engineSlotsPerChild: read.optionalInteger('ENGINE_SLOTS_PER_CHILD', { min: 1, max: 10_000 }),
-    apiKeyPepper: read.secret('API_KEY_PEPPER'),
+    engineAddresses: read.engineAddresses(),
+    engineTls: parseTlsFiles(env, read.problems),
+    engineRivaCapacity: read.optionalInteger('ENGINE_RIVA_CAPACITY', { min: 1, max: 100_000 }),
+    engineUser: read.user('ENGINE_USER'),
+    engineReplayMb: read.integer('ENGINE_REPLAY_MB', { fallback: 512, min: 0, max: 65_536 }),
+    apiKeyPepper: peppers[0].secret,
+    apiKeyPeppers: peppers,
     signingKeys: read.signingKeys('SESSION_SIGNING_KEYS'),
-    trustedProxies: read.integer('TRUSTED_PROXIES', { fallback: 0, min: 0, max: 10 }),
+    trustedProxies: read.proxies('TRUSTED_PROXIES'),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     metricsToken: env['METRICS_TOKEN'] || null,
+    otlp: parseOtlp(env, read.problems),
     connectionsMax: read.integer('CONNECTIONS_MAX', { fallback: 20_000, min: 1, max: 1_000_000 }),
+    connectionsPerAddress: read.integer('CONNECTIONS_PER_ADDRESS', {
+      fallback: 256,
+      min: 1,
+      max: 1_000_000,
+    }),
     failedSessionsPerHour: read.integer('FAILED_SESSIONS_PER_HOUR', {
       fallback: 5,
       min: 1,
@@ -111,15 +154,19 @@ export function parseConfig(env: Environment): Config {
     }),
     publicUrl: read.url('PUBLIC_URL', ['https:', 'http:'], 'http://localhost:8080'),
     smtpUrl: env['SMTP_URL'] ? read.url('SMTP_URL', ['smtp:', 'smtps:']) : null,
+    securityContact: env['SECURITY_CONTACT']
+      ? read.url('SECURITY_CONTACT', ['mailto:', 'https:'])
+      : null,
     mailFrom: read.text('MAIL_FROM', 'svc-asr <no-reply@localhost>'),
     devMailbox: read.devMailbox(),
     consoleStreamOrigins: read.text('CONSOLE_STREAM_ORIGINS', originOf(env['PUBLIC_STREAM_URL'])),
+    redisUrl: read.redisUrl(),
     rates: {
       sessions: read.rate('RATE_SESSIONS', { perMinute: 30, burst: 10 }),
       usage: read.rate('RATE_USAGE', { perMinute: 60, burst: 60 }),
       models: read.rate('RATE_MODELS', { perMinute: 120, burst: 120 }),
       failedAuthentication: read.rate('RATE_FAILED_AUTHENTICATION', { perMinute: 20, burst: 20 }),
-      upgrades: read.rate('RATE_UPGRADES', { perMinute: 30, burst: 30 }),
+      failedUpgrades: read.rate('RATE_FAILED_UPGRADES', { perMinute: 30, burst: 30 }),
       consoleForms: read.rate('RATE_CONSOLE_FORMS', { perMinute: 10, burst: 20 }),
     },
   };
@@ -159,17 +206,36 @@ function environmentReader(env: Environment) {
     if (certFile || keyFile) problems.push('TLS_CERT_FILE and TLS_KEY_FILE go together');
     return null;
   }
+  function engineAddresses(): string | null {
+    const addresses = env['ENGINE_ADDRESSES'];
+    if (!addresses) return null;
+    const problem = addressProblem(addresses);
+    if (problem !== null) problems.push(`ENGINE_ADDRESSES ${problem}`);
+    const hasTls = Boolean(env['ENGINE_TLS_CERT_FILE']);
+    if (!hasTls && !isLoopback(addresses) && env['ENGINE_INSECURE'] !== '1') {
+      problems.push(
+        'ENGINE_ADDRESSES beyond this machine needs ENGINE_TLS_*_FILE (or ENGINE_INSECURE=1)',
+      );
+    }
+    return addresses;
+  }
   function flag(name: string): boolean {
     const value = env[name] || '0';
     if (value !== '0' && value !== '1') problems.push(`${name} must be 0 or 1`);
     return value === '1';
   }
-  /** Whoever can read it can sign in as anybody, so it exists only where nobody else can reach it. */
+  /** Anyone who can read this mailbox can sign in as anyone, so it is allowed only on a loopback address. */
   function devMailbox(): boolean {
     const wanted = flag('CONSOLE_DEV_MAILBOX');
-    const alone = ['127.0.0.1', '::1', 'localhost'].includes(text('HOST', '127.0.0.1'));
-    if (wanted && (!alone || env['NODE_ENV'] === 'production')) {
-      problems.push("CONSOLE_DEV_MAILBOX=1 is for HOST=127.0.0.1 on a developer's machine only");
+    const local =
+      ['127.0.0.1', '::1', 'localhost'].includes(text('HOST', '127.0.0.1')) &&
+      [env['PUBLIC_URL'], env['PUBLIC_STREAM_URL']].every((url) => !url || isLocalUrl(url)) &&
+      !env['TRUSTED_PROXIES'];
+    if (wanted && (!local || env['NODE_ENV'] === 'production')) {
+      problems.push(
+        "CONSOLE_DEV_MAILBOX=1 is for a developer's own machine: HOST, PUBLIC_URL and " +
+          'PUBLIC_STREAM_URL must be local, and no proxy may be configured',
+      );
     }
     return wanted;
   }
@@ -186,11 +252,46 @@ function environmentReader(env: Environment) {
     }
     return value;
   }
-  function secret(name: string): Buffer {
-    const value = Buffer.from(env[name] ?? '', 'base64');
-    if (value.byteLength >= SECRET_BYTES_MIN) return value;
-    problems.push(`${name} must be at least ${SECRET_BYTES_MIN} random bytes in base64`);
+  function user(name: string): { uid: number; gid: number } | null {
+    const value = env[name];
+    if (!value) return null;
+    const [, uid, gid] = /^(\d{1,9}):(\d{1,9})$/.exec(value) ?? [];
+    if (uid === undefined) problems.push(`${name} must be UID:GID, such as 990:990`);
+    return { uid: Number(uid), gid: Number(gid) };
+  }
+  function databaseUrl(name: string, fallback = ''): string {
+    const value = url(name, ['postgres:', 'postgresql:'], fallback);
+    if (URL.canParse(value) && !isSafeDatabaseUrl(value)) {
+      problems.push(`${name} must use TLS beyond this machine: add ?sslmode=verify-full`);
+    }
     return value;
+  }
+  function proxies(name: string): string[] {
+    const entries = (env[name] ?? '').split(',').map((entry) => entry.trim());
+    const named = entries.filter(Boolean);
+    if (named.every(isProxyEntry)) return named;
+    problems.push(
+      `${name} must be the addresses or networks of your proxies, such as 10.0.0.0/8,192.0.2.7`,
+    );
+    return [];
+  }
+  function redisUrl(): string | null {
+    const value = env['REDIS_URL'];
+    if (!value) return null;
+    url('REDIS_URL', ['redis:', 'rediss:']);
+    if (value.startsWith('redis:') && !isLocalUrl(value)) {
+      problems.push('REDIS_URL must use TLS beyond this machine: rediss://');
+    }
+    return value;
+  }
+  function peppers(name: string): Peppers {
+    const parsed = parsePeppers(env[name] ?? '');
+    if (parsed !== null) return parsed;
+    problems.push(
+      `${name} must be SECRET or ID:SECRET[,ID:SECRET...], each id once, from 0 to 255, ` +
+        `each secret at least ${SECRET_BYTES_MIN} random bytes in base64`,
+    );
+    return [{ id: 0, secret: Buffer.alloc(SECRET_BYTES_MIN) }];
   }
   function rate(name: string, fallback: RatePolicy): RatePolicy {
     const value = env[name];
@@ -222,11 +323,16 @@ function environmentReader(env: Environment) {
     integer,
     optionalInteger,
     certificateFiles,
+    engineAddresses,
     flag,
     devMailbox,
     oneOf,
     url,
-    secret,
+    databaseUrl,
+    user,
+    proxies,
+    redisUrl,
+    peppers,
     rate,
     signingKeys,
   };

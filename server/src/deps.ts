@@ -1,17 +1,17 @@
+import type { Tracing } from '@svc-asr/engine';
 import type { ModelId } from '@svc-asr/protocol';
-import type { Authenticator } from './http/authenticator.ts';
-import type { Clock } from './clock.ts';
+import type { Authenticator } from './accounts/api-key-authenticator.ts';
+import type { Clock } from './platform/clock.ts';
 import type { Config } from './config.ts';
-import type { Credentials } from './credentials.ts';
-
-import type { Pool } from './db.ts';
-import type { FailingAccounts } from './failing-accounts.ts';
+import type { Credentials } from './sessions/credentials.ts';
+import type { Pool } from './platform/db.ts';
+import type { HistoryGuard } from './ledger/history-guard.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import type { Log } from './platform/log.ts';
+import type { Metrics } from './platform/metrics.ts';
+import type { RateLimiter } from './platform/rate-limit.ts';
 
-/** Where a session will stream. */
+/** The node that a session will stream to. */
 export interface PlacedNode {
   readonly id: string;
   readonly url: string;
@@ -24,9 +24,11 @@ export interface Placement {
 
 /** Whether this process takes new work. */
 export interface Lifecycle {
-  /** Set once, on the way out. */
+  /** Set once, when the process starts to stop. */
   draining: boolean;
-  /** What else must hold for it to be ready. */
+  /** When streams that are still open will be ended, on the monotonic clock. Null until the process drains. */
+  drainDeadlineAtMs: number | null;
+  /** Further conditions for readiness. */
   readonly checks: (() => boolean)[];
 }
 
@@ -37,11 +39,14 @@ export interface Deps {
   readonly clock: Clock;
   readonly db: Pool;
   readonly ledger: Ledger;
+  /** Every pool of the service verifies its connections with it. */
+  readonly history: HistoryGuard;
   readonly authenticator: Authenticator;
   readonly credentials: Credentials;
   readonly placement: Placement;
-  readonly failing: Pick<FailingAccounts, 'refusedForMs'>;
   readonly metrics: Metrics;
   readonly lifecycle: Lifecycle;
+  /** Null: traces are off. */
+  readonly tracing: Tracing | null;
   readonly limiters: Readonly<Record<keyof Config['rates'], RateLimiter>>;
 }

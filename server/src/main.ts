@@ -1,7 +1,8 @@
 import { parseConfig } from './config.ts';
-import { createLog, endOnUncaught, redactSecrets } from './log.ts';
+import { createLog, endOnUncaught, redactSecrets } from './platform/log.ts';
+import { readSecretFiles } from './platform/secret-files.ts';
 import { startServer } from './server.ts';
-import { explainStart } from './start-problem.ts';
+import { explainStart } from './start-error.ts';
 
 /** The only file that acts when imported: one process, from its environment to its last line. */
 
@@ -12,7 +13,7 @@ function refuse(error: unknown): never {
 
 const config = (() => {
   try {
-    return parseConfig(process.env);
+    return parseConfig(readSecretFiles(process.env));
   } catch (error) {
     return refuse(error);
   }
@@ -26,7 +27,7 @@ log.info({ url: server.url, role: config.role, nodeId: config.nodeId }, 'listeni
 
 let stopping = false;
 async function stop(signal: string): Promise<void> {
-  // Whoever asks twice does not want to wait.
+  // A second signal stops at once.
   if (stopping) process.exit(1);
   stopping = true;
   log.info({ signal }, 'stopping');

@@ -1,22 +1,31 @@
+import { startOtlpTracing, type Tracing } from '@svc-asr/engine';
 import type { FastifyInstance } from 'fastify';
-import { systemClock } from './clock.ts';
+import { systemClock, type Clock } from './platform/clock.ts';
 import type { Config, Role } from './config.ts';
 import { consolePlugin } from './console/plugin.ts';
-import { createCredentials } from './credentials.ts';
-import { createPool, type DatabaseRole, type Pool } from './db.ts';
+import { createCredentials } from './sessions/credentials.ts';
+import { createPool, type DatabaseRole, type Pool } from './platform/db.ts';
 import type { Deps } from './deps.ts';
-import { FailingAccounts } from './failing-accounts.ts';
+import { FailedSessionsAlert } from './accounts/failed-sessions-alert.ts';
 import { buildApp } from './http/app.ts';
-import { createAuthenticator } from './http/authenticator.ts';
-import { KeyNews } from './http/key-news.ts';
+import { reportPeppers } from './accounts/cell.ts';
+import { createAuthenticator } from './accounts/api-key-authenticator.ts';
+import { ApiKeyInvalidation } from './accounts/api-key-invalidation.ts';
+import { HistoryGuard } from './ledger/history-guard.ts';
 import { createLedger } from './ledger/ledger.ts';
-import { createLog, type Log } from './log.ts';
-import { createMetrics } from './metrics.ts';
-import { NodeRoster } from './placement.ts';
-import { createRateLimiter } from './rate-limit.ts';
-import { startStreaming, type StreamingParts } from './streaming.ts';
-import { startSweeper } from './sweeper.ts';
-import { readCertificate, watchCertificate } from './tls.ts';
+import { createLog } from './platform/log.ts';
+import { createMetrics } from './platform/metrics.ts';
+import { NodeRoster } from './sessions/placement.ts';
+import {
+  createRateLimiter,
+  createSharedRateLimiter,
+  type RateLimiter,
+} from './platform/rate-limit.ts';
+import { connectRedisCounts, type RedisCounts } from './platform/redis-counts.ts';
+import { startStreaming, type StreamingParts } from './gateway/streaming-node.ts';
+import { startSweeper } from './nodes/sweeper.ts';
+import { observeDatabase } from './platform/database-metrics.ts';
+import { expiresAtMs, readCertificate, watchCertificate } from './platform/tls.ts';
 
 const DATABASE_ROLES = {
   all: 'svc_all',
@@ -25,77 +34,107 @@ const DATABASE_ROLES = {
 } as const satisfies Record<Role, DatabaseRole>;
 
 export interface RunningServer {
-  /** Where it listens, such as http://127.0.0.1:8080. */
+  /** The URL it listens on, such as http://127.0.0.1:8080. */
   readonly url: string;
   readonly deps: Deps;
-  /** Takes no new work, lets streams finish for so long, answers what it has, closes everything. */
+  /** Refuses new work, waits this long for streams to finish, completes open requests and closes everything. */
   stop(options?: { drainMs?: number }): Promise<void>;
 }
 
-/** What tests and other composers put in place of the usual. */
+/** Replacements for parts of the server, for tests and the emulator. */
 export type Parts = Partial<Deps> & StreamingParts;
 
 /** Brings up one process of the service. When it resolves, the process serves. */
 export async function startServer(config: Config, parts: Parts = {}): Promise<RunningServer> {
   const log = parts.log ?? createLog({ level: config.logLevel });
   const roster = new NodeRoster(log);
-  const news = new KeyNews(parts.clock ?? systemClock, log);
-  const failing = new FailingAccounts({
-    limit: config.failedSessionsPerHour,
-    clock: parts.clock ?? systemClock,
-    log,
-  });
-  const deps = assemble(config, news, { placement: roster, failing, ...parts, log });
-  const app = buildApp(deps, await readCertificate(config.tls));
-  // It listens before it serves: until then a balancer must not send anybody here.
+  const clock = parts.clock ?? systemClock;
+  const invalidation = new ApiKeyInvalidation(clock, log);
+  const counts =
+    config.redisUrl === null
+      ? null
+      : await connectRedisCounts({ url: config.redisUrl, clock, log });
+  const limiters = createLimiters(config.rates, { clock, counts });
+  const tracing = parts.tracing ?? (await startTracing(config));
+  const made = { placement: roster, limiters, ...parts, log, tracing };
+  const deps = assemble(config, invalidation, made);
+  if (counts !== null) deps.metrics.observeSharedLimits(counts);
+  deps.metrics.observeDraining(() => deps.lifecycle.draining);
+  observeDatabase(deps.metrics.registry, deps.db);
+  let certificate = await readCertificate(config.tls);
+  const app = buildApp(deps, certificate);
+  // The server listens before it is ready. Until then a load balancer must not send requests here.
   let isServing = false;
   deps.lifecycle.checks.push(() => isServing);
-  // Streaming nodes face clients alone: people's pages are not theirs to serve.
+  // Streaming nodes serve only streams, not the console.
   if (config.role !== 'node') await app.register(consolePlugin, deps);
   await app.listen({ host: config.host, port: config.port, backlog: 1_024 });
-  const endings: (() => Promise<void>)[] = [watchCertificate(app.server, deps)];
+  const endings: (() => Promise<void>)[] = [
+    watchCertificate(app.server, {
+      files: config.tls,
+      log,
+      onLoaded: (loaded) => (certificate = loaded),
+    }),
+    await deps.history.watch(deps.db),
+    async () => counts?.close(),
+  ];
+  deps.lifecycle.checks.push(() => !deps.history.isRolledBack);
+  deps.metrics.observeLedgerHistory(() => deps.history.isRolledBack);
+  if (certificate !== null) {
+    deps.metrics.observeCertificate(() => (certificate === null ? 0 : expiresAtMs(certificate)));
+  }
   const streaming =
     config.role === 'api' ? null : await startStreaming(deps, { server: app.server, parts });
   if (config.role !== 'node') {
-    deps.metrics.observeFailing(() => failing.count);
-    endings.push(await roster.watch(deps.db), await failing.watch(deps.db));
-    endings.push(sweep(deps), hearOfKeys(news, deps));
+    await reportPeppers(deps.db, config.apiKeyPeppers);
+    const alert = new FailedSessionsAlert({ threshold: config.failedSessionsPerHour, log });
+    deps.metrics.observeFailing(() => alert.count);
+    endings.push(await roster.watch(deps.db), await alert.watch(deps.db));
+    endings.push(sweep(deps), receiveInvalidations(invalidation, deps));
   }
   isServing = true;
   return {
     url: urlOf(app, config),
     deps,
     async stop(options = {}) {
+      const drainMs = streaming === null ? 0 : (options.drainMs ?? config.drainMs);
       deps.lifecycle.draining = true;
-      await streaming?.stop(options.drainMs ?? config.drainMs);
+      deps.lifecycle.drainDeadlineAtMs = deps.clock.monotonicMs() + drainMs;
+      await streaming?.stop(drainMs);
       await app.close();
       for (const end of endings) await end();
       await deps.authenticator.close();
       await deps.db.end();
+      await tracing?.close();
     },
   };
 }
 
-/** The sweeper has rights and a connection of its own. */
-function sweep({ config, log }: Deps): () => Promise<void> {
+/** The sweeper has its own database role and connection. */
+function sweep({ config, log, history, metrics }: Deps): () => Promise<void> {
   const db = createPool({
-    url: config.databaseUrl,
+    url: config.databaseUrls.sweeper,
     role: 'svc_sweeper',
     applicationName: `svc-asr sweeper ${config.nodeId}`,
     maxConnections: 1,
     connectTimeoutMs: 1_000,
+    verify: history.verify,
   });
-  const sweeper = startSweeper({ ledger: createLedger(db), log });
+  const ledger = history.guard(createLedger(db));
+  const sweeper = startSweeper({ ledger, log, registry: metrics.registry });
   return async () => {
     await sweeper.stop();
     await db.end();
   };
 }
 
-/** On a connection of its own: one of the pool would have to stay out of it for good. */
-function hearOfKeys(news: KeyNews, { config, metrics }: Deps): () => Promise<void> {
-  metrics.observeKeyNews(() => news.isHearing);
-  return news.listen({
+/** Uses a separate connection, because a listener would occupy one of the pool permanently. */
+function receiveInvalidations(
+  invalidation: ApiKeyInvalidation,
+  { config, metrics }: Deps,
+): () => Promise<void> {
+  metrics.observeApiKeyInvalidation(() => invalidation.isReceiving);
+  return invalidation.listen({
     url: config.databaseUrl,
     role: DATABASE_ROLES[config.role],
     applicationName: `svc-asr keys ${config.nodeId}`,
@@ -104,37 +143,62 @@ function hearOfKeys(news: KeyNews, { config, metrics }: Deps): () => Promise<voi
   });
 }
 
+async function startTracing({ otlp, role, nodeId }: Config): Promise<Tracing | null> {
+  if (otlp === null) return null;
+  return startOtlpTracing({ ...otlp, serviceName: `svc-asr-${role}`, instance: nodeId });
+}
+
 function assemble(
   config: Config,
-  news: KeyNews,
-  parts: Partial<Deps> & Pick<Deps, 'log' | 'placement' | 'failing'>,
+  invalidation: ApiKeyInvalidation,
+  parts: Partial<Deps> & Pick<Deps, 'log' | 'placement' | 'limiters'>,
 ): Deps {
   const clock = parts.clock ?? systemClock;
   const { log } = parts;
-  const db = parts.db ?? openDatabase(config, log);
+  const history = parts.history ?? new HistoryGuard({ nodeId: config.nodeId, log });
+  const db = parts.db ?? openDatabase(config, { log, history });
   return {
     config,
     clock,
     db,
-    ledger: createLedger(db),
-    authenticator: createAuthenticator({ db, pepper: config.apiKeyPepper, clock, log, news }),
+    history,
+    ledger: history.guard(createLedger(db)),
+    authenticator: createAuthenticator({
+      db,
+      peppers: config.apiKeyPeppers,
+      clock,
+      log,
+      invalidation,
+    }),
     credentials: createCredentials(config.signingKeys),
     metrics: createMetrics(),
-    lifecycle: { draining: false, checks: [] },
-    limiters: {
-      sessions: createRateLimiter(config.rates.sessions, clock),
-      usage: createRateLimiter(config.rates.usage, clock),
-      models: createRateLimiter(config.rates.models, clock),
-      failedAuthentication: createRateLimiter(config.rates.failedAuthentication, clock),
-      upgrades: createRateLimiter(config.rates.upgrades, clock),
-      consoleForms: createRateLimiter(config.rates.consoleForms, clock),
-    },
+    tracing: null,
+    lifecycle: { draining: false, drainDeadlineAtMs: null, checks: [] },
     ...parts,
   };
 }
 
+/** Shares the limits that guard against guessing, spam and overload. Reads cost little, so each process counts those. */
+function createLimiters(
+  rates: Config['rates'],
+  { clock, counts }: { clock: Clock; counts: RedisCounts | null },
+): Deps['limiters'] {
+  const shared = (name: keyof Config['rates']): RateLimiter =>
+    counts === null
+      ? createRateLimiter(rates[name], clock)
+      : createSharedRateLimiter(rates[name], { name, counts, clock });
+  return {
+    sessions: shared('sessions'),
+    usage: createRateLimiter(rates.usage, clock),
+    models: createRateLimiter(rates.models, clock),
+    failedAuthentication: shared('failedAuthentication'),
+    failedUpgrades: shared('failedUpgrades'),
+    consoleForms: shared('consoleForms'),
+  };
+}
+
 /** With the rights of its job and no more. A statement of ours takes milliseconds: one that does not has met a fault. */
-function openDatabase(config: Config, log: Log): Pool {
+function openDatabase(config: Config, deps: Pick<Deps, 'log' | 'history'>): Pool {
   return createPool({
     url: config.databaseUrl,
     role: DATABASE_ROLES[config.role],
@@ -142,7 +206,8 @@ function openDatabase(config: Config, log: Log): Pool {
     maxConnections: config.databasePoolSize,
     connectTimeoutMs: 1_000,
     statementTimeoutMs: 1_000,
-    onError: (error) => log.warn({ err: error }, 'A database connection broke.'),
+    verify: deps.history.verify,
+    onError: (error) => deps.log.warn({ err: error }, 'A database connection broke.'),
   });
 }
 

@@ -1,11 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { Queryable } from '../db.ts';
+import type { Queryable } from '../platform/db.ts';
+import {
+  boolean,
+  nullable,
+  number,
+  queryRows,
+  statement,
+  text,
+  texts,
+  timestamp,
+  type RowOf,
+} from '../platform/statement.ts';
 
 export interface Account {
   readonly id: string;
   readonly name: string;
   readonly email: string | null;
   readonly status: 'active' | 'suspended';
+  /** On its way to another cell or gone there, such as `moved k2`. Null: it lives here. */
+  readonly move: string | null;
   readonly concurrencyLimit: number;
   /** Null: a browser may stream from any origin. */
   readonly allowedOrigins: readonly string[] | null;
@@ -16,24 +29,34 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-interface AccountRow {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly status: 'active' | 'suspended';
-  readonly concurrency_limit: number;
-  readonly allowed_origins: string[] | null;
-  readonly granted_ms: number;
-  readonly available_ms: number;
-  readonly reserved_ms: number;
-  readonly consumed_ms: number;
-  readonly created_at: Date;
-}
+const COLUMNS = {
+  id: text(),
+  name: text(),
+  email: nullable(text()),
+  status: text<Account['status']>(),
+  move: nullable(text()),
+  concurrency_limit: number(),
+  allowed_origins: nullable(texts()),
+  granted_ms: number(),
+  available_ms: number(),
+  reserved_ms: number(),
+  consumed_ms: number(),
+  created_at: timestamp(),
+};
+const FIELDS = Object.keys(COLUMNS)
+  .join(', ')
+  .replace('move,', "move_state || ' ' || move_cell as move,");
+const FIND = statement(`select ${FIELDS} from accounts where id = $1`, COLUMNS);
+const LIST = statement(`select ${FIELDS} from accounts order by created_at desc limit $1`, COLUMNS);
+const SEARCH = statement(
+  `select ${FIELDS} from accounts
+    where not (name = 'erased' and email is null)
+      and (position(lower($1) in lower(name || ' ' || coalesce(email, ''))) > 0 or id::text = lower($1))
+    order by created_at desc limit $2`,
+  COLUMNS,
+);
 
-const COLUMNS = `id, name, email, status, concurrency_limit, allowed_origins,
-  granted_ms, available_ms, reserved_ms, consumed_ms, created_at`;
-
-/** Begins empty: credit comes by a grant, which says why. */
+/** Creates an account without credit. A grant, which records its reason, adds credit. */
 export async function createAccount(
   db: Queryable,
   input: { name: string; email?: string | null; id?: string },
@@ -48,18 +71,22 @@ export async function createAccount(
 }
 
 export async function findAccount(db: Queryable, id: string): Promise<Account | null> {
-  const { rows } = await db.query<AccountRow>(`select ${COLUMNS} from accounts where id = $1`, [
-    id,
-  ]);
-  return rows[0] === undefined ? null : toAccount(rows[0]);
+  const [row] = await queryRows(db, FIND, [id]);
+  return row === undefined ? null : toAccount(row);
 }
 
 /** Newest first. */
 export async function listAccounts(db: Queryable, limit: number): Promise<Account[]> {
-  const { rows } = await db.query<AccountRow>(
-    `select ${COLUMNS} from accounts order by created_at desc limit $1`,
-    [limit],
-  );
+  const rows = await queryRows(db, LIST, [limit]);
+  return rows.map(toAccount);
+}
+
+/** Newest first, without erased accounts. The text is part of a name, of an address, or a whole id. */
+export async function searchAccounts(
+  db: Queryable,
+  input: { text: string; limit: number },
+): Promise<Account[]> {
+  const rows = await queryRows(db, SEARCH, [input.text, input.limit]);
   return rows.map(toAccount);
 }
 
@@ -78,37 +105,38 @@ export async function setAccountStatus(
   return rowCount === 1;
 }
 
-/** Those among the given accounts that may no longer stream. */
+const SUSPENDED = statement(`select id from accounts where id = any($1) and status <> 'active'`, {
+  id: text(),
+});
+
+/** Returns the given accounts that are not active. */
 export async function listSuspended(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const { rows } = await db.query<{ id: string }>(
-    `select id from accounts where id = any($1) and status <> 'active'`,
-    [ids],
-  );
+  const rows = await queryRows(db, SUSPENDED, [ids]);
   return new Set(rows.map((row) => row.id));
 }
 
+const SET_CONCURRENCY = statement('select set_concurrency($1, $2) as found', { found: boolean() });
+
 /**
- * Sessions that live already stay, even above a lowered limit; none is added until they are below
- * it.
+ * Sets the concurrency limit. Live sessions above a lowered limit continue, and no new one starts
+ * until there is room.
  */
 export async function setConcurrency(
   db: Queryable,
   input: { id: string; limit: number },
 ): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>('select set_concurrency($1, $2) as found', [
-    input.id,
-    input.limit,
-  ]);
-  return rows[0]?.found === true;
+  const [row] = await queryRows(db, SET_CONCURRENCY, [input.id, input.limit]);
+  return row?.found === true;
 }
 
-function toAccount(row: AccountRow): Account {
+function toAccount(row: RowOf<typeof FIND>): Account {
   return {
     id: row.id,
     name: row.name,
     email: row.email,
     status: row.status,
+    move: row.move,
     concurrencyLimit: row.concurrency_limit,
     allowedOrigins: row.allowed_origins,
     grantedMs: row.granted_ms,

@@ -1,7 +1,19 @@
 import type { ModelId } from '@svc-asr/protocol';
-import type { Queryable } from '../db.ts';
+import type { Queryable } from '../platform/db.ts';
+import {
+  boolean,
+  bytes,
+  nullable,
+  number,
+  queryRows,
+  statement,
+  text,
+  texts,
+  timestamp,
+  type RowOf,
+} from '../platform/statement.ts';
 
-/** What is kept of a key: enough to recognise it, nothing to make it from. */
+/** The stored part of a key. The key itself can't be derived from it. */
 export interface ApiKeyRecord {
   readonly id: string;
   readonly accountId: string;
@@ -14,11 +26,12 @@ export interface ApiKeyRecord {
   readonly lastUsedAt: Date | null;
 }
 
-/** All that the front door asks about a key, in one row. */
+/** Everything that authentication needs to know about a key, in one row. */
 export interface ApiKeyLookup {
   readonly id: string;
   readonly accountId: string;
   readonly hmac: Buffer;
+  readonly pepperId: number;
   readonly scopes: readonly ModelId[] | null;
   /** By the database's clock. */
   readonly expired: boolean;
@@ -26,82 +39,99 @@ export interface ApiKeyLookup {
   readonly expiresInMs: number | null;
   readonly revoked: boolean;
   readonly accountActive: boolean;
+  /** The cell that the account lives in now. Null: this one. */
+  readonly movedTo: string | null;
 }
 
-/** False: the account has its two live keys. Throws when there is no such account. */
+const CREATE = statement('select create_api_key($1, $2, $3, $4, $5, $6, $7::smallint) as created', {
+  created: boolean(),
+});
+
+/** Returns false if the account already has two live keys. Throws if there is no such account. */
 export async function insertApiKey(
   db: Queryable,
   key: {
     id: string;
     accountId: string;
     hmac: Buffer;
+    /** Which pepper the hash was made with. */
+    pepperId?: number;
     name?: string;
     scopes?: readonly ModelId[] | null;
     expiresAt?: Date | null;
   },
 ): Promise<boolean> {
-  const { rows } = await db.query<{ created: boolean }>(
-    'select create_api_key($1, $2, $3, $4, $5, $6) as created',
-    [key.accountId, key.id, key.hmac, key.name ?? '', key.scopes ?? null, key.expiresAt ?? null],
-  );
-  return rows[0]?.created === true;
+  const [row] = await queryRows(db, CREATE, [
+    key.accountId,
+    key.id,
+    key.hmac,
+    key.name ?? '',
+    key.scopes ?? null,
+    key.expiresAt ?? null,
+    key.pepperId ?? 0,
+  ]);
+  return row?.created === true;
 }
 
-interface LookupRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly hmac: Buffer;
-  readonly scopes: ModelId[] | null;
-  readonly expired: boolean;
-  readonly expires_in_ms: number | null;
-  readonly revoked: boolean;
-  readonly account_active: boolean;
-}
+const FIND = statement(
+  `select k.id, k.account_id, k.hmac, k.pepper_id, k.scopes,
+      coalesce(k.expires_at <= clock_timestamp(), false) as expired,
+      case when isfinite(k.expires_at) then
+        (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint end as expires_in_ms,
+      k.revoked_at is not null as revoked, a.status = 'active' as account_active,
+      case when a.move_state = 'moved' then a.move_cell end as moved_to
+    from api_keys k join accounts a on a.id = k.account_id where k.id = $1`,
+  {
+    id: text(),
+    account_id: text(),
+    hmac: bytes(),
+    pepper_id: number(),
+    scopes: nullable(texts<ModelId>()),
+    expired: boolean(),
+    expires_in_ms: nullable(number()),
+    revoked: boolean(),
+    account_active: boolean(),
+    moved_to: nullable(text()),
+  },
+  { name: 'find_api_key' },
+);
 
-/** Null: nobody was given a key with this id. */
+/** Returns null for an unknown id. */
 export async function findApiKey(db: Queryable, id: string): Promise<ApiKeyLookup | null> {
-  const { rows } = await db.query<LookupRow>({
-    name: 'find_api_key',
-    text: `select k.id, k.account_id, k.hmac, k.scopes,
-        coalesce(k.expires_at <= clock_timestamp(), false) as expired,
-        case when isfinite(k.expires_at) then
-          (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint end as expires_in_ms,
-        k.revoked_at is not null as revoked, a.status = 'active' as account_active
-      from api_keys k join accounts a on a.id = k.account_id where k.id = $1`,
-    values: [id],
-  });
-  const row = rows[0];
+  const [row] = await queryRows(db, FIND, [id]);
   if (row === undefined) return null;
   return {
     id: row.id,
     accountId: row.account_id,
     hmac: row.hmac,
+    pepperId: row.pepper_id,
     scopes: row.scopes,
     expired: row.expired,
     expiresInMs: row.expires_in_ms,
     revoked: row.revoked,
     accountActive: row.account_active,
+    movedTo: row.moved_to,
   };
 }
 
-interface KeyRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly name: string;
-  readonly scopes: ModelId[] | null;
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly revoked_at: Date | null;
-  readonly last_used_at: Date | null;
-}
+const LIST = statement(
+  `select id, account_id, name, scopes, created_at, expires_at, revoked_at, last_used_at
+    from api_keys where account_id = $1 order by created_at desc limit 100`,
+  {
+    id: text(),
+    account_id: text(),
+    name: text(),
+    scopes: nullable(texts<ModelId>()),
+    created_at: timestamp(),
+    expires_at: nullable(timestamp()),
+    revoked_at: nullable(timestamp()),
+    last_used_at: nullable(timestamp()),
+  },
+);
 
 /** Newest first, those that no longer work included. */
 export async function listApiKeys(db: Queryable, accountId: string): Promise<ApiKeyRecord[]> {
-  const { rows } = await db.query<KeyRow>(
-    `select id, account_id, name, scopes, created_at, expires_at, revoked_at, last_used_at
-      from api_keys where account_id = $1 order by created_at desc limit 100`,
-    [accountId],
-  );
+  const rows = await queryRows(db, LIST, [accountId]);
   return rows.map((row) => ({
     id: row.id,
     accountId: row.account_id,
@@ -114,22 +144,46 @@ export async function listApiKeys(db: Queryable, accountId: string): Promise<Api
   }));
 }
 
-/** False: the account has no such key. Revoking twice is fine. */
+const REVOKE = statement('select revoke_api_key($1, $2) as revoked', { revoked: boolean() });
+
+/** Returns false if the account has no such key. Revoking twice is allowed. */
 export async function revokeApiKey(
   db: Queryable,
   key: { accountId: string; id: string },
 ): Promise<boolean> {
-  const { rows } = await db.query<{ revoked: boolean }>(
-    'select revoke_api_key($1, $2) as revoked',
-    [key.accountId, key.id],
-  );
-  return rows[0]?.revoked === true;
+  const [row] = await queryRows(db, REVOKE, [key.accountId, key.id]);
+  return row?.revoked === true;
 }
 
 /**
- * Notes that these keys were used. Call it now and then with a batch, never on the path of a
+ * Records that these keys were used. Call it periodically with a batch, never while serving a
  * request.
  */
 export async function touchApiKeys(db: Queryable, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await db.query('select touch_api_keys($1)', [ids]);
+}
+
+/** Replaces the hash of a verified key, unless it changed meanwhile. */
+export async function rehashApiKey(
+  db: Queryable,
+  key: { id: string; oldHmac: Buffer; hmac: Buffer; pepperId: number },
+): Promise<void> {
+  await db.query('select rehash_api_key($1, $2, $3, $4::smallint)', [
+    key.id,
+    key.oldHmac,
+    key.hmac,
+    key.pepperId,
+  ]);
+}
+
+const COUNT_BY_PEPPER = statement(
+  `select pepper_id, count(*) as live_keys from api_keys
+    where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())
+    group by pepper_id order by pepper_id`,
+  { pepper_id: number(), live_keys: number() },
+);
+
+/** How many keys that still work were hashed with each pepper. */
+export function countKeysByPepper(db: Queryable): Promise<RowOf<typeof COUNT_BY_PEPPER>[]> {
+  return queryRows(db, COUNT_BY_PEPPER);
 }

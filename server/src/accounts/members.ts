@@ -1,117 +1,122 @@
-import { randomUUID } from 'node:crypto';
 import type { ConsoleLanguage, Role } from '@svc-asr/protocol/console.ts';
-import { inTransaction, type Pool, type Queryable } from '../db.ts';
+import type { Queryable } from '../platform/db.ts';
+import { queryRows, statement, text, type RowOf } from '../platform/statement.ts';
+import { normaliseEmail } from './email-address.ts';
 
-/** A person who may sign in to the console of one account. */
-export interface Member {
+/** A person who can sign in. What they may do depends on the account they work in. */
+export interface Person {
   readonly id: string;
+  readonly email: string;
+}
+
+export interface Member extends Person {
+  readonly role: Role;
+}
+
+/** An account as one of its members sees it. */
+export interface Membership {
   readonly accountId: string;
-  readonly email: string;
+  readonly accountName: string;
   readonly role: Role;
-  readonly language: ConsoleLanguage;
-  readonly operator: boolean;
-  readonly joined: boolean;
 }
 
-interface MemberRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly language: ConsoleLanguage;
-  readonly is_operator: boolean;
-  readonly joined: boolean;
+const FIND_PERSON = statement('select id, email from console_users where email = $1', {
+  id: text(),
+  email: text(),
+});
+
+export async function findPersonByEmail(db: Queryable, email: string): Promise<Person | null> {
+  const [row] = await queryRows(db, FIND_PERSON, [normaliseEmail(email)]);
+  return row ?? null;
 }
 
-const COLUMNS = `id, account_id, email, role, language, is_operator,
-  first_sign_in_at is not null as joined`;
-
-export async function findMemberByEmail(db: Queryable, email: string): Promise<Member | null> {
-  const { rows } = await db.query<MemberRow>(
-    `select ${COLUMNS} from console_users where lower(email) = lower($1)`,
-    [email],
-  );
-  return rows[0] === undefined ? null : toMember(rows[0]);
-}
+const LIST_MEMBERS = statement(
+  `select u.id, u.email, m.role from memberships m join console_users u on u.id = m.user_id
+    where m.account_id = $1 order by m.role = 'member', m.joined_at limit 100`,
+  { id: text(), email: text(), role: text<Role>() },
+);
 
 /** Owners first, then by age. */
 export async function listMembers(db: Queryable, accountId: string): Promise<Member[]> {
-  const { rows } = await db.query<MemberRow>(
-    `select ${COLUMNS} from console_users where account_id = $1
-      order by role = 'member', created_at limit 100`,
-    [accountId],
+  return queryRows(db, LIST_MEMBERS, [accountId]);
+}
+
+const LIST_MEMBERSHIPS = statement(
+  `select m.account_id, a.name, m.role from memberships m join accounts a on a.id = m.account_id
+    where m.user_id = $1 order by m.role = 'member', m.joined_at limit 100`,
+  { account_id: text(), name: text(), role: text<Role>() },
+);
+
+/** The accounts of one person: their own first. The first is the one a new session opens. */
+export async function listMemberships(db: Queryable, userId: string): Promise<Membership[]> {
+  const rows = await queryRows(db, LIST_MEMBERSHIPS, [userId]);
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    accountName: row.name,
+    role: row.role,
+  }));
+}
+
+/** Adds a member without asking them. For the development server and tests, as the schema's owner. */
+export async function addMember(
+  db: Queryable,
+  input: { accountId: string; email: string; role: Role; language: ConsoleLanguage },
+): Promise<void> {
+  await db.query(
+    `insert into memberships (account_id, user_id, role)
+      values ($1, ensure_person($2, $3), $4) on conflict do nothing`,
+    [input.accountId, normaliseEmail(input.email), input.language, input.role],
   );
-  return rows.map(toMember);
 }
 
-/** The letter with the way in goes out by itself: a new member is one who was not welcomed yet. */
-export async function inviteMember(
-  pool: Pool,
-  input: { accountId: string; email: string; role: Role; language: ConsoleLanguage; limit: number },
-): Promise<'invited' | 'already_member' | 'member_limit_reached'> {
-  return inTransaction(pool, async (db) => {
-    const members = await lockMembers(db, input.accountId);
-    if (members.length >= input.limit) return 'member_limit_reached';
-    const { rowCount } = await db.query(
-      `insert into console_users (id, account_id, email, role, language) values ($1, $2, $3, $4, $5)
-        on conflict (lower(email)) do nothing`,
-      [randomUUID(), input.accountId, input.email, input.role, input.language],
-    );
-    return rowCount === 1 ? 'invited' : 'already_member';
-  });
-}
-
-/** Null removes. Two owners who demote each other at once leave one: the rows are locked first. */
+/**
+ * Changes a role, or removes the member when `role` is null. An account keeps at least one owner:
+ * two owners who demote each other at the same time are decided one after the other. Needs a
+ * transaction.
+ */
 export async function changeMember(
-  pool: Pool,
+  db: Queryable,
   input: { accountId: string; memberId: string; role: Role | null },
 ): Promise<'changed' | 'not_found' | 'last_owner'> {
-  return inTransaction(pool, async (db) => {
-    const members = await lockMembers(db, input.accountId);
-    const member = members.find((known) => known.id === input.memberId);
-    if (member === undefined) return 'not_found';
-    const owners = members.filter((known) => known.role === 'owner');
-    const losesOwner = member.role === 'owner' && input.role !== 'owner';
-    if (losesOwner && owners.length === 1) return 'last_owner';
-    await (input.role === null
-      ? db.query('delete from console_users where id = $1', [member.id])
-      : db.query('update console_users set role = $2 where id = $1', [member.id, input.role]));
-    return 'changed';
-  });
+  const members = await lockMembers(db, input.accountId);
+  const member = members.find((known) => known.user_id === input.memberId);
+  if (member === undefined) return 'not_found';
+  const owners = members.filter((known) => known.role === 'owner');
+  const losesOwner = member.role === 'owner' && input.role !== 'owner';
+  if (losesOwner && owners.length === 1) return 'last_owner';
+  if (input.role === null) {
+    await db.query('delete from memberships where account_id = $1 and user_id = $2', [
+      input.accountId,
+      input.memberId,
+    ]);
+    await db.query('select forget_person($1)', [input.memberId]);
+  } else {
+    await db.query('update memberships set role = $3 where account_id = $1 and user_id = $2', [
+      input.accountId,
+      input.memberId,
+      input.role,
+    ]);
+  }
+  return 'changed';
 }
 
-async function lockMembers(
-  db: Queryable,
-  accountId: string,
-): Promise<{ id: string; role: Role }[]> {
-  // Serialises changes to one team without touching the account's row, which sessions are waiting
-  // for.
+const ROLES = statement('select user_id, role from memberships where account_id = $1', {
+  user_id: text(),
+  role: text<Role>(),
+});
+
+async function lockMembers(db: Queryable, accountId: string): Promise<RowOf<typeof ROLES>[]> {
+  // Serialises changes to one team without locking the account's row, which sessions wait for.
   await db.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [accountId]);
-  const { rows } = await db.query<{ id: string; role: Role }>(
-    'select id, role from console_users where account_id = $1',
-    [accountId],
-  );
-  return rows;
+  return queryRows(db, ROLES, [accountId]);
 }
 
-export async function setMemberLanguage(
+export async function setPersonLanguage(
   db: Queryable,
-  input: { memberId: string; language: ConsoleLanguage },
+  input: { userId: string; language: ConsoleLanguage },
 ): Promise<void> {
   await db.query('update console_users set language = $2 where id = $1', [
-    input.memberId,
+    input.userId,
     input.language,
   ]);
-}
-
-function toMember(row: MemberRow): Member {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    email: row.email,
-    role: row.role,
-    language: row.language,
-    operator: row.is_operator,
-    joined: row.joined,
-  };
 }

@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { inTransaction, type Pool, type Queryable } from '../db.ts';
+import type { Queryable } from '../platform/db.ts';
+import {
+  bytes,
+  nullable,
+  number,
+  queryRows,
+  statement,
+  text,
+  texts,
+  timestamp,
+  type RowOf,
+} from '../platform/statement.ts';
 
 /** A device that a member signs in with. */
 export interface Passkey {
@@ -14,64 +25,59 @@ export interface Passkey {
   readonly lastUsedAt: Date | null;
 }
 
-interface PasskeyRow {
-  readonly id: string;
-  readonly user_id: string;
-  readonly credential_id: string;
-  readonly public_key: Buffer;
-  readonly counter: number;
-  readonly transports: string[];
-  readonly name: string;
-  readonly created_at: Date;
-  readonly last_used_at: Date | null;
-}
-
-const COLUMNS = `id, user_id, credential_id, public_key, counter, transports, name, created_at,
-  last_used_at`;
+const COLUMNS = {
+  id: text(),
+  user_id: text(),
+  credential_id: text(),
+  public_key: bytes(),
+  counter: number(),
+  transports: texts(),
+  name: text(),
+  created_at: timestamp(),
+  last_used_at: nullable(timestamp()),
+};
+const FIELDS = Object.keys(COLUMNS).join(', ');
+const LIST = statement(
+  `select ${FIELDS} from passkeys where user_id = $1 order by created_at`,
+  COLUMNS,
+);
+const FIND = statement(`select ${FIELDS} from passkeys where credential_id = $1`, COLUMNS);
 
 export async function listPasskeys(db: Queryable, userId: string): Promise<Passkey[]> {
-  const { rows } = await db.query<PasskeyRow>(
-    `select ${COLUMNS} from passkeys where user_id = $1 order by created_at`,
-    [userId],
-  );
+  const rows = await queryRows(db, LIST, [userId]);
   return rows.map(toPasskey);
 }
 
 export async function findPasskey(db: Queryable, credentialId: string): Promise<Passkey | null> {
-  const { rows } = await db.query<PasskeyRow>(
-    `select ${COLUMNS} from passkeys where credential_id = $1`,
-    [credentialId],
-  );
-  return rows[0] === undefined ? null : toPasskey(rows[0]);
+  const [row] = await queryRows(db, FIND, [credentialId]);
+  return row === undefined ? null : toPasskey(row);
 }
 
-/** A device that somebody has already shown is theirs, and nobody else's. */
+/** Stores a verified device, unless it is already known. Needs a transaction. */
 export async function insertPasskey(
-  pool: Pool,
+  db: Queryable,
   input: Pick<
     Passkey,
     'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'
   > & { limit: number },
 ): Promise<'added' | 'known' | 'limit_reached'> {
-  return inTransaction(pool, async (db) => {
-    await db.query('select from console_users where id = $1 for update', [input.userId]);
-    const passkeys = await listPasskeys(db, input.userId);
-    if (passkeys.length >= input.limit) return 'limit_reached';
-    const { rowCount } = await db.query(
-      `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
+  await db.query('select pg_advisory_xact_lock(hashtextextended($1, 3))', [input.userId]);
+  const passkeys = await listPasskeys(db, input.userId);
+  if (passkeys.length >= input.limit) return 'limit_reached';
+  const { rowCount } = await db.query(
+    `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
         values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing`,
-      [
-        randomUUID(),
-        input.userId,
-        input.credentialId,
-        input.publicKey,
-        input.counter,
-        input.transports,
-        input.name,
-      ],
-    );
-    return rowCount === 1 ? 'added' : 'known';
-  });
+    [
+      randomUUID(),
+      input.userId,
+      input.credentialId,
+      input.publicKey,
+      input.counter,
+      input.transports,
+      input.name,
+    ],
+  );
+  return rowCount === 1 ? 'added' : 'known';
 }
 
 /** False: it was used, or removed, since it was read. */
@@ -99,7 +105,7 @@ export async function removePasskey(
   return rowCount === 1;
 }
 
-function toPasskey(row: PasskeyRow): Passkey {
+function toPasskey(row: RowOf<typeof FIND>): Passkey {
   return {
     id: row.id,
     userId: row.user_id,

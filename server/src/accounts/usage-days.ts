@@ -1,5 +1,6 @@
 import type { ModelId } from '@svc-asr/protocol';
-import type { Queryable } from '../db.ts';
+import type { Queryable } from '../platform/db.ts';
+import { boolean, number, queryRows, statement, text } from '../platform/statement.ts';
 
 export interface UsageDay {
   readonly date: string;
@@ -12,6 +13,14 @@ export interface UsageDay {
 const BATCH = 20_000;
 const BATCHES_MAX = 50;
 
+const ROLL_UP = statement('select roll_up_usage($1, $2) as more', { more: boolean() });
+const DAYS = statement(
+  `select to_char(day, 'YYYY-MM-DD') as day, model, billable_ms, sessions from usage_days
+    where account_id = $1 and day > (clock_timestamp() at time zone 'UTC')::date - $2::integer
+    order by day, model`,
+  { day: text(), model: text<ModelId>(), billable_ms: number(), sessions: number() },
+);
+
 /**
  * Audio charged by UTC day and model. Brings the daily sums up to the ledger first, from where they
  * stopped.
@@ -21,23 +30,10 @@ export async function usageByDay(
   input: { accountId: string; days: number },
 ): Promise<UsageDay[]> {
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-    const { rows } = await db.query<{ more: boolean }>('select roll_up_usage($1, $2) as more', [
-      input.accountId,
-      BATCH,
-    ]);
-    if (rows[0]?.more !== true) break;
+    const [row] = await queryRows(db, ROLL_UP, [input.accountId, BATCH]);
+    if (row?.more !== true) break;
   }
-  const { rows } = await db.query<{
-    day: string;
-    model: ModelId;
-    billable_ms: number;
-    sessions: number;
-  }>(
-    `select to_char(day, 'YYYY-MM-DD') as day, model, billable_ms, sessions from usage_days
-      where account_id = $1 and day > (clock_timestamp() at time zone 'UTC')::date - $2::integer
-      order by day, model`,
-    [input.accountId, input.days],
-  );
+  const rows = await queryRows(db, DAYS, [input.accountId, input.days]);
   return rows.map((row) => ({
     date: row.day,
     model: row.model,

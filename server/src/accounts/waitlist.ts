@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Queryable } from '../db.ts';
+import { normaliseEmail } from './email-address.ts';
+import type { Queryable } from '../platform/db.ts';
+import {
+  nullable,
+  queryRows,
+  statement,
+  text,
+  timestamp,
+  type RowOf,
+} from '../platform/statement.ts';
 
 export interface WaitlistEntry {
   readonly id: string;
@@ -11,19 +20,28 @@ export interface WaitlistEntry {
   readonly createdAt: Date;
 }
 
-interface WaitlistRow {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly purpose: string;
-  readonly status: WaitlistEntry['status'];
-  readonly account_id: string | null;
-  readonly created_at: Date;
-}
+const COLUMNS = {
+  id: text(),
+  email: text(),
+  name: text(),
+  purpose: text(),
+  status: text<WaitlistEntry['status']>(),
+  account_id: nullable(text()),
+  created_at: timestamp(),
+};
+const FIELDS = Object.keys(COLUMNS).join(', ');
+const LIST = statement(
+  `select ${FIELDS} from waitlist where status = $1 order by created_at limit $2`,
+  COLUMNS,
+);
+const FIND = statement(`select ${FIELDS} from waitlist where email = $1`, COLUMNS);
+const APPROVE = statement('select approve_waitlist($1, $2, $3) as account_id', {
+  account_id: nullable(text()),
+});
 
 /**
- * Joining twice leaves the first entry as it is, and the answer does not tell: nobody learns who is
- * on the list.
+ * Joining twice keeps the first entry. The result is the same, so that nobody can find out who is on
+ * the list.
  */
 export async function joinWaitlist(
   db: Queryable,
@@ -31,21 +49,17 @@ export async function joinWaitlist(
 ): Promise<void> {
   await db.query(
     `insert into waitlist (id, email, name, purpose, language) values ($1, $2, $3, $4, $5)
-      on conflict (lower(email)) do nothing`,
-    [randomUUID(), input.email, input.name, input.purpose, input.language ?? 'en'],
+      on conflict (email) do nothing`,
+    [randomUUID(), normaliseEmail(input.email), input.name, input.purpose, input.language ?? 'en'],
   );
 }
 
-/** Oldest first: who waited longest comes first. */
+/** Oldest first. */
 export async function listWaitlist(
   db: Queryable,
   input: { status: WaitlistEntry['status']; limit: number },
 ): Promise<WaitlistEntry[]> {
-  const { rows } = await db.query<WaitlistRow>(
-    `select id, email, name, purpose, status, account_id, created_at
-      from waitlist where status = $1 order by created_at limit $2`,
-    [input.status, input.limit],
-  );
+  const rows = await queryRows(db, LIST, [input.status, input.limit]);
   return rows.map(toEntry);
 }
 
@@ -53,30 +67,23 @@ export async function findWaitlistEntry(
   db: Queryable,
   email: string,
 ): Promise<WaitlistEntry | null> {
-  const { rows } = await db.query<WaitlistRow>(
-    `select id, email, name, purpose, status, account_id, created_at
-      from waitlist where lower(email) = lower($1)`,
-    [email],
-  );
-  return rows[0] === undefined ? null : toEntry(rows[0]);
+  const [row] = await queryRows(db, FIND, [normaliseEmail(email)]);
+  return row === undefined ? null : toEntry(row);
 }
 
 /**
- * The account of whoever was let in, the same one when asked again. Null: nobody waits under this
- * id.
+ * Creates the person's account and returns its id, the same one when repeated. Returns null for an
+ * unknown id.
  */
 export async function approveWaitlist(
   db: Queryable,
   input: { id: string; actor: string },
 ): Promise<string | null> {
-  const { rows } = await db.query<{ account_id: string | null }>(
-    'select approve_waitlist($1, $2, $3) as account_id',
-    [input.id, randomUUID(), input.actor],
-  );
-  return rows[0]?.account_id ?? null;
+  const [row] = await queryRows(db, APPROVE, [input.id, randomUUID(), input.actor]);
+  return row?.account_id ?? null;
 }
 
-function toEntry(row: WaitlistRow): WaitlistEntry {
+function toEntry(row: RowOf<typeof FIND>): WaitlistEntry {
   return {
     id: row.id,
     email: row.email,

@@ -7,13 +7,18 @@ import {
   setConcurrency,
   type Account,
 } from '../accounts/accounts.ts';
-import { parseCount, parseEmail, parseText, parseUuid } from './arguments.ts';
-import type { AdminContext, RunCommand } from './context.ts';
+import { parseCount, parseEmailArgument, parseText, parseUuid } from './arguments.ts';
+import type { AdminContext, AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
+import { addMoveCommand } from './move-command.ts';
 import type { Row } from './output.ts';
 import { Problem } from './problem.ts';
 
-export function addAccountsCommand(program: Command, run: RunCommand): void {
+export function addAccountsCommand(
+  program: Command,
+  run: RunCommand,
+  environment: AdminEnvironment,
+): void {
   const accounts = program.command('accounts').description('create, look at and change accounts');
   examples(accounts, ['accounts create --name "Nairobi Radio"', 'accounts list --json']);
 
@@ -21,7 +26,7 @@ export function addAccountsCommand(program: Command, run: RunCommand): void {
     .command('create')
     .description('create an account; it begins active and without credit')
     .requiredOption('--name <name>', 'what people call it', parseText(1, 200))
-    .option('--email <address>', 'whom to write to', parseEmail)
+    .option('--email <address>', 'whom to write to', parseEmailArgument)
     .action((options: { name: string; email?: string }) =>
       run(async (context) => {
         const id = await createAccount(context.db, options);
@@ -63,6 +68,7 @@ export function addAccountsCommand(program: Command, run: RunCommand): void {
         await show(context, id);
       }),
     );
+  addMoveCommand(accounts, run, environment);
   examples(concurrency, ['accounts set-concurrency 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 5']);
 }
 
@@ -108,6 +114,7 @@ function present(account: Account): Row {
     name: account.name,
     email: account.email,
     status: account.status,
+    move: account.move,
     concurrency: account.concurrencyLimit,
     available_ms: account.availableMs,
     reserved_ms: account.reservedMs,

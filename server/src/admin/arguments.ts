@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
+import { parseEmail } from '../accounts/email-address.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}Z)?$/;
 const DURATION = /^(\d+)(ms|s|m|h)$/;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -15,10 +15,10 @@ export function parseUuid(text: string): string {
   );
 }
 
-/** What the ledger takes for a reason. */
+/** Parses a reason that the ledger accepts. */
 export const parseReason = parseText(1, 500);
 
-/** Audio time with its unit, so that nobody grants minutes for milliseconds. */
+/** Parses audio time with its unit, so that minutes are not granted as milliseconds. */
 export function parseDuration(text: string): number {
   const [, count, unit = ''] = DURATION.exec(text) ?? [];
   const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN);
@@ -41,12 +41,13 @@ export function parseText(min: number, max: number): (text: string) => string {
   };
 }
 
-export function parseEmail(text: string): string {
-  if (EMAIL.test(text) && text.length <= 320) return text;
+export function parseEmailArgument(text: string): string {
+  const email = parseEmail(text);
+  if (email !== null) return email;
   throw new InvalidArgumentError('It must be an address such as ops@radio.example.');
 }
 
-/** A moment to come. JavaScript takes 2027-02-31 for the third of March: here it is no date. */
+/** Parses a future time. Rejects dates such as 2027-02-31, which JavaScript reads as 3 March. */
 export function parseExpiry(text: string): Date {
   const [, day] = DATE.exec(text) ?? [];
   const date = new Date(text);

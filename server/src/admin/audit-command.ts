@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { writeAuditMetrics } from './audit-metrics.ts';
 import { audit } from '../ledger/audit.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
@@ -9,7 +10,8 @@ export function addAuditCommand(program: Command, run: RunCommand): void {
     .command('audit')
     .description('check every invariant of the ledger; exit status 1 when one does not hold')
     .option('--safety', 'leave out what holds only while a sweeper runs')
-    .action((options: { safety?: true }) =>
+    .option('--metrics-file <file>', "write the result for node_exporter's textfile collector")
+    .action((options: { safety?: true; metricsFile?: string }) =>
       run(async ({ db, output }) => {
         const findings = await audit(db, { which: options.safety ? 'safety' : 'all' });
         output.show(
@@ -20,6 +22,9 @@ export function addAuditCommand(program: Command, run: RunCommand): void {
             took_ms: Math.round(tookMs),
           })),
         );
+        if (options.metricsFile !== undefined) {
+          await writeAuditMetrics(options.metricsFile, findings);
+        }
         const broken = findings.filter(({ violations }) => violations.length > 0);
         for (const { invariant, violations } of broken) {
           output.say(`\n${invariant.name}: ${invariant.about}`);
@@ -29,5 +34,9 @@ export function addAuditCommand(program: Command, run: RunCommand): void {
         return broken.length === 0 ? EXIT.done : EXIT.refused;
       }, 'svc_auditor'),
     );
-  examples(command, ['audit', 'audit --safety --json']);
+  examples(command, [
+    'audit',
+    'audit --safety --json',
+    'audit --metrics-file /var/lib/prometheus/node-exporter/svc-audit.prom',
+  ]);
 }

@@ -21,7 +21,7 @@ interface AdjustOptions extends GrantOptions {
   readonly take?: number;
 }
 
-/** Credit is only ever added to or taken from, with a reason. There is no way to set it. */
+/** Credit can be added or removed, with a reason, but never set. */
 export function addCreditCommand(program: Command, run: RunCommand): void {
   const credit = program.command('credit').description('grant and correct audio credit');
   examples(credit, [`credit grant ${ACCOUNT} 2h --reason "invoice 2027-014"`]);
@@ -31,16 +31,10 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
     .description('add credit')
     .argument('<account>', 'its id', parseUuid)
     .argument('<amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
-    .requiredOption('--reason <text>', 'why; stands in the ledger for good', parseReason)
-    .option('--id <uuid>', 'your own id of this grant: sent twice, done once', parseUuid)
+    .requiredOption('--reason <text>', 'why; kept permanently in the ledger', parseReason)
+    .option('--id <uuid>', 'your own id of this grant; a repeated id is applied once', parseUuid)
     .action((accountId: string, ms: number, options: GrantOptions) =>
-      run(async (context) => {
-        const id = options.id ?? randomUUID();
-        const { reason } = options;
-        const ledger = createLedger(context.db);
-        const result = await ledger.grant({ accountId, ms, reason, actor: context.actor, id });
-        report(context, { accountId, ms, id, result });
-      }),
+      run((context) => post(context, 'grant', { accountId, ms, ...options })),
     );
   examples(grant, [
     `credit grant ${ACCOUNT} 2h --reason "invoice 2027-014"`,
@@ -49,20 +43,19 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
 
   const adjust = credit
     .command('adjust')
-    .description('correct credit, up or down, never below nothing')
+    .description('add or remove credit, never below zero')
     .argument('<account>', 'its id', parseUuid)
     .option('--add <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .option('--take <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
-    .requiredOption('--reason <text>', 'why; stands in the ledger for good', parseReason)
-    .option('--id <uuid>', 'your own id of this adjustment: sent twice, done once', parseUuid)
+    .requiredOption('--reason <text>', 'why; kept permanently in the ledger', parseReason)
+    .option(
+      '--id <uuid>',
+      'your own id of this adjustment; a repeated id is applied once',
+      parseUuid,
+    )
     .action((accountId: string, options: AdjustOptions) =>
       run(async (context) => {
-        const ms = adjustmentOf(options);
-        const id = options.id ?? randomUUID();
-        const { reason } = options;
-        const ledger = createLedger(context.db);
-        const result = await ledger.adjust({ accountId, ms, reason, actor: context.actor, id });
-        report(context, { accountId, ms, id, result });
+        await post(context, 'adjust', { accountId, ms: adjustmentOf(options), ...options });
       }),
     );
   examples(adjust, [
@@ -87,7 +80,18 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
 function adjustmentOf({ add, take }: AdjustOptions): number {
   if (add !== undefined && take === undefined) return add;
   if (take !== undefined && add === undefined) return -take;
-  throw new Problem('Say either --add or --take, and how much: --take 30m.', EXIT.usage);
+  throw new Problem('Use either --add or --take with an amount, such as --take 30m.', EXIT.usage);
+}
+
+async function post(
+  context: AdminContext,
+  kind: 'grant' | 'adjust',
+  input: GrantOptions & { readonly accountId: string; readonly ms: number },
+): Promise<void> {
+  const { accountId, ms, reason, id = randomUUID() } = input;
+  const ledger = createLedger(context.db);
+  const result = await ledger[kind]({ accountId, ms, reason, actor: context.actor, id });
+  report(context, { accountId, ms, id, result });
 }
 
 function report(
@@ -105,7 +109,7 @@ function report(
         id,
         replayed: result.replayed,
       });
-      if (result.replayed) output.say('This id was posted before; nothing was posted again.');
+      if (result.replayed) output.say('This id was posted before. Nothing was posted again.');
       return;
     case 'unknown_account':
       throw unknownAccount(accountId);
@@ -113,8 +117,8 @@ function report(
       throw new Problem(`The id ${id} was used for another amount or reason. Use a new one.`);
     case 'insufficient_credits':
       throw new Problem(
-        `The account has ${result.availableMs} ms available: no more can be taken. ` +
-          'What live sessions have reserved comes back when they end.',
+        `The account has only ${result.availableMs} ms available. ` +
+          'Credit reserved by live sessions is returned when they end.',
       );
   }
 }

@@ -1,8 +1,14 @@
 import { isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
 import { InvalidArgumentError, type Command } from 'commander';
 import { findAccount } from '../accounts/accounts.ts';
-import { insertApiKey, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts';
-import { generateApiKey, hashApiKey } from '../api-key-format.ts';
+import {
+  countKeysByPepper,
+  insertApiKey,
+  listApiKeys,
+  revokeApiKey,
+} from '../accounts/api-keys.ts';
+import { generateApiKey, hashApiKey } from '../accounts/api-key-format.ts';
+import { findCell } from '../accounts/cell.ts';
 import { unknownAccount } from './accounts-command.ts';
 import { parseExpiry, parseText, parseUuid } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
@@ -18,16 +24,16 @@ interface CreateOptions {
 }
 
 export function addKeysCommand(program: Command, run: RunCommand): void {
-  const keys = program.command('keys').description('make, list and revoke API keys');
+  const keys = program.command('keys').description('create, list and revoke API keys');
   examples(keys, [`keys create ${ACCOUNT} --name production`, `keys list ${ACCOUNT}`]);
 
   const create = keys
     .command('create')
-    .description('make a key; it is shown this once and cannot be shown again')
+    .description('create a key; it is shown only once')
     .argument('<account>', 'its id', parseUuid)
-    .option('--name <name>', 'what it is for', parseText(0, 200), '')
+    .option('--name <name>', 'a name for the key', parseText(0, 200), '')
     .option('--models <ids>', 'only these models, separated by commas', parseModels)
-    .option('--expires <date>', 'until when it works', parseExpiry)
+    .option('--expires <date>', 'when it expires', parseExpiry)
     .action((accountId: string, options: CreateOptions) =>
       run((context) => createKey(context, accountId, options)),
     );
@@ -37,16 +43,26 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
     `keys create ${ACCOUNT} --json | jq -r .key`,
   ]);
 
+  const byPepper = keys
+    .command('peppers')
+    .description('how many working keys each pepper has; a pepper without keys can be removed')
+    .action(() =>
+      run(async ({ db, output }) => output.show(await countKeysByPepper(db)), 'svc_auditor'),
+    );
+  examples(byPepper, ['keys peppers']);
+
   const list = keys
     .command('list')
-    .description('the keys of an account, those that no longer work included')
+    .description('list the keys of an account, including expired and revoked ones')
     .argument('<account>', 'its id', parseUuid)
     .action((accountId: string) => run((context) => listKeys(context, accountId)));
   examples(list, [`keys list ${ACCOUNT}`]);
 
   const revoke = keys
     .command('revoke')
-    .description('end a key; within five seconds every process refuses it, running streams finish')
+    .description(
+      'revoke a key; every process refuses it within five seconds, and open streams finish',
+    )
     .argument('<account>', 'its id', parseUuid)
     .argument('<key>', 'the key id that `keys list` shows')
     .action((accountId: string, id: string) =>
@@ -61,35 +77,36 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
 }
 
 async function createKey(
-  { db, output, apiKeyPepper }: AdminContext,
+  { db, output, peppers }: AdminContext,
   accountId: string,
   options: CreateOptions,
 ): Promise<void> {
-  if (apiKeyPepper === null) {
+  if (peppers === null) {
     throw new Problem(
-      'API_KEY_PEPPER is not set. Set it to the same value as in the service: without it the ' +
-        'key would not be recognised.',
+      'API_KEY_PEPPER is not set. Set it to the same value as in the service, or the service ' +
+        'would refuse the key.',
       EXIT.usage,
     );
   }
   if ((await findAccount(db, accountId)) === null) throw unknownAccount(accountId);
-  const { key, publicId } = generateApiKey();
+  const { key, publicId } = generateApiKey(await findCell(db));
   const created = await insertApiKey(db, {
     id: publicId,
     accountId,
-    hmac: hashApiKey(key, apiKeyPepper),
+    hmac: hashApiKey(key, peppers[0].secret),
+    pepperId: peppers[0].id,
     name: options.name,
     scopes: options.models ?? null,
     expiresAt: options.expires ?? null,
   });
   if (!created) {
     throw new Problem(
-      'The account has two live keys, which is the most. Revoke one first: ' +
+      'The account already has two live keys, which is the limit. Revoke one first: ' +
         `svc-admin keys list ${accountId}`,
     );
   }
   output.show({ key_id: publicId, account_id: accountId, key });
-  output.say('Put it in a secret manager now. It cannot be shown again.');
+  output.say('Store the key in a secret manager now. It cannot be shown again.');
 }
 
 async function listKeys({ db, output }: AdminContext, accountId: string): Promise<void> {

@@ -1,12 +1,10 @@
 #!/usr/bin/env node
-import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { runAdmin } from './program.ts';
 
 process.exitCode = await runAdmin(process.argv.slice(2), {
   env: process.env,
   devFolder: resolve(import.meta.dirname, '../../../.dev'),
-  userName: `${userInfo().username}@${hostname()}`,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 });

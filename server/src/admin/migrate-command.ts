@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { migrate } from '../migrate.ts';
+import { migrate } from '../platform/migrate.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 

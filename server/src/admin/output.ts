@@ -1,7 +1,11 @@
-/** Tables for people, JSON for scripts: a command says once what it found. */
+import { escapeControls } from '../platform/escape-controls.ts';
+
+/** Prints a command's result as a table or as JSON. */
 export interface Output {
-  /** One record or a list of them. Dates and null are shown as people write them. */
+  /** Prints one record or a list. Dates and null are formatted for people. */
   show(data: Shown): void;
+  /** One line per row with its values, for files that other programs read: no header, and nothing if there are no rows. */
+  lines(rows: readonly Row[]): void;
   /** A sentence after the table. Left out of JSON, and never on standard output. */
   say(sentence: string): void;
 }
@@ -16,13 +20,19 @@ export interface Streams {
 }
 
 export function createOutput(streams: Streams, json: boolean): Output {
+  const showJson = (data: Shown): void =>
+    streams.out(`${escapeControls(JSON.stringify(data, null, 2))}\n`);
   return {
     show(data) {
-      if (json) streams.out(`${JSON.stringify(data, null, 2)}\n`);
+      if (json) showJson(data);
       else streams.out(isList(data) ? table(data) : record(data));
     },
+    lines(rows) {
+      if (json) showJson(rows);
+      else streams.out(rows.map((row) => `${Object.values(row).map(cell).join(' ')}\n`).join(''));
+    },
     say(sentence) {
-      if (!json) streams.err(`${sentence}\n`);
+      if (!json) streams.err(`${escapeControls(sentence)}\n`);
     },
   };
 }
@@ -61,8 +71,13 @@ function record(row: Row): string {
 function cell(value: Value): string {
   if (value === null) return '-';
   if (value instanceof Date) return value.toISOString();
-  if (typeof value === 'object') return value.join(', ');
+  if (typeof value === 'object') return value.map(oneLine).join(', ');
   if (typeof value === 'number') return value.toLocaleString('en');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return value;
+  return oneLine(value);
+}
+
+/** A line break in a field would look like another row. */
+function oneLine(text: string): string {
+  return escapeControls(text).replaceAll('\n', '\\n');
 }

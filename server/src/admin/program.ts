@@ -1,10 +1,16 @@
 import { Command, CommanderError } from 'commander';
-import { createPool, isDatabaseAway } from '../db.ts';
+import { createPool, isDatabaseAway, type Pool } from '../platform/db.ts';
+import { queryRows, statement, text } from '../platform/statement.ts';
+import { escapeControls } from '../platform/escape-controls.ts';
+import { addCellsCommand } from './cells-command.ts';
 import { addAccountsCommand } from './accounts-command.ts';
+import { addAuditLogCommand } from './audit-log-command.ts';
 import { addAuditCommand } from './audit-command.ts';
 import type { AdminEnvironment, RunCommand } from './context.ts';
 import { addCreditCommand } from './credit-command.ts';
+import { addEnginesCommand } from './engines-command.ts';
 import { examples } from './examples.ts';
+import { addLedgerCommand } from './ledger-command.ts';
 import { addKeysCommand } from './keys-command.ts';
 import { addMigrateCommand } from './migrate-command.ts';
 import { createOutput } from './output.ts';
@@ -13,15 +19,14 @@ import { addNodesCommand, addSessionsCommand } from './sessions-command.ts';
 import { readSettings } from './settings.ts';
 import { addOperatorsCommand, addWaitlistCommand } from './waitlist-command.ts';
 
-/** An audit of a large ledger takes its time; nothing else here does. */
+/** Only the audit of a large ledger takes long. */
 const STATEMENT_TIMEOUT_MS = 30 * 60_000;
 
 interface GlobalOptions {
   readonly json?: true;
-  readonly actor?: string;
 }
 
-/** One command line, from its words to its exit status. */
+/** Runs one command line and returns its exit status. */
 export async function runAdmin(
   words: readonly string[],
   environment: AdminEnvironment,
@@ -29,7 +34,7 @@ export async function runAdmin(
   let status: number = EXIT.done;
   const program = new Command('svc-admin');
   const run: RunCommand = async (work, role = 'svc_operator') => {
-    const { json, actor } = program.opts<GlobalOptions>();
+    const { json } = program.opts<GlobalOptions>();
     const settings = readSettings(environment.env, environment.devFolder);
     const output = createOutput(environment, json === true);
     if (settings.note !== null) output.say(settings.note);
@@ -41,21 +46,45 @@ export async function runAdmin(
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
     try {
-      const { databaseUrl, apiKeyPepper } = settings;
-      const who = actor ?? environment.userName;
-      const context = { db, databaseUrl, output, apiKeyPepper, actor: who };
+      const { databaseUrl, peppers } = settings;
+      // These bring the log itself, so they are not logged.
+      const actor = ['migrate', 'cells create'].includes(commandName)
+        ? ''
+        : await logCommand(db, commandName);
+      const context = { db, databaseUrl, output, peppers, actor };
       status = (await work(context)) ?? EXIT.done;
     } finally {
       await db.end();
     }
   };
+  let commandName = '';
   build(program, run, environment);
+  program.hook('preAction', (_program, command) => {
+    commandName = nameOf(command);
+  });
   try {
     await program.parseAsync(words, { from: 'user' });
     return status;
   } catch (error) {
-    return explain(error, environment);
+    return explain(error, { ...environment, err: (text) => environment.err(escapeControls(text)) });
   }
+}
+
+const LOG_COMMAND = statement('select session_user as login from log_command($1)', {
+  login: text(),
+});
+
+/** Records the command in the audit log and returns the database login, which is who did it. */
+async function logCommand(db: Pool, name: string): Promise<string> {
+  const [row] = await queryRows(db, LOG_COMMAND, [name]);
+  return row?.login ?? '';
+}
+
+/** The words that name a command, such as "credit grant". Arguments may be personal data. */
+function nameOf(command: Command): string {
+  const words: string[] = [];
+  for (let at: Command | null = command; at?.parent; at = at.parent) words.unshift(at.name());
+  return words.join(' ');
 }
 
 function build(program: Command, run: RunCommand, environment: AdminEnvironment): void {
@@ -64,8 +93,11 @@ function build(program: Command, run: RunCommand, environment: AdminEnvironment)
       'The operator of the service: accounts, credit, keys, sessions, nodes, audit, migrations.',
     )
     .option('--json', 'one JSON document for scripts, in place of a table')
-    .option('--actor <name>', 'who does this, for the ledger (default: your user name)')
-    .configureOutput({ writeOut: environment.out, writeErr: environment.err })
+    .configureOutput({
+      writeOut: environment.out,
+      // Messages repeat what was typed or pasted.
+      writeErr: (text) => environment.err(escapeControls(text)),
+    })
     .showHelpAfterError('(add --help for how it is used)')
     .exitOverride();
   program.addHelpText(
@@ -74,6 +106,7 @@ function build(program: Command, run: RunCommand, environment: AdminEnvironment)
 Settings:
   DATABASE_URL    the database of the service; without it, that of a running \`npm run dev\`
   API_KEY_PEPPER  the same as in the service; needed to make keys
+  TARGET_DATABASE_URL  the database of the other cell, for accounts move
 
 Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 database away.`,
   );
@@ -84,19 +117,23 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
     'audit',
     'migrate',
   ]);
-  addAccountsCommand(program, run);
+  addAccountsCommand(program, run, environment);
   addCreditCommand(program, run);
   addKeysCommand(program, run);
   addSessionsCommand(program, run);
   addNodesCommand(program, run);
+  addEnginesCommand(program, environment);
   addWaitlistCommand(program, run);
   addOperatorsCommand(program, run);
   addAuditCommand(program, run);
+  addAuditLogCommand(program, run);
+  addLedgerCommand(program, run);
   addMigrateCommand(program, run);
+  addCellsCommand(program, run);
   inherit(program);
 }
 
-/** Options of the program may stand anywhere, and whatever is wrong is thrown, not acted on. */
+/** Allows the program's options after a command too, and makes commands throw errors instead of exiting. */
 function inherit(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findAccount } from '../accounts/accounts.ts';
 import { findSession, listLiveSessions, listSessions } from '../ledger/history.ts';
-import { listNodes } from '../nodes.ts';
+import { listNodes } from '../nodes/nodes.ts';
 import { unknownAccount } from './accounts-command.ts';
 import { parseCount, parseUuid } from './arguments.ts';
 import type { RunCommand } from './context.ts';

@@ -1,13 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SECRET_BYTES_MIN } from '../config.ts';
+import { parsePeppers, type Peppers } from '../accounts/peppers.ts';
+import { isSafeDatabaseUrl } from '../platform/require-tls.ts';
+import { readSecretFiles } from '../platform/secret-files.ts';
 import { EXIT, Problem } from './problem.ts';
 
 export interface AdminSettings {
   readonly databaseUrl: string;
-  /** Null: keys cannot be made, everything else can be done. */
-  readonly apiKeyPepper: Buffer | null;
-  /** Where the settings came from, when that is not plain. */
+  /** Null: every command works except those that create keys. */
+  readonly peppers: Peppers | null;
+  /** The source of the settings, if it isn't the environment. */
   readonly note: string | null;
 }
 
@@ -17,13 +19,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * From the environment; without one, the database that `npm run dev` keeps in `devFolder` and runs
  * at this moment.
  */
-export function readSettings(env: Environment, devFolder: string): AdminSettings {
+export function readSettings(environment: Environment, devFolder: string): AdminSettings {
+  const env = withSecretFiles(environment);
   const databaseUrl = env['DATABASE_URL'];
   if (databaseUrl) {
     if (!/^postgres(?:ql)?:\/\//.test(databaseUrl)) {
       throw new Problem('DATABASE_URL must begin postgres:// or postgresql://.', EXIT.usage);
     }
-    return { databaseUrl, apiKeyPepper: decodePepper(env['API_KEY_PEPPER']), note: null };
+    if (!isSafeDatabaseUrl(databaseUrl)) {
+      throw new Problem(
+        'DATABASE_URL must use TLS beyond this machine: add ?sslmode=verify-full.',
+        EXIT.usage,
+      );
+    }
+    return { databaseUrl, peppers: readPeppers(env['API_KEY_PEPPER']), note: null };
   }
   const port = devPort(devFolder);
   if (port === null) {
@@ -35,17 +44,25 @@ export function readSettings(env: Environment, devFolder: string): AdminSettings
   }
   return {
     databaseUrl: `postgresql://postgres@127.0.0.1:${port}/postgres`,
-    apiKeyPepper: decodePepper(env['API_KEY_PEPPER'] ?? devPepper(devFolder)),
+    peppers: readPeppers(env['API_KEY_PEPPER'] ?? devPepper(devFolder)),
     note: 'Using the database of `npm run dev`. Set DATABASE_URL to use another.',
   };
 }
 
-function decodePepper(base64: string | undefined): Buffer | null {
-  if (!base64) return null;
-  const pepper = Buffer.from(base64, 'base64');
-  if (pepper.byteLength >= SECRET_BYTES_MIN) return pepper;
+function withSecretFiles(env: Environment): Environment {
+  try {
+    return readSecretFiles(env);
+  } catch (error) {
+    throw new Problem(error instanceof Error ? error.message : String(error), EXIT.usage);
+  }
+}
+
+function readPeppers(text: string | undefined): Peppers | null {
+  if (!text) return null;
+  const peppers = parsePeppers(text);
+  if (peppers !== null) return peppers;
   throw new Problem(
-    `API_KEY_PEPPER must be at least ${SECRET_BYTES_MIN} random bytes in base64, as in the service.`,
+    'API_KEY_PEPPER must be at least 32 random bytes in base64, as in the service.',
     EXIT.usage,
   );
 }

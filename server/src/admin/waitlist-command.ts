@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { approveWaitlist, listWaitlist, type WaitlistEntry } from '../accounts/waitlist.ts';
 import { setOperator } from '../accounts/operators.ts';
 import { createLedger } from '../ledger/ledger.ts';
-import { parseCount, parseDuration, parseUuid } from './arguments.ts';
+import { parseCount, parseDuration, parseEmailArgument, parseUuid } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { Problem } from './problem.ts';
@@ -77,7 +77,7 @@ export function addOperatorsCommand(program: Command, run: RunCommand): void {
     const command = operators
       .command(verb)
       .description(verb === 'add' ? 'let a console user decide' : 'no longer')
-      .argument('<email>', 'the address they sign in with')
+      .argument('<email>', 'the address they sign in with', parseEmailArgument)
       .action((email: string) =>
         run(async ({ db, output }) => {
           if (!(await setOperator(db, { email, isOperator: verb === 'add' }))) {

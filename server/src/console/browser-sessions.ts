@@ -1,66 +1,104 @@
-import { CONSOLE_LIMITS, type ConsoleLanguage, type Role } from '@svc-asr/protocol/console.ts';
-import type { Queryable } from '../db.ts';
+import type { ConsoleLanguage, Role } from '@svc-asr/protocol/console.ts';
+import type { Queryable } from '../platform/db.ts';
+import { boolean, nullable, queryRows, statement, text } from '../platform/statement.ts';
 import { hashToken, newToken } from './tokens.ts';
 
-/** Who is at the browser, asked of the database on every request: removing a member works at once. */
+/** The person behind a request, read from the database every time: removing a member works at once. */
 export interface SignedIn {
   readonly userId: string;
   readonly email: string;
-  readonly role: Role;
   readonly language: ConsoleLanguage;
   readonly operator: boolean;
-  readonly accountId: string;
-  readonly accountName: string;
-  readonly accountActive: boolean;
+  readonly verifiedBy: 'code' | 'passkey';
+  /** Null: they belong to no account. */
+  readonly account: CurrentAccount | null;
 }
 
-/** A new session for a person who has just proved who they are. The token is stored as a hash alone. */
-export async function openSession(db: Queryable, userId: string): Promise<string> {
+export interface CurrentAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly role: Role;
+}
+
+/** Opens a session for a person who has just proved their identity, in the first of their accounts. */
+export async function openSession(
+  db: Queryable,
+  input: { userId: string; verifiedBy: SignedIn['verifiedBy'] },
+): Promise<string> {
   const token = newToken();
-  await db.query('delete from console_sessions where expires_at <= clock_timestamp()');
-  await db.query(
-    `insert into console_sessions (token_hash, user_id, expires_at)
-      values ($1, $2, clock_timestamp() + $3 * interval '1 ms')`,
-    [hashToken(token), userId, CONSOLE_LIMITS.sessionLifetimeMs],
-  );
+  await db.query('select open_console_session($1, $2, $3)', [
+    hashToken(token),
+    input.userId,
+    input.verifiedBy,
+  ]);
   return token;
 }
 
 export async function closeSession(db: Queryable, token: string): Promise<void> {
-  await db.query('delete from console_sessions where token_hash = $1', [hashToken(token)]);
+  await db.query('select close_console_session($1)', [token]);
 }
 
-interface SignedInRow {
-  readonly user_id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly language: ConsoleLanguage;
-  readonly is_operator: boolean;
-  readonly account_id: string;
-  readonly account_name: string;
-  readonly account_active: boolean;
+/** Signs the person out in every browser. */
+export async function closeEverySession(db: Queryable, token: string): Promise<void> {
+  await db.query('select close_console_sessions($1)', [token]);
 }
+
+const CONFIRM = statement('select confirm_console_session($1, $2) as confirmed', {
+  confirmed: boolean(),
+});
+
+/** Records that the signed-in person has just used their passkey. */
+export async function confirmSession(
+  db: Queryable,
+  input: { token: string; userId: string },
+): Promise<boolean> {
+  const [row] = await queryRows(db, CONFIRM, [input.token, input.userId]);
+  return row?.confirmed === true;
+}
+
+/** Moves this browser to another account of the same person, or to none. */
+export async function switchAccount(
+  db: Queryable,
+  input: { token: string; accountId: string | null },
+): Promise<void> {
+  await db.query('select switch_console_account($1, $2)', [input.token, input.accountId]);
+}
+
+const FIND = statement(
+  'select * from find_console_session($1)',
+  {
+    user_id: text(),
+    email: text(),
+    language: text<ConsoleLanguage>(),
+    is_operator: boolean(),
+    verified_by: text<SignedIn['verifiedBy']>(),
+    // Null for a person without an account, like every column below it.
+    account_id: nullable(text()),
+    account_name: text(),
+    account_active: boolean(),
+    role: text<Role>(),
+  },
+  { name: 'console_session' },
+);
 
 export async function findSession(db: Queryable, token: string): Promise<SignedIn | null> {
-  const { rows } = await db.query<SignedInRow>({
-    name: 'console_session',
-    text: `select u.id as user_id, u.email, u.role, u.language, u.is_operator, u.account_id,
-        a.name as account_name, a.status = 'active' as account_active
-      from console_sessions s join console_users u on u.id = s.user_id
-        join accounts a on a.id = u.account_id
-      where s.token_hash = $1 and s.expires_at > clock_timestamp()`,
-    values: [hashToken(token)],
-  });
-  const row = rows[0];
+  const [row] = await queryRows(db, FIND, [token]);
   if (row === undefined) return null;
   return {
     userId: row.user_id,
     email: row.email,
-    role: row.role,
     language: row.language,
     operator: row.is_operator,
-    accountId: row.account_id,
-    accountName: row.account_name,
-    accountActive: row.account_active,
+    verifiedBy: row.verified_by,
+    account:
+      row.account_id === null
+        ? null
+        : {
+            id: row.account_id,
+            name: row.account_name,
+            active: row.account_active,
+            role: row.role,
+          },
   };
 }

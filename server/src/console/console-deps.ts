@@ -1,18 +1,21 @@
 import type { Deps } from '../deps.ts';
-import type { Pool } from '../db.ts';
-import type { RateLimiter } from '../rate-limit.ts';
+import type { Pool } from '../platform/db.ts';
+import type { RateLimiter } from '../platform/rate-limit.ts';
 import type { Mailer } from './mailer.ts';
 import type { Outbox } from './outbox.ts';
 
-/** What the console's routes share. `db` has the rights of svc_console and no more. */
+/** Shared by the console's routes. */
 export interface ConsoleDeps {
   readonly service: Deps;
+  /** With the rights of svc_console. */
   readonly db: Pool;
+  /** With the rights of svc_sign_in: codes, passkeys and new sessions. */
+  readonly signInDb: Pool;
   readonly mailer: Mailer | null;
   readonly outbox: Outbox | null;
-  /** Keys the hashes of codes and addresses. */
-  readonly secret: Buffer;
+  /** Key the hashes of codes and addresses. The first is current; codes of the others still work. */
+  readonly secrets: readonly Buffer[];
   readonly publicUrl: string;
-  /** Everything that a signed-in person asks for, by person. */
+  /** Rate limit on requests of signed-in people, per person. */
   readonly requests: RateLimiter;
 }

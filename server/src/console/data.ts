@@ -1,30 +1,52 @@
 import { Erase } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
 import { findAccount } from '../accounts/accounts.ts';
+import { parseEmail } from '../accounts/email-address.ts';
 import { listApiKeys } from '../accounts/api-keys.ts';
 import { listMembers } from '../accounts/members.ts';
 import { listPasskeys } from '../accounts/passkeys.ts';
+import { audited } from './audited.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { CLEARED_COOKIE } from './cookies.ts';
-import { requireOwner, signedInOf } from './guard.ts';
+import { memberOf, requireOwner } from './guard.ts';
+import {
+  boolean,
+  nullable,
+  number,
+  queryRows,
+  statement,
+  text,
+  timestamp,
+} from '../platform/statement.ts';
 
 const SESSIONS_MAX = 10_000;
+const SESSIONS = statement(
+  `select id, model, status, reserved_ms, audio_ms, billable_ms, created_at, completed_at
+    from sessions where account_id = $1 order by created_at desc limit $2`,
+  {
+    id: text(),
+    model: text(),
+    status: text(),
+    reserved_ms: number(),
+    audio_ms: number(),
+    billable_ms: number(),
+    created_at: timestamp(),
+    completed_at: nullable(timestamp()),
+  },
+);
+const ERASE = statement('select erase_account($1) as erased', { erased: boolean() });
 
 /** All that is kept about an account, for its people to take away; and its erasure. */
 export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/data', async (request, reply) => {
-    const { accountId, userId } = signedInOf(request);
+    const { accountId, userId } = memberOf(request);
     const [account, members, passkeys, keys, sessions] = await Promise.all([
       findAccount(deps.db, accountId),
       listMembers(deps.db, accountId),
       listPasskeys(deps.db, userId),
       listApiKeys(deps.db, accountId),
-      deps.db.query(
-        `select id, model, status, reserved_ms, audio_ms, billable_ms, created_at, completed_at
-          from sessions where account_id = $1 order by created_at desc limit $2`,
-        [accountId, SESSIONS_MAX],
-      ),
+      queryRows(deps.db, SESSIONS, [accountId, SESSIONS_MAX]),
     ]);
     void reply.header('content-disposition', 'attachment; filename="svc-asr-data.json"');
     return {
@@ -37,7 +59,7 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
         lastUsedAt,
       })),
       api_keys: keys,
-      sessions: sessions.rows,
+      sessions,
       sessions_listed_at_most: SESSIONS_MAX,
     };
   });
@@ -46,15 +68,12 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     '/erase',
     { onRequest: requireOwner, schema: { body: Erase } },
     async (request, reply) => {
-      const { accountId, email } = signedInOf(request);
-      if (request.body.confirm_email.toLowerCase() !== email.toLowerCase()) {
+      const { accountId, email } = memberOf(request);
+      if (parseEmail(request.body.confirm_email) !== email) {
         throw new ConsoleError('erasure_not_confirmed');
       }
-      const { rows } = await deps.db.query<{ erased: boolean }>(
-        'select erase_account($1) as erased',
-        [accountId],
-      );
-      if (rows[0]?.erased !== true) throw new ConsoleError('session_in_progress');
+      const [row] = await audited(deps.db, request, (db) => queryRows(db, ERASE, [accountId]));
+      if (row?.erased !== true) throw new ConsoleError('session_in_progress');
       void reply.header('set-cookie', CLEARED_COOKIE);
       return {};
     },

@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import type { ConsoleDeps } from './console-deps.ts';
+import { ConsoleError } from './console-error.ts';
 
-/** Reads the letters of a development server. Without CONSOLE_DEV_MAILBOX=1 there is no such address. */
+/** Shows the emails of a development server. Without CONSOLE_DEV_MAILBOX=1 this route doesn't exist. */
 export function devMailboxRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
-  const letters = deps.mailer?.letters;
-  if (letters === undefined) return;
-  app.get('/dev/mailbox', async (_request, reply) => {
+  const emails = deps.mailer?.emails;
+  if (emails === undefined) return;
+  app.get('/dev/mailbox', async (request, reply) => {
+    // A proxy in front means that other people can reach this machine.
+    const { forwarded, via, 'x-forwarded-for': forwardedFor } = request.headers;
+    if (forwarded ?? via ?? forwardedFor) throw new ConsoleError('not_found');
     void reply.type('text/plain; charset=utf-8');
-    if (letters.length === 0) return 'No letters yet.\n';
-    return letters
+    if (emails.length === 0) return 'No emails yet.\n';
+    return emails
       .map(({ to, subject, text }) => `To: ${to}\nSubject: ${subject}\n\n${text}`)
       .join(`\n${'-'.repeat(72)}\n`);
   });

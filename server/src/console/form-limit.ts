@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../errors.ts';
-import { networkOf } from '../network.ts';
+import { ApiError } from '../platform/api-error.ts';
+import { networkOf } from '../platform/network.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 
-/** Forms that anybody may send are counted by the address they come from. */
+/** Public forms are rate limited by network address. */
 export function limitForms(deps: ConsoleDeps) {
   return async (request: FastifyRequest): Promise<void> => {
-    const { allowed, resetSeconds } = deps.service.limiters.consoleForms.take(
+    const { allowed, resetSeconds } = await deps.service.limiters.consoleForms.take(
       networkOf(request.ip),
     );
     if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });

@@ -1,54 +1,110 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../errors.ts';
-import { findSession, type SignedIn } from './browser-sessions.ts';
+import { ApiError } from '../platform/api-error.ts';
+import { networkOf } from '../platform/network.ts';
+import { createRateLimiter, type RateDecision } from '../platform/rate-limit.ts';
+import { findSession, type CurrentAccount, type SignedIn } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
-import { readSessionToken } from './cookies.ts';
+import { readChallenge, readSessionToken } from './cookies.ts';
+
+/** A person with the cookies of their browser. */
+export interface SignedInBrowser extends SignedIn {
+  readonly token: string;
+  /** The passkey challenge this browser was given, if any. */
+  readonly challenge: string | null;
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
-    signedIn: SignedIn | null;
+    signedIn: SignedInBrowser | null;
   }
 }
 
 /**
- * Nothing that changes anything is done for another site. A browser says where a request comes from in headers that
- * no page can forge; what says nothing is not a browser, and has no business with a cookie.
+ * Refuses every changing request that another site makes. Browsers state the origin of a request in
+ * headers that no page can forge. A client that states none isn't a browser and must not use a cookie.
  */
-export async function refuseOtherSites(request: FastifyRequest): Promise<void> {
-  if (request.method === 'GET' || request.method === 'HEAD') return;
-  const { origin, 'sec-fetch-site': site } = request.headers;
-  if (site !== undefined && site !== 'same-origin') throw new ConsoleError('cross_site_request');
-  if (origin === undefined || !URL.canParse(origin) || new URL(origin).host !== request.host) {
-    throw new ConsoleError('cross_site_request');
-  }
-}
-
-export function requireSignedIn({ db, requests }: ConsoleDeps) {
+export function refuseOtherSites({ publicUrl }: ConsoleDeps) {
+  const ownOrigin = new URL(publicUrl).origin;
   return async (request: FastifyRequest): Promise<void> => {
-    const token = readSessionToken(request.headers.cookie);
-    // Nothing after this needs it, so nothing after this can let it out.
-    delete request.headers.cookie;
-    const signedIn = token === null ? null : await findSession(db, token);
-    if (signedIn === null) throw new ConsoleError('not_signed_in');
-    const { allowed, resetSeconds } = requests.take(signedIn.userId);
-    if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
-    request.signedIn = signedIn;
+    if (request.method === 'GET' || request.method === 'HEAD') return;
+    const { origin, 'sec-fetch-site': site } = request.headers;
+    // Never compared with the request's own Host header, which an attacker's name can fill.
+    if (origin !== ownOrigin || (site !== undefined && site !== 'same-origin')) {
+      throw new ConsoleError('cross_site_request');
+    }
   };
 }
 
-export function signedInOf(request: FastifyRequest): SignedIn {
-  if (request.signedIn === null) throw new Error('This route does not ask who is there.');
+const KNOWN_TOKENS_MAX = 10_000;
+/** Cookies that this process has not seen before, from one network. */
+const UNSEEN_SESSIONS = { perMinute: 120, burst: 120 };
+
+/**
+ * Finds the session of a request. Invented cookies are limited by network, before the database is
+ * asked. A session that was valid a moment ago passes, whatever its neighbours send.
+ */
+export function requireSignedIn({ db, requests, service }: ConsoleDeps) {
+  const unseen = createRateLimiter(UNSEEN_SESSIONS, service.clock);
+  const known = new Set<string>();
+  function remember(token: string): void {
+    known.delete(token);
+    known.add(token);
+    if (known.size > KNOWN_TOKENS_MAX) known.delete(known.values().next().value ?? '');
+  }
+  return async (request: FastifyRequest): Promise<void> => {
+    const token = readSessionToken(request.headers.cookie);
+    const challenge = readChallenge(request.headers.cookie);
+    // Nothing after this reads the header, so nothing after this can leak it.
+    delete request.headers.cookie;
+    if (token === null) throw new ConsoleError('not_signed_in');
+    if (!known.has(token)) refuseAbove(unseen.take(networkOf(request.ip)));
+    const signedIn = await findSession(db, token);
+    if (signedIn === null) {
+      known.delete(token);
+      throw new ConsoleError('not_signed_in');
+    }
+    remember(token);
+    refuseAbove(await requests.take(signedIn.userId));
+    request.signedIn = { ...signedIn, token, challenge };
+  };
+}
+
+function refuseAbove({ allowed, resetSeconds }: RateDecision): void {
+  if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
+}
+
+export function signedInOf(request: FastifyRequest): SignedInBrowser {
+  if (request.signedIn === null) throw new Error('This route does not require a sign-in.');
   return request.signedIn;
 }
 
-export async function requireOwner(request: FastifyRequest): Promise<void> {
-  if (signedInOf(request).role !== 'owner') throw new ConsoleError('owner_only');
+/** A signed-in person in the account they work in. */
+export interface SignedInMember extends SignedInBrowser {
+  readonly account: CurrentAccount;
+  readonly accountId: string;
 }
 
-/** To everybody else the operators' page does not exist. */
+export function memberOf(request: FastifyRequest): SignedInMember {
+  const signedIn = signedInOf(request);
+  const { account } = signedIn;
+  if (account === null) throw new ConsoleError('no_account');
+  return { ...signedIn, account, accountId: account.id };
+}
+
+export async function requireAccount(request: FastifyRequest): Promise<void> {
+  memberOf(request);
+}
+
+export async function requireOwner(request: FastifyRequest): Promise<void> {
+  if (memberOf(request).account.role !== 'owner') throw new ConsoleError('owner_only');
+}
+
+/** Everyone else gets 404. */
 export async function requireOperator(request: FastifyRequest): Promise<void> {
-  if (!signedInOf(request).operator) throw new ConsoleError('not_found');
+  const { operator, verifiedBy } = signedInOf(request);
+  if (!operator) throw new ConsoleError('not_found');
+  if (verifiedBy !== 'passkey') throw new ConsoleError('passkey_required');
 }
 
 export async function forbidCaching(_request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -5,17 +5,19 @@ import {
   type KeyList,
   type NewKey,
 } from '@svc-asr/protocol/console.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   insertApiKey,
   listApiKeys,
   revokeApiKey,
   type ApiKeyRecord,
 } from '../accounts/api-keys.ts';
-import { generateApiKey, hashApiKey } from '../api-key-format.ts';
+import { generateApiKey, hashApiKey } from '../accounts/api-key-format.ts';
+import { findCell } from '../accounts/cell.ts';
+import { audited } from './audited.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
-import { requireOwner, signedInOf } from './guard.ts';
+import { requireOwner, memberOf } from './guard.ts';
 import { keyIdParam, type IdParam } from './id-param.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,7 +26,7 @@ type KeyRules = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>;
 /** An account's keys. The secret is in one answer, once, and nowhere else. */
 export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/keys', async (request): Promise<KeyList> => {
-    const keys = await listApiKeys(deps.db, signedInOf(request).accountId);
+    const keys = await listApiKeys(deps.db, memberOf(request).accountId);
     return { data: keys.map(presentKey) };
   });
 
@@ -34,7 +36,7 @@ export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     async (request, reply) => {
       const { name, models, expires_in_days: days } = request.body;
       void reply.code(201);
-      return createKey(deps, signedInOf(request).accountId, {
+      return createKey(deps, request, {
         name: name.trim(),
         scopes: models,
         expiresAt: days === null ? null : new Date(Date.now() + days * DAY_MS),
@@ -46,11 +48,11 @@ export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     '/keys/:id/rotate',
     { onRequest: requireOwner, schema: { params: keyIdParam } },
     async (request, reply) => {
-      const { accountId } = signedInOf(request);
+      const { accountId } = memberOf(request);
       const old = await findKey(deps, accountId, request.params.id);
       if (statusOf(old) !== 'live') throw new ConsoleError('key_not_live');
       void reply.code(201);
-      return createKey(deps, accountId, { ...old, expiresAt: renewedExpiry(old) });
+      return createKey(deps, request, { ...old, expiresAt: renewedExpiry(old) });
     },
   );
 
@@ -58,23 +60,32 @@ export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     '/keys/:id/revoke',
     { onRequest: requireOwner, schema: { params: keyIdParam } },
     async (request) => {
-      const key = { accountId: signedInOf(request).accountId, id: request.params.id };
-      if (!(await revokeApiKey(deps.db, key))) throw new ConsoleError('not_found');
+      const key = { accountId: memberOf(request).accountId, id: request.params.id };
+      const revoked = await audited(deps.db, request, (db) => revokeApiKey(db, key));
+      if (!revoked) throw new ConsoleError('not_found');
       return {};
     },
   );
 }
 
-async function createKey(deps: ConsoleDeps, accountId: string, rules: KeyRules): Promise<NewKey> {
-  const { key, publicId } = generateApiKey();
-  const created = await insertApiKey(deps.db, {
+async function createKey(
+  deps: ConsoleDeps,
+  request: FastifyRequest,
+  rules: KeyRules,
+): Promise<NewKey> {
+  const { accountId } = memberOf(request);
+  const [pepper] = deps.service.config.apiKeyPeppers;
+  const { key, publicId } = generateApiKey(await findCell(deps.db));
+  const record = {
     id: publicId,
     accountId,
-    hmac: hashApiKey(key, deps.service.config.apiKeyPepper),
+    hmac: hashApiKey(key, pepper.secret),
+    pepperId: pepper.id,
     name: rules.name,
     scopes: rules.scopes,
     expiresAt: rules.expiresAt,
-  });
+  };
+  const created = await audited(deps.db, request, (db) => insertApiKey(db, record));
   if (!created) throw new ConsoleError('key_limit_reached');
   return { key: presentKey(await findKey(deps, accountId, publicId)), secret: key };
 }
@@ -92,7 +103,7 @@ function renewedExpiry(key: ApiKeyRecord): Date | null {
   return new Date(Date.now() + (key.expiresAt.getTime() - key.createdAt.getTime()));
 }
 
-/** For show alone: whether a key is accepted is decided by the database's clock. */
+/** For display only. The database's clock decides whether a key is accepted. */
 function statusOf(key: ApiKeyRecord): ConsoleKey['status'] {
   if (key.revokedAt !== null) return 'revoked';
   return key.expiresAt !== null && key.expiresAt.getTime() <= Date.now() ? 'expired' : 'live';

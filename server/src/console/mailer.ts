@@ -1,20 +1,23 @@
 import { createTransport } from 'nodemailer';
-import type { Letter } from './letters.ts';
+import { isLocalUrl } from '../platform/require-tls.ts';
+import type { Email } from './emails.ts';
 
-/** Takes a letter to a mail server, or to a mailbox that a developer can read. */
+/** Delivers email to a mail server, or keeps it for a developer to read. */
 export interface Mailer {
-  send(letter: Letter): Promise<void>;
+  send(email: Email): Promise<void>;
   close(): void;
-  /** The last letters, newest first, where they can be read: in development alone. */
-  readonly letters?: readonly Letter[];
+  /** The most recent emails, newest first. Only in development. */
+  readonly emails?: readonly Email[];
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** `url` such as smtps://user:password@mail.example.com. At most two connections, none kept waiting for ever. */
+/** `url` is for example smtps://user:password@mail.example.com. Uses at most two connections. */
 export function createSmtpMailer(options: { url: string; from: string }): Mailer {
   const transport = createTransport({
     url: options.url,
+    // STARTTLS is not optional beyond this machine: the emails contain sign-in codes.
+    requireTLS: !isLocalUrl(options.url),
     pool: true,
     maxConnections: 2,
     connectionTimeout: TIMEOUT_MS,
@@ -22,32 +25,32 @@ export function createSmtpMailer(options: { url: string; from: string }): Mailer
     socketTimeout: TIMEOUT_MS,
   });
   return {
-    async send(letter) {
-      // A message generated for one person: no auto-replies, please.
+    async send(email) {
+      // Asks mail programs not to send automatic replies.
       const headers = { 'Auto-Submitted': 'auto-generated' };
-      await transport.sendMail({ from: options.from, ...letter, headers }).catch(hideAddresses);
+      await transport.sendMail({ from: options.from, ...email, headers }).catch(hideAddresses);
     },
     close: () => transport.close(),
   };
 }
 
-/** A mail server's own words repeat the address, and errors reach the log. */
+/** A mail server's own message repeats the address, and errors reach the log. */
 function hideAddresses(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  throw new Error(`The mail server did not take a letter (${code}).`);
+  throw new Error(`The mail server did not accept an email (${code}).`);
 }
 
 const KEPT = 20;
 
-/** For development: keeps the last letters in memory, for the console's own mailbox page. */
-export function createDevMailbox(onLetter: (letter: Letter) => void): Mailer {
-  const letters: Letter[] = [];
+/** For development: keeps the most recent emails in memory for the console's mailbox page. */
+export function createDevMailbox(onEmail: (email: Email) => void): Mailer {
+  const emails: Email[] = [];
   return {
-    letters,
-    async send(letter) {
-      letters.unshift(letter);
-      letters.length = Math.min(letters.length, KEPT);
-      onLetter(letter);
+    emails,
+    async send(email) {
+      emails.unshift(email);
+      emails.length = Math.min(emails.length, KEPT);
+      onEmail(email);
     },
     close: () => {},
   };

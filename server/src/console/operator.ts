@@ -1,17 +1,38 @@
 import { randomUUID } from 'node:crypto';
-import { Approve, type WaitlistPage } from '@svc-asr/protocol/console.ts';
+import {
+  Approve,
+  UsePasskey,
+  type ConsoleErrorCode,
+  type WaitlistPage,
+} from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
 import { listWaitlist, type WaitlistEntry } from '../accounts/waitlist.ts';
+import { audited } from './audited.ts';
+import { confirmSession } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
+import { challengeCookie, CLEARED_CHALLENGE } from './cookies.ts';
 import { requireOperator, signedInOf } from './guard.ts';
 import { idParam, type IdParam } from './id-param.ts';
+import { issueChallenge, spendChallenge } from './passkey-challenges.ts';
+import { operatorAccountRoutes } from './operator-accounts.ts';
+import { verifyPasskey } from './verify-passkey.ts';
+import { authenticationOptions } from './webauthn.ts';
+import { queryRows, statement, text } from '../platform/statement.ts';
 
 const SHOWN = 100;
+const APPROVE = statement('select approve_as_operator($1, $2, $3, $4) as outcome', {
+  outcome: text<'approved' | ConsoleErrorCode>(),
+});
+const DECLINE = statement('select decline_as_operator($1, $2) as outcome', {
+  outcome: text<'declined' | ConsoleErrorCode>(),
+});
 
-/** The waitlist, for operators. The database asks once more who decides. */
+/** The waitlist and accounts, for operators who signed in with a passkey. The database checks both again. */
 export function operatorRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.addHook('onRequest', requireOperator);
+  confirmRoutes(app, deps);
+  operatorAccountRoutes(app, deps);
 
   app.get('/operator/waitlist', async (): Promise<WaitlistPage> => {
     const statuses = ['waiting', 'approved', 'declined'] as const;
@@ -25,16 +46,16 @@ export function operatorRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     '/operator/waitlist/:id/approve',
     { schema: { params: idParam, body: Approve } },
     async (request) => {
-      const { rows } = await deps.db.query<{ approved: boolean }>(
-        'select approve_as_operator($1, $2, $3, $4) as approved',
-        [
-          signedInOf(request).userId,
+      const [row] = await audited(deps.db, request, (db) =>
+        queryRows(db, APPROVE, [
+          signedInOf(request).token,
           request.params.id,
           randomUUID(),
           request.body.credit_minutes * 60_000,
-        ],
+        ]),
       );
-      if (rows[0]?.approved !== true) throw new ConsoleError('not_found');
+      const outcome = row?.outcome ?? 'not_found';
+      if (outcome !== 'approved') throw new ConsoleError(outcome);
       return {};
     },
   );
@@ -43,11 +64,37 @@ export function operatorRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     '/operator/waitlist/:id/decline',
     { schema: { params: idParam } },
     async (request) => {
-      const { rows } = await deps.db.query<{ declined: boolean }>(
-        'select decline_as_operator($1, $2) as declined',
-        [signedInOf(request).userId, request.params.id],
+      const [row] = await audited(deps.db, request, (db) =>
+        queryRows(db, DECLINE, [signedInOf(request).token, request.params.id]),
       );
-      if (rows[0]?.declined !== true) throw new ConsoleError('not_found');
+      const outcome = row?.outcome ?? 'not_found';
+      if (outcome !== 'declined') throw new ConsoleError(outcome);
+      return {};
+    },
+  );
+}
+
+/** Before credit is granted or an account suspended, the operator uses their passkey again. */
+function confirmRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  app.post('/operator/confirm/options', async (request, reply) => {
+    const challenge = await issueChallenge(deps.signInDb, signedInOf(request).userId);
+    void reply.header('set-cookie', challengeCookie(challenge));
+    return authenticationOptions(deps, challenge);
+  });
+
+  app.post<{ Body: UsePasskey }>(
+    '/operator/confirm',
+    { schema: { body: UsePasskey } },
+    async (request, reply) => {
+      const { userId, token, challenge } = signedInOf(request);
+      const spent =
+        challenge !== null && (await spendChallenge(deps.signInDb, { challenge, userId }));
+      if (!spent) throw new ConsoleError('passkey_refused');
+      const person = await verifyPasskey(deps, { ...request.body, challenge });
+      if (person !== userId || !(await confirmSession(deps.signInDb, { token, userId }))) {
+        throw new ConsoleError('passkey_refused');
+      }
+      void reply.header('set-cookie', CLEARED_CHALLENGE);
       return {};
     },
   );

@@ -1,12 +1,19 @@
-import type { Letter } from './letters.ts';
+import { randomInt } from 'node:crypto';
+import { sleep } from '../platform/sleep.ts';
+import type { Email } from './emails.ts';
 import type { Mailer } from './mailer.ts';
 
 const WAITING_MAX = 200;
-const TRIES = 3;
+const ATTEMPTS = 3;
+
+const DELAY_MS_MIN = 50;
+/** Up to this long before an email is sent, at random. */
+const DELAY_MS_MAX = 300;
 
 /**
- * Letters with sign-in codes, sent off the path of the request: how long the mail server takes must not tell whether
- * an address is known. They live in memory alone, because a code is worth nothing after ten minutes.
+ * Sends emails in the background, a random moment later: the response time must not tell whether an
+ * address is known, and neither must the work that follows a response. The queue is in memory only,
+ * because a sign-in code is useless after ten minutes.
  */
 export class Outbox {
   readonly #mailer: Mailer;
@@ -19,29 +26,33 @@ export class Outbox {
     this.#onLost = onLost;
   }
 
-  /** False: too many are waiting already; the mail server is slow or away. */
-  post(letter: Letter): boolean {
-    if (this.#waiting >= WAITING_MAX) return false;
+  /** Returns false, and reports the loss, when the queue is full because the mail server is slow or unreachable. */
+  enqueue(email: Email): boolean {
+    if (this.#waiting >= WAITING_MAX) {
+      this.#onLost(new Error(`The email queue is full: ${WAITING_MAX} emails wait already.`));
+      return false;
+    }
     this.#waiting += 1;
-    this.#last = this.#last
-      .then(() => this.#deliver(letter))
+    const due = sleep(DELAY_MS_MIN + randomInt(DELAY_MS_MAX - DELAY_MS_MIN));
+    this.#last = Promise.all([this.#last, due])
+      .then(() => this.#deliver(email))
       .finally(() => {
         this.#waiting -= 1;
       });
     return true;
   }
 
-  /** Resolves when everything posted so far was sent or given up. */
+  /** Resolves when every queued email has been sent or given up. */
   idle(): Promise<void> {
     return this.#last;
   }
 
-  async #deliver(letter: Letter): Promise<void> {
-    for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+  async #deliver(email: Email): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       try {
-        return await this.#mailer.send(letter);
+        return await this.#mailer.send(email);
       } catch (error) {
-        if (attempt === TRIES) this.#onLost(error);
+        if (attempt === ATTEMPTS) this.#onLost(error);
       }
     }
   }

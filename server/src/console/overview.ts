@@ -1,34 +1,50 @@
 import { CONSOLE_LIMITS, type Me, type Overview } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
+import { listReceivedInvitations } from '../accounts/invitations.ts';
+import { listMemberships } from '../accounts/members.ts';
 import { usageByDay } from '../accounts/usage-days.ts';
 import { balance } from '../ledger/balance.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
-import { signedInOf } from './guard.ts';
+import { memberOf, signedInOf } from './guard.ts';
+import { queryRows, statement, timestamp } from '../platform/statement.ts';
 
-export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+const NOW = statement('select clock_timestamp() as now', { now: timestamp() });
+
+export function meRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/me', async (request): Promise<Me> => {
-    const { email, role, language, operator, accountName, accountActive } = signedInOf(request);
+    const { userId, email, language, operator, account } = signedInOf(request);
+    const [accounts, invitations] = await Promise.all([
+      listMemberships(deps.db, userId),
+      listReceivedInvitations(deps.db, userId),
+    ]);
     return {
       email,
-      role,
       language,
       operator,
-      account: { name: accountName, active: accountActive },
+      account,
+      accounts: accounts.map(({ accountId, accountName, role }) => ({
+        id: accountId,
+        name: accountName,
+        role,
+      })),
+      invitations: invitations.length,
     };
   });
+}
 
+export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/overview', async (request): Promise<Overview> => {
-    const { accountId } = signedInOf(request);
+    const { accountId } = memberOf(request);
     const days = await usageByDay(deps.db, { accountId, days: CONSOLE_LIMITS.usageDays });
-    const books = await balance(deps.db, accountId);
-    if (books === null) throw new ConsoleError('not_found');
-    const { rows } = await deps.db.query<{ now: Date }>('select clock_timestamp() as now');
+    const account = await balance(deps.db, accountId);
+    if (account === null) throw new ConsoleError('not_found');
+    const [clock] = await queryRows(deps.db, NOW);
     return {
-      available_ms: books.availableMs,
-      reserved_ms: books.reservedMs,
-      consumed_ms: books.consumedMs,
-      sessions: books.recentSessions.map((session) => ({
+      available_ms: account.availableMs,
+      reserved_ms: account.reservedMs,
+      consumed_ms: account.consumedMs,
+      sessions: account.recentSessions.map((session) => ({
         id: session.id,
         model: session.model,
         status: session.status,
@@ -45,7 +61,7 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
         billable_ms: billableMs,
         sessions,
       })),
-      now: (rows[0]?.now ?? new Date()).toISOString(),
+      now: (clock?.now ?? new Date()).toISOString(),
     };
   });
 }

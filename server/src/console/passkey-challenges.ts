@@ -1,5 +1,5 @@
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
-import type { Queryable } from '../db.ts';
+import type { Queryable } from '../platform/db.ts';
 import { hashToken, newToken } from './tokens.ts';
 
 /** A token for a device to sign, for this person's new passkey or, with null, for a sign-in. */
@@ -14,7 +14,7 @@ export async function issueChallenge(db: Queryable, userId: string | null): Prom
   return challenge;
 }
 
-/** True once, and only for what it was issued for. */
+/** Returns true once, and only for the person that the challenge was issued for. */
 export async function spendChallenge(
   db: Queryable,
   input: { challenge: string; userId: string | null },

@@ -11,16 +11,17 @@ import {
   removePasskey,
   type Passkey as PasskeyRecord,
 } from '../accounts/passkeys.ts';
+import { audited } from './audited.ts';
 import type { SignedIn } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { signedInOf } from './guard.ts';
 import { idParam, type IdParam } from './id-param.ts';
-import { passkeyLetter } from './letters.ts';
+import { passkeyEmail } from './emails.ts';
 import { issueChallenge, spendChallenge } from './passkey-challenges.ts';
 import { ALGORITHMS, refuseUnless, relyingParty, userHandleOf, webauthn } from './webauthn.ts';
 
-/** A person's own passkeys: nobody else's can be seen, added or removed, by an owner neither. */
+/** Routes for a person's own passkeys. Nobody else can see, add or remove them, not even an owner. */
 export function passkeyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   const { log } = deps.service;
   app.get('/passkeys', (request) => presentPasskeys(deps, signedInOf(request)));
@@ -35,7 +36,7 @@ export function passkeyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       userID: userHandleOf(userId),
       userName: email,
       userDisplayName: email,
-      challenge: Buffer.from(await issueChallenge(deps.db, userId), 'base64url'),
+      challenge: Buffer.from(await issueChallenge(deps.signInDb, userId), 'base64url'),
       timeout: CONSOLE_LIMITS.passkeyChallengeLifetimeMs,
       attestationType: 'none',
       supportedAlgorithmIDs: ALGORITHMS,
@@ -43,7 +44,7 @@ export function passkeyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
         id: credentialId,
         transports: [...transports],
       })),
-      // Found by the device without an address, and opened by its owner's finger, face or number alone.
+      // A discoverable credential with user verification: fingerprint, face or PIN.
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
   });
@@ -58,7 +59,7 @@ export function passkeyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       const { registrationInfo } = await refuseUnless(
         verifyRegistrationResponse({
           response: request.body.credential,
-          expectedChallenge: (challenge) => spendChallenge(deps.db, { challenge, userId }),
+          expectedChallenge: (challenge) => spendChallenge(deps.signInDb, { challenge, userId }),
           expectedOrigin: relyingParty(deps).origin,
           expectedRPID: relyingParty(deps).id,
           requireUserVerification: true,
@@ -67,7 +68,7 @@ export function passkeyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       );
       if (registrationInfo === undefined) throw new ConsoleError('passkey_refused');
       const { credential } = registrationInfo;
-      const outcome = await insertPasskey(deps.db, {
+      const passkey = {
         userId,
         credentialId: credential.id,
         publicKey: credential.publicKey,
@@ -75,11 +76,12 @@ export function passkeyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
         transports: request.body.credential.response.transports ?? [],
         name: request.body.name.trim(),
         limit: CONSOLE_LIMITS.passkeys,
-      });
+      };
+      const outcome = await audited(deps.signInDb, request, (db) => insertPasskey(db, passkey));
       if (outcome === 'limit_reached') throw new ConsoleError('passkey_limit_reached');
       if (outcome === 'known') throw new ConsoleError('passkey_refused');
-      // Whoever borrowed an open session must not leave a way back that its owner does not hear of.
-      deps.outbox?.post(passkeyLetter({ to: email, language, publicUrl: deps.publicUrl }));
+      // The owner gets an email, so that nobody can add a passkey in a borrowed session unnoticed.
+      deps.outbox?.enqueue(passkeyEmail({ to: email, language, publicUrl: deps.publicUrl }));
       log.info({ member_id: userId }, 'A passkey was added.');
       void reply.code(201);
       return presentPasskeys(deps, signedIn);
@@ -89,7 +91,8 @@ export function passkeyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.post<IdParam>('/passkeys/:id/remove', { schema: { params: idParam } }, async (request) => {
     const signedIn = signedInOf(request);
     const passkey = { userId: signedIn.userId, id: request.params.id };
-    if (!(await removePasskey(deps.db, passkey))) throw new ConsoleError('not_found');
+    const removed = await audited(deps.db, request, (db) => removePasskey(db, passkey));
+    if (!removed) throw new ConsoleError('not_found');
     log.info({ member_id: signedIn.userId }, 'A passkey was removed.');
     return presentPasskeys(deps, signedIn);
   });

@@ -1,43 +1,49 @@
 import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { createPool } from '../db.ts';
+import { createPool } from '../platform/db.ts';
 import type { Deps } from '../deps.ts';
-import { createRateLimiter } from '../rate-limit.ts';
+import { createRateLimiter } from '../platform/rate-limit.ts';
+import { activityRoutes } from './activity.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError, presentConsoleError } from './console-error.ts';
 import { dataRoutes } from './data.ts';
 import { devMailboxRoutes } from './dev-mailbox.ts';
-import { forbidCaching, refuseOtherSites, requireSignedIn } from './guard.ts';
+import { forbidCaching, refuseOtherSites, requireAccount, requireSignedIn } from './guard.ts';
+import { invitationRoutes } from './invitations.ts';
 import { keyRoutes } from './keys.ts';
 import { createDevMailbox, createSmtpMailer, type Mailer } from './mailer.ts';
 import { operatorRoutes } from './operator.ts';
 import { Outbox } from './outbox.ts';
-import { overviewRoutes } from './overview.ts';
+import { meRoutes, overviewRoutes } from './overview.ts';
 import { passkeySignInRoutes } from './passkey-sign-in.ts';
 import { passkeyRoutes } from './passkeys.ts';
 import { playgroundRoutes } from './playground.ts';
-import { settingsRoutes } from './settings.ts';
+import { personRoutes, settingsRoutes } from './settings.ts';
 import { signInRoutes } from './sign-in.ts';
 import { loadSite } from './site.ts';
+import { securityTxtRoute } from './security-txt.ts';
 import { siteRoutes } from './site-routes.ts';
+import { teamRoutes } from './team.ts';
 import { waitlistRoutes } from './waitlist.ts';
-import { startWelcoming } from './welcome.ts';
+import { startEmailQueue } from './email-queue.ts';
 
 const SITE = join(import.meta.dirname, '../../../console/dist/site');
 const CONNECTIONS_MAX = 5;
-/** A dashboard with a live session asks thirty times a minute; a few tabs of it are fine. */
+const SIGN_IN_CONNECTIONS_MAX = 2;
+/** A dashboard with a live session sends thirty requests a minute. This allows a few tabs. */
 const REQUESTS = { perMinute: 240, burst: 120 };
 
 /** The developer console: pages under /, their own API under /console-api. */
 export async function consolePlugin(app: FastifyInstance, service: Deps): Promise<void> {
   const deps = openConsole(service);
-  const welcoming = startWelcoming(deps);
+  const emailQueue = startEmailQueue(deps);
   app.addHook('onClose', async () => {
-    await welcoming.stop();
+    await emailQueue.stop();
     await deps.outbox?.idle();
     deps.mailer?.close();
     await deps.db.end();
+    await deps.signInDb.end();
   });
   const site = await loadSite(SITE);
   if (site.size === 0) service.log.warn('The console is not built. Run npm run build.');
@@ -46,13 +52,14 @@ export async function consolePlugin(app: FastifyInstance, service: Deps): Promis
     streamOrigins: service.config.consoleStreamOrigins,
     https: service.config.publicUrl.startsWith('https:'),
   });
+  securityTxtRoute(app, service.config);
   await app.register((api) => consoleApi(api, deps), { prefix: '/console-api' });
 }
 
 async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void> {
   app.decorateRequest('signedIn', null);
   app.addHook('onRequest', forbidCaching);
-  app.addHook('onRequest', refuseOtherSites);
+  app.addHook('onRequest', refuseOtherSites(deps));
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof ConsoleError)) throw error;
     return reply.code(error.status).send(presentConsoleError(error, request.id));
@@ -63,12 +70,20 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
   devMailboxRoutes(app, deps);
   await app.register(async (signedIn) => {
     signedIn.addHook('onRequest', requireSignedIn(deps));
-    overviewRoutes(signedIn, deps);
-    keyRoutes(signedIn, deps);
-    playgroundRoutes(signedIn, deps);
-    settingsRoutes(signedIn, deps);
+    meRoutes(signedIn, deps);
+    personRoutes(signedIn, deps);
+    invitationRoutes(signedIn, deps);
     passkeyRoutes(signedIn, deps);
-    dataRoutes(signedIn, deps);
+    await signedIn.register(async (members) => {
+      members.addHook('onRequest', requireAccount);
+      overviewRoutes(members, deps);
+      keyRoutes(members, deps);
+      playgroundRoutes(members, deps);
+      settingsRoutes(members, deps);
+      teamRoutes(members, deps);
+      dataRoutes(members, deps);
+      activityRoutes(members, deps);
+    });
     await signedIn.register(async (operators) => operatorRoutes(operators, deps));
   });
 }
@@ -76,20 +91,32 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
 function openConsole(service: Deps): ConsoleDeps {
   const { config, log, clock } = service;
   const mailer = openMailer(service);
-  const lost = (error: unknown) => log.error({ err: error }, 'A sign-in letter was not sent.');
+  const onError = (error: Error) => log.warn({ err: error }, 'A database connection broke.');
+  const lost = (error: unknown) => log.error({ err: error }, 'An email was not sent.');
   return {
     service,
     db: createPool({
-      url: config.databaseUrl,
+      url: config.databaseUrls.console,
       role: 'svc_console',
       applicationName: `svc-asr console ${config.nodeId}`,
       maxConnections: CONNECTIONS_MAX,
-      onError: (error) => log.warn({ err: error }, 'A database connection broke.'),
+      verify: service.history.verify,
+      onError,
+    }),
+    signInDb: createPool({
+      url: config.databaseUrls.signIn,
+      role: 'svc_sign_in',
+      applicationName: `svc-asr sign-in ${config.nodeId}`,
+      maxConnections: SIGN_IN_CONNECTIONS_MAX,
+      verify: service.history.verify,
+      onError,
     }),
     mailer,
     outbox: mailer === null ? null : new Outbox(mailer, lost),
-    // A key of its own, so that no hash of the console says anything about an API key.
-    secret: Buffer.from(hkdfSync('sha256', config.apiKeyPepper, '', 'svc-asr console', 32)),
+    // A separate key, so that console hashes reveal nothing about API keys.
+    secrets: config.apiKeyPeppers.map(({ secret }) =>
+      Buffer.from(hkdfSync('sha256', secret, '', 'svc-asr console', 32)),
+    ),
     publicUrl: config.publicUrl,
     requests: createRateLimiter(REQUESTS, clock),
   };
@@ -100,8 +127,8 @@ function openMailer({ config, log }: Deps): Mailer | null {
     return createSmtpMailer({ url: config.smtpUrl, from: config.mailFrom });
   }
   if (config.devMailbox) {
-    // The one place where a code may be printed: a developer's own machine, by their own setting.
-    return createDevMailbox((letter) => log.info({ subject: letter.subject }, 'dev mailbox'));
+    // The only place that may log a code: a developer's machine with an explicit setting.
+    return createDevMailbox(({ subject }) => log.info({ subject }, 'dev mailbox'));
   }
   log.warn('SMTP_URL is not set: nobody can sign in to the console.');
   return null;

@@ -1,14 +1,16 @@
 import { RequestCode, VerifyCode, type CodeRequested } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { findMemberByEmail } from '../accounts/members.ts';
-import { ApiError } from '../errors.ts';
-import { networkOf } from '../network.ts';
-import { closeSession, openSession } from './browser-sessions.ts';
+import { normaliseEmail } from '../accounts/email-address.ts';
+import { findPersonByEmail } from '../accounts/members.ts';
+import { ApiError } from '../platform/api-error.ts';
+import { networkOf } from '../platform/network.ts';
+import { audited } from './audited.ts';
+import { closeEverySession, closeSession, openSession } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { CLEARED_COOKIE, readSessionToken, sessionCookie } from './cookies.ts';
 import { limitForms } from './form-limit.ts';
-import { codeLetter } from './letters.ts';
+import { codeEmail } from './emails.ts';
 import { issueCode, spendCode } from './sign-in-codes.ts';
 
 const CODES_RETRY_AFTER_SECONDS = 3_600;
@@ -22,11 +24,11 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     async (request, reply): Promise<CodeRequested> => {
       const { outbox } = deps;
       if (outbox === null) throw new ApiError('service_unavailable');
-      const { email, language } = request.body;
-      const member = await findMemberByEmail(deps.db, email);
-      const userId = member?.id ?? null;
-      const issued = await issueCode(deps.db, {
-        secret: deps.secret,
+      const email = normaliseEmail(request.body.email);
+      const person = await findPersonByEmail(deps.signInDb, email);
+      const userId = person?.id ?? null;
+      const issued = await issueCode(deps.signInDb, {
+        secrets: deps.secrets,
         userId,
         email,
         source: networkOf(request.ip),
@@ -36,8 +38,10 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
           retryAfterSeconds: CODES_RETRY_AFTER_SECONDS,
         });
       }
-      if (member !== null) {
-        outbox.post(codeLetter({ to: member.email, code: issued.code, language }));
+      if (person !== null) {
+        outbox.enqueue(
+          codeEmail({ to: person.email, code: issued.code, language: request.body.language }),
+        );
       }
       void reply.code(202);
       return { challenge: issued.challenge };
@@ -48,9 +52,10 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     '/sign-in/verify',
     { onRequest, schema: { body: VerifyCode } },
     async (request, reply) => {
-      const userId = await spendCode(deps.db, { secret: deps.secret, ...request.body });
+      const code = { secrets: deps.secrets, ...request.body };
+      const userId = await audited(deps.signInDb, request, (db) => spendCode(db, code));
       if (userId === null) throw new ConsoleError('wrong_code');
-      await signIn(deps, { request, reply, userId });
+      await signIn(deps, { request, reply, userId, verifiedBy: 'code' });
       return {};
     },
   );
@@ -58,20 +63,32 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.post('/sign-out', async (request, reply) => {
     const token = readSessionToken(request.headers.cookie);
     if (token !== null) await closeSession(deps.db, token);
-    // The browser forgets what it has seen, too.
+    // The browser also drops its cache.
+    void reply.header('set-cookie', CLEARED_COOKIE).header('clear-site-data', '"cache"');
+    return {};
+  });
+
+  app.post('/sign-out-everywhere', async (request, reply) => {
+    const token = readSessionToken(request.headers.cookie);
+    if (token !== null) await closeEverySession(deps.db, token);
     void reply.header('set-cookie', CLEARED_COOKIE).header('clear-site-data', '"cache"');
     return {};
   });
 }
 
-/** Whoever has proved who they are gets a session, however they proved it. */
+/** Opens a session after a person has signed in by code or passkey. */
 export async function signIn(
   deps: ConsoleDeps,
-  input: { request: FastifyRequest; reply: FastifyReply; userId: string },
+  input: {
+    request: FastifyRequest;
+    reply: FastifyReply;
+    userId: string;
+    verifiedBy: 'code' | 'passkey';
+  },
 ): Promise<void> {
-  // Never the token the browser came with: whoever planted one must not share the session.
+  // Always a new token, which prevents session fixation.
   const old = readSessionToken(input.request.headers.cookie);
   if (old !== null) await closeSession(deps.db, old);
-  const token = await openSession(deps.db, input.userId);
+  const token = await audited(deps.signInDb, input.request, (db) => openSession(db, input));
   void input.reply.header('set-cookie', sessionCookie(token));
 }

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sendShared } from '../platform/shared-body.ts';
 import type { Site, SiteFile } from './site.ts';
 
-/** Addresses without a file name of their own. */
+/** URLs that don't name a file. */
 const PAGES = {
   '/': '/index.html',
   '/sw': '/sw.html',
@@ -9,7 +10,7 @@ const PAGES = {
   '/app/*': '/app.html',
 } as const;
 
-/** The pages and what they need. Nothing is added to the API's own addresses. */
+/** Serves the pages and their assets. The API's own routes get no extra headers. */
 export function siteRoutes(
   app: FastifyInstance,
   options: { site: Site; streamOrigins: string; https: boolean },
@@ -55,20 +56,10 @@ function send(
   reply: FastifyReply,
   { file, pageHeaders }: { file: SiteFile; pageHeaders: Record<string, string> },
 ): FastifyReply {
-  const accepted = request.headers['accept-encoding'] ?? '';
-  const coded = encodings(file).find(([name]) => accepted.includes(name));
   if (file.type.startsWith('text/html')) void reply.headers(pageHeaders);
   void reply
     .type(file.type)
-    .header('vary', 'accept-encoding')
     .header('cross-origin-resource-policy', 'same-origin')
     .header('cache-control', file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
-  if (coded === undefined) return reply.send(file.body);
-  return reply.header('content-encoding', coded[0]).send(coded[1]);
-}
-
-function encodings(file: SiteFile): [name: string, body: Buffer][] {
-  const brotli: [string, Buffer][] = file.brotli === null ? [] : [['br', file.brotli]];
-  const gzip: [string, Buffer][] = file.gzip === null ? [] : [['gzip', file.gzip]];
-  return [...brotli, ...gzip];
+  return sendShared(reply, file.body, request);
 }

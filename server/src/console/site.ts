@@ -1,17 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type { SharedBody } from '../platform/shared-body.ts';
 import { extname, join, relative, sep } from 'node:path';
 
 /** One file of the built console, with its compressed forms, ready to send. */
 export interface SiteFile {
   readonly type: string;
-  readonly body: Buffer;
-  readonly brotli: Buffer | null;
-  readonly gzip: Buffer | null;
+  readonly body: SharedBody;
   /** Its name changes with its content, so a browser may keep it for ever. */
   readonly immutable: boolean;
 }
 
-/** By the path in the address. All of it is in memory: there is no file name to trick out of a request. */
+/** Files by URL path. All are in memory, so a request can't name any other file. */
 export type Site = ReadonlyMap<string, SiteFile>;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -37,9 +36,11 @@ export async function loadSite(folder: string): Promise<Site> {
     const address = `/${relative(folder, path).split(sep).join('/')}`;
     site.set(address, {
       type,
-      body: await readFile(path),
-      brotli: await read(`${path}.br`),
-      gzip: await read(`${path}.gz`),
+      body: {
+        plain: await readFile(path),
+        brotli: await read(`${path}.br`),
+        gzip: await read(`${path}.gz`),
+      },
       immutable: address.startsWith('/assets/'),
     });
   }

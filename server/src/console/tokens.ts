@@ -5,7 +5,7 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** So many random bits need no slow hash, and a stolen table of hashes opens nothing. */
+/** A random 256-bit token needs no slow hash. A stolen table of hashes gives no access. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

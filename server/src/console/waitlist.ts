@@ -4,7 +4,7 @@ import { joinWaitlist } from '../accounts/waitlist.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { limitForms } from './form-limit.ts';
 
-/** The public page's form. Who is on the list already gets the same answer as who is not. */
+/** The public page's form. The response doesn't reveal whether an address is already on the list. */
 export function waitlistRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.post<{ Body: JoinWaitlist }>(
     '/waitlist',

@@ -1,5 +1,6 @@
 import type * as WebAuthn from '@simplewebauthn/server';
-import { isDatabaseAway } from '../db.ts';
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
+import { isDatabaseAway } from '../platform/db.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 
@@ -8,16 +9,27 @@ export function webauthn(): Promise<typeof WebAuthn> {
   return import('@simplewebauthn/server');
 }
 
-/** Ed25519, P-256 and RSA: what every device has, and what Node checks without an experiment. */
+/** Ed25519, P-256 and RSA. Devices support at least one, and Node verifies them without experimental features. */
 export const ALGORITHMS = [-8, -7, -257];
 
-/** A passkey belongs to the address that people reach, whatever a request says of itself. */
+/** A passkey is bound to the public URL, not to a request's Host header. */
 export function relyingParty({ publicUrl }: ConsoleDeps): { id: string; origin: string } {
   const { hostname, origin } = new URL(publicUrl);
   return { id: hostname, origin };
 }
 
-/** What a device keeps to know whose passkey it holds: the member's id, and nothing that names them. */
+/** Options for a browser that has a passkey sign the challenge. */
+export async function authenticationOptions(deps: ConsoleDeps, challenge: string) {
+  const { generateAuthenticationOptions } = await webauthn();
+  return generateAuthenticationOptions({
+    rpID: relyingParty(deps).id,
+    challenge: Buffer.from(challenge, 'base64url'),
+    timeout: CONSOLE_LIMITS.passkeyChallengeLifetimeMs,
+    userVerification: 'required',
+  });
+}
+
+/** The user handle that the device stores: the member's id, without personal data. */
 export function userHandleOf(userId: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(userId.replaceAll('-', ''), 'hex'));
 }

@@ -1,12 +1,18 @@
 import type { Socket } from 'node:net';
 import type { Engine, EngineStream } from '@svc-asr/engine';
-import { EngineBusy, TAKEN } from '@svc-asr/engine';
-import { LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/protocol';
-import type { Clock } from '../clock.ts';
-import { encodeEvent, isText, parseTextMessage } from './frames.ts';
+import { EngineBusy } from '@svc-asr/engine';
+import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/protocol';
+import type { Clock } from '../platform/clock.ts';
+import { sleep } from '../platform/sleep.ts';
+import { FORMAT_HINTS } from './audio-format.ts';
+import { DeltaLag } from './delta-lag.ts';
+import { EngineFeed } from './engine-feed.ts';
+import { FormatWatch } from './format-watch.ts';
+import { encodeEvent, isText, parseTextMessage } from './pcm-frames.ts';
 import { audioMs, billableMs } from './metering.ts';
 import { onControl, onMessage } from './stream-messages.ts';
 import type { StreamMetrics } from './stream-metrics.ts';
+import type { StreamTrace } from './stream-trace.ts';
 import { violation, type StreamSocket } from './stream-socket.ts';
 import {
   fail,
@@ -20,11 +26,13 @@ import {
 } from './stream-state.ts';
 import {
   onAudio,
+  onClientClose,
   onClientGone,
   onDrain,
   onDrainDeadline,
   onEngineEvent,
   onReady,
+  onReclaim,
   onTick,
   onWaiting,
 } from './stream.ts';
@@ -35,6 +43,8 @@ export interface ConnectionLimits extends StreamLimits {
   /** How much may wait for a client to read it, and how long none of it may be read. */
   readonly unreadBytes: number;
   readonly unreadMs: number;
+  /** On a nearly full node, streams that sent no audio for this long may have to give way. */
+  readonly reclaimIdleMs: number;
 }
 
 export interface ConnectionInput {
@@ -47,28 +57,35 @@ export interface ConnectionInput {
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
   readonly metrics: StreamMetrics;
+  /** Null: traces are off. */
+  readonly trace: StreamTrace | null;
   /** Resolves once the ledger has it. */
   readonly settle: (outcome: { status: Ending['status']; samples: number }) => Promise<void>;
+  /** Called with the cause before a stream ends through a fault of the engine. */
+  readonly onFault: (fault: { readonly reason: string; readonly err?: unknown }) => void;
   readonly onEnd: (connection: Connection, ending: Ending) => void;
 }
 
-/** A client waits this long for its close frame at most; the settlement goes on without it. */
+/** The close frame is sent after at most this long. The settlement continues in the background. */
 export const SETTLE_BEFORE_CLOSE_MS = 1_000;
 
-/** Joins one socket, the rules and one engine stream. What is decided here is only when to read and when to stop. */
+/** Connects a socket, the protocol rules and an engine stream. It only decides when to read and when to stop. */
 export class Connection {
   readonly #input: ConnectionInput;
   readonly #opening = new AbortController();
   #state: StreamState;
   #engineStream: EngineStream | null = null;
   #isOpeningEngine = false;
-  #pendingWrites = 0;
+  #feed: EngineFeed | null = null;
+  readonly #format = new FormatWatch();
+  readonly #lag = new DeltaLag();
   #pingedAtMs: number;
   #wireBytes = 0;
   #wireAtMs: number;
   #unreadBytes = 0;
   #readAtMs: number;
   #readyAtMs = 0;
+  /** When each final was asked for that the engine has not answered yet. */
   #flushedAtMs: number[] = [];
   #hasDelta = false;
   #isOver = false;
@@ -86,7 +103,23 @@ export class Connection {
     return this.#input.accountId;
   }
 
-  /** For the log: figures and ids, nothing that was said. */
+  get sessionId(): string {
+    return this.#input.session.sessionId;
+  }
+
+  get trace(): StreamTrace | null {
+    return this.#input.trace;
+  }
+
+  get isReady(): boolean {
+    return this.#engineStream !== null;
+  }
+
+  get acceptedSamples(): number {
+    return this.#state.meter.acceptedSamples;
+  }
+
+  /** Fields for the log: numbers and ids, never text. */
   summary(): Readonly<Record<string, string | number>> {
     const { session, accountId } = this.#input;
     const { sessionId, requestId, model } = session;
@@ -102,21 +135,31 @@ export class Connection {
       socket.on(control, () => this.#take(onControl(this.#state, this.#now())));
     }
     socket.on('error', (error) => this.#onSocketError(error));
-    socket.on('peer-close', () => this.#take(onClientGone(this.#state)));
+    socket.on('peer-close', () => this.#take(onClientClose(this.#state, this.#now())));
     socket.on('close', () => this.#take(onClientGone(this.#state)));
     if (!engine.health().ready) this.#take(onWaiting(this.#state, 'loading'));
     this.#openEngine();
   }
 
-  /** Called a few times a second for every connection: no connection has a timer of its own. */
+  /** Called a few times a second for every connection, so that no connection needs its own timer. */
   tick(nowMs: number): void {
     if (this.#isOver) return;
-    const reading = this.#pendingWrites === 0;
+    const reading = this.#feed?.isBehind !== true;
     this.#take(onTick(this.#state, { nowMs, reading }));
     if (this.#isOver) return;
     if (this.#engineStream === null && !this.#isOpeningEngine) this.#openEngine();
     this.#watchReader(nowMs);
     this.#watchWire(nowMs, reading);
+  }
+
+  /** How long it has sent no audio. Zero while it starts or ends. */
+  get idleMs(): number {
+    return this.#state.phase === 'streaming' ? this.#now() - this.#state.lastAudioAtMs : 0;
+  }
+
+  /** Ends an idle stream, because its node is full. */
+  reclaim(): void {
+    this.#take(onReclaim(this.#state, this.#now()));
   }
 
   drain(deadlineMs: number): void {
@@ -160,31 +203,28 @@ export class Connection {
   #act(action: Action): void {
     switch (action.do) {
       case 'recognize':
-        return this.#write(action.pcm);
+        if (!this.#format.isOver) this.#watchFormat(action.pcm);
+        this.#lag.heard(action.pcm.byteLength / AUDIO.bytesPerSample, this.#now());
+        return this.#feed?.write(action.pcm);
       case 'send':
         return this.#send(action.event);
       case 'flush':
         this.#flushedAtMs.push(this.#now());
-        return this.#engineStream?.flush();
+        this.#lag.nextUtterance();
+        return this.#feed?.flush();
       case 'reset':
-        return this.#engineStream?.reset();
+        this.#lag.nextUtterance();
+        return this.#feed?.reset();
       case 'end':
         void this.#end(action.ending);
     }
   }
 
-  #write(pcm: Uint8Array): void {
-    const taken = this.#engineStream?.write(pcm);
-    if (taken === undefined || taken === TAKEN) return;
-    // Nothing more is read until the engine has taken this: what waits is what the socket had already delivered.
-    this.#pendingWrites += 1;
-    if (this.#pendingWrites === 1) this.#input.socket.pause();
-    const resume = (): void => {
-      this.#pendingWrites -= 1;
-      if (this.#pendingWrites === 0) this.#input.socket.resume();
-    };
-    // A write that fails is followed by an error among the events, which says why.
-    taken.then(resume, resume);
+  #watchFormat(pcm: Uint8Array): void {
+    const wrong = this.#format.examine(pcm);
+    if (wrong === null) return;
+    const message = 'The audio does not look like 16 kHz mono 16-bit PCM.';
+    this.#send({ type: 'status', message, code: 'suspicious_audio', hint: FORMAT_HINTS[wrong] });
   }
 
   #send(event: ServerEvent): void {
@@ -196,9 +236,10 @@ export class Connection {
   }
 
   #openEngine(): void {
-    const { engine, session } = this.#input;
+    const { engine, session, trace } = this.#input;
     this.#isOpeningEngine = true;
-    engine.open({ model: session.model, signal: this.#opening.signal }).then(
+    const input = { model: session.model, signal: this.#opening.signal };
+    engine.open(trace === null ? input : { ...input, trace: trace.span }).then(
       (stream) => this.#onEngineOpen(stream),
       (error: unknown) => this.#onEngineRefused(error),
     );
@@ -208,9 +249,17 @@ export class Connection {
     this.#isOpeningEngine = false;
     if (this.#isOver) return void stream.close();
     this.#engineStream = stream;
+    const { socket } = this.#input;
+    this.#feed = new EngineFeed({
+      stream,
+      onPause: () => socket.pause(),
+      onResume: () => socket.resume(),
+      onOverflow: () => this.end('too_many_errors'),
+    });
     this.#readyAtMs = this.#now();
     const { chunkSamples } = stream;
-    this.#take(onReady(this.#state, { chunkSamples, nowMs: this.#readyAtMs }));
+    const createDetector = stream.createDetector?.bind(stream);
+    this.#take(onReady(this.#state, { chunkSamples, nowMs: this.#readyAtMs, createDetector }));
     void this.#listen(stream);
   }
 
@@ -219,11 +268,26 @@ export class Connection {
     this.#isOpeningEngine = false;
     if (this.#isOver) return;
     if (error instanceof EngineBusy) this.#take(onWaiting(this.#state, 'queued'));
-    else this.end('internal_error');
+    else {
+      this.#input.onFault({ reason: 'engine_refused', err: error });
+      this.end('internal_error');
+    }
   }
 
   async #listen(stream: EngineStream): Promise<void> {
-    for await (const event of stream.events) this.#take(onEngineEvent(this.#state, event));
+    for await (const event of stream.events) {
+      if (event.type === 'error' && !this.#isOver) this.#input.onFault({ reason: event.reason });
+      const nowMs = this.#now();
+      // The engine answers its flushes in their order, also those whose final is not sent: an endpoint without words.
+      if (event.type === 'final') this.#measureFinal(nowMs);
+      if (event.type === 'delta') this.#measureLag(event);
+      this.#take(onEngineEvent(this.#state, { event, nowMs }));
+    }
+  }
+
+  #measureLag(delta: { readonly utterance: number; readonly samples: number }): void {
+    const lagMs = this.#lag.said(delta, this.#now());
+    if (lagMs !== null) this.#input.metrics.deltaLag(lagMs);
   }
 
   #watchReader(nowMs: number): void {
@@ -250,7 +314,7 @@ export class Connection {
     socket.ping();
   }
 
-  /** The ledger first, then the close frame: whoever has seen the close may create the next session at once. */
+  /** Settles before the close frame, so that a client can create its next session as soon as it sees the close. */
   async #end(ending: Ending): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -259,10 +323,13 @@ export class Connection {
     const samples = meter.acceptedSamples;
     this.#opening.abort();
     if (ending.status === 'completed') metrics.billed(billableMs(meter, samples));
+    if (!this.isReady) metrics.neverReady(ending.status);
     metrics.accepted(audioMs(samples));
+    const beganMs = this.#now();
     const settled = settle({ status: ending.status, samples });
     const freed = this.#engineStream?.close();
-    await Promise.race([Promise.all([settled, freed]), pass(SETTLE_BEFORE_CLOSE_MS)]);
+    await Promise.race([Promise.all([settled, freed]), sleep(SETTLE_BEFORE_CLOSE_MS)]);
+    this.trace?.part('ledger.close', this.#now() - beganMs);
     // A socket that was held back would not see the client's answer to the close.
     socket.resume();
     socket.finish(ending.closeCode, ending.reason);
@@ -270,22 +337,27 @@ export class Connection {
   }
 
   #measure(event: ServerEvent): void {
-    const { metrics } = this.#input;
+    const { metrics, trace } = this.#input;
     const nowMs = this.#now();
-    if (event.type === 'ready') metrics.ready(nowMs - this.#state.openedAtMs);
+    if (event.type === 'ready') {
+      metrics.ready(nowMs - this.#state.openedAtMs);
+      trace?.part('engine.open', nowMs - this.#state.openedAtMs);
+    }
     if (event.type === 'delta' && !this.#hasDelta) {
       this.#hasDelta = true;
       metrics.firstDelta(nowMs - this.#readyAtMs);
     }
-    if (event.type === 'final') metrics.final(nowMs - (this.#flushedAtMs.shift() ?? nowMs));
+  }
+
+  #measureFinal(nowMs: number): void {
+    const flushedAtMs = this.#flushedAtMs.shift();
+    if (flushedAtMs === undefined) return;
+    const { metrics, trace } = this.#input;
+    metrics.final(nowMs - flushedAtMs);
+    trace?.part('final', nowMs - flushedAtMs);
   }
 
   #now(): number {
     return this.#input.clock.monotonicMs();
   }
-}
-
-/** So much time, for waits that must have an end; alone it keeps no process alive. */
-export function pass(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

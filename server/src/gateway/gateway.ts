@@ -4,34 +4,47 @@ import type { Duplex } from 'node:stream';
 import type { Engine } from '@svc-asr/engine';
 import { LIMITS } from '@svc-asr/protocol';
 import { WebSocketServer } from 'ws';
-import type { SessionCredential } from '../credentials.ts';
-import { isDatabaseAway } from '../db.ts';
+import type { SessionCredential } from '../sessions/credentials.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
-import { newRequestId } from '../ids.ts';
+import { clientAddress, trustProxies, type IsTrusted } from '../platform/network.ts';
+import { ApiError, toApiError } from '../platform/api-error.ts';
+import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
-import type { NodeLife } from '../node-life.ts';
-import { Connection, pass, SETTLE_BEFORE_CLOSE_MS, type ConnectionLimits } from './connection.ts';
-import { refuseUpgrade } from './refusal.ts';
+import type { NodeLease } from '../nodes/node-lease.ts';
+import { Connection, SETTLE_BEFORE_CLOSE_MS, type ConnectionLimits } from './connection.ts';
+import { writeRefusal } from '../platform/raw-refusal.ts';
+import { sleep } from '../platform/sleep.ts';
+import { browserCloseCode, refuseOpenSocket } from './browser-refusal.ts';
+import { mayOpen, streamsToReclaim } from './fair-share.ts';
+import { audioMs } from './metering.ts';
 import { Settlements } from './settlements.ts';
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts';
+import { StreamTrace } from './stream-trace.ts';
 import { SOCKET_OPTIONS, type StreamSocket } from './stream-socket.ts';
 import type { Ending } from './stream-state.ts';
 import {
-  addressOf,
   checkUpgrade,
   claimSession,
   isOriginAllowed,
+  limitFailedUpgrades,
   takeProtocols,
   type ClaimedSession,
 } from './upgrade.ts';
 
 export interface GatewayDeps extends Pick<
   Deps,
-  'config' | 'log' | 'clock' | 'ledger' | 'credentials' | 'metrics' | 'lifecycle' | 'limiters'
+  | 'config'
+  | 'log'
+  | 'clock'
+  | 'ledger'
+  | 'credentials'
+  | 'metrics'
+  | 'lifecycle'
+  | 'limiters'
+  | 'tracing'
 > {
   readonly engine: Engine;
-  readonly node: NodeLife;
+  readonly node: NodeLease;
   readonly streamLimits?: Partial<ConnectionLimits>;
 }
 
@@ -43,15 +56,16 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   connectionLostMs: LIMITS.connectionLostMs,
   unreadBytes: 1024 * 1024,
   unreadMs: 10_000,
+  reclaimIdleMs: 10_000,
 };
 
-const REQUEST_ID_HEADER = 'x-request-id';
 /** One timer for all connections. */
 const TICK_MS = 250;
 /** Upgrades that may wait for the database at one time. */
 const CLAIMING_MAX = 256;
 /** After the deadline of a drain every stream gets its last final; none may take longer than this. */
 const LAST_FINALS_MS = 10_000;
+/** A drain waits for the database until its deadline, but at least this long. */
 const LAST_SETTLEMENTS_MS = 30_000;
 
 interface Candidate {
@@ -75,20 +89,33 @@ export class Gateway {
   readonly #settlements: Settlements;
   readonly #metrics: StreamMetrics;
   readonly #ticking: NodeJS.Timeout;
+  readonly #isTrustedProxy: IsTrusted;
   #claiming = 0;
+  #endedAudioMs = 0;
   #drainDeadlineAtMs: number | null = null;
   #onEmpty: (() => void) | null = null;
 
   constructor(deps: GatewayDeps) {
     this.#deps = deps;
     this.#limits = { ...CONNECTION_LIMITS, ...deps.streamLimits };
+    this.#isTrustedProxy = trustProxies(deps.config.trustedProxies);
     this.#settlements = new Settlements({
       write: async (settlement) => void (await deps.ledger.close(settlement)),
-      onLost: ({ sessionId }) => deps.log.error({ sessionId }, 'A settlement was given up.'),
+      onLost: ({ sessionId, status, samples }, err) =>
+        deps.log.error({ sessionId, status, samples, err }, 'A settlement was given up.'),
     });
     this.#metrics = createStreamMetrics(deps.metrics.registry, {
       openStreams: () => this.#connections.size,
-      unsettledCloses: () => this.#settlements.waiting,
+      waitingStreams: () =>
+        [...this.#connections].filter((connection) => !connection.isReady).length,
+      liveAudioMs: () =>
+        [...this.#connections].reduce(
+          (sum, { acceptedSamples }) => sum + audioMs(acceptedSamples),
+          this.#endedAudioMs,
+        ),
+      slots: () => deps.engine.health(),
+      isLeaseHeld: () => deps.node.isHeld,
+      unsettledCloses: () => this.#settlements.pending,
     });
     this.#sockets.on('headers', (lines, { headers }) => {
       lines.push(`X-Request-Id: ${String(headers[REQUEST_ID_HEADER])}`);
@@ -112,13 +139,19 @@ export class Gateway {
     return new Set([...this.#connections].map((connection) => connection.accountId));
   }
 
+  /** The accepted samples of every open stream, by session. */
+  acceptedAudio(): Map<string, number> {
+    const streams = [...this.#connections];
+    return new Map(streams.map(({ sessionId, acceptedSamples }) => [sessionId, acceptedSamples]));
+  }
+
   suspend(accountIds: ReadonlySet<string>): void {
     for (const connection of this.#connections) {
       if (accountIds.has(connection.accountId)) connection.end('account_inactive');
     }
   }
 
-  /** Tells every stream, waits for them to finish, then ends what is left; nothing is left when it resolves. */
+  /** Notifies every stream, waits for them to finish, then ends the rest. Resolves when none is left. */
   async drain(drainMs: number): Promise<void> {
     this.#drainDeadlineAtMs = this.#now() + drainMs;
     for (const connection of this.#connections) connection.drain(drainMs);
@@ -127,29 +160,51 @@ export class Gateway {
     await this.#empty(LAST_FINALS_MS);
     for (const connection of this.#connections) connection.end('service_restart');
     await this.#empty(LAST_FINALS_MS);
-    await Promise.race([this.#settlements.drained(), pass(LAST_SETTLEMENTS_MS)]);
+    const leftMs = this.#drainDeadlineAtMs - this.#now();
+    await Promise.race([this.#settlements.drained(), sleep(Math.max(LAST_SETTLEMENTS_MS, leftMs))]);
     await this.#settlements.stop();
     clearInterval(this.#ticking);
     this.#sockets.close();
   }
 
   async #admit(candidate: Candidate): Promise<void> {
-    const { request, wire, requestId } = candidate;
+    const { request, requestId } = candidate;
+    const { tracing } = this.#deps;
     const offered = takeProtocols(request);
+    let trace: StreamTrace | null = null;
     try {
-      const address = addressOf(request, this.#deps.config.trustedProxies);
-      const credential = checkUpgrade(this.#deps, { request, offered, address });
+      const credential = checkUpgrade(this.#deps, { request, offered });
+      if (tracing !== null) trace = new StreamTrace(tracing, credential.sessionId);
+      const beganMs = this.#now();
       const claimed = await this.#claim(credential, requestId);
-      await this.#open(candidate, claimed);
+      trace?.part('ledger.claim', this.#now() - beganMs);
+      await this.#open(candidate, { ...claimed, trace });
     } catch (error) {
-      const visible = error instanceof ApiError ? error : toApiError(error);
+      const address = clientAddress(
+        request.socket.remoteAddress ?? 'unknown',
+        request.headers['x-forwarded-for'],
+        this.#isTrustedProxy,
+      );
+      const visible = await limitFailedUpgrades(this.#deps, toApiError(error), address);
       if (visible.code === 'internal_error') {
         this.#deps.log.error({ requestId, err: error }, 'An upgrade failed unexpectedly.');
       }
       this.#metrics.refused(visible.code);
+      trace?.end({ failed: visible.status >= 500, attributes: { 'error.type': visible.code } });
       this.#deps.log.info({ requestId, code: visible.code }, 'upgrade refused');
-      refuseUpgrade(wire, visible, requestId);
+      this.#refuse(candidate, { error: visible, offered });
     }
+  }
+
+  /** Browsers hide a refused upgrade, so a browser gets the reason as an event after the 101. */
+  #refuse(candidate: Candidate, refusal: { error: ApiError; offered: readonly string[] }): void {
+    const { request, wire, head, requestId } = candidate;
+    const { error, offered } = refusal;
+    const closeCode = browserCloseCode(request, { error, offered });
+    if (closeCode === null) return writeRefusal(wire, error, requestId);
+    this.#sockets.handleUpgrade(request, wire, head, (socket) =>
+      refuseOpenSocket(socket, { error, closeCode, requestId }),
+    );
   }
 
   /** A slot is held before the claim: a node without one refuses, and the credential stays good for another. */
@@ -158,7 +213,11 @@ export class Gateway {
     if (active + this.#claiming >= capacity || this.#claiming >= CLAIMING_MAX) {
       throw new ApiError('capacity_exceeded');
     }
-    const { id: nodeId, epoch: nodeEpoch } = this.#deps.node.lease();
+    const slots = { active: active + this.#claiming, capacity };
+    if (!mayOpen(credential.accountId, { holders: this.#connections, slots })) {
+      throw new ApiError('capacity_exceeded');
+    }
+    const { id: nodeId, epoch: nodeEpoch } = this.#deps.node.holder();
     const { sessionId, accountId } = credential;
     const owner = { sessionId, accountId, nodeId, nodeEpoch };
     this.#claiming += 1;
@@ -166,7 +225,7 @@ export class Gateway {
       const session = await claimSession(this.#deps.ledger, { ...owner, attemptId: requestId });
       return { owner, session };
     } catch (error) {
-      // Whether it went through is unknown, and a session that nobody serves would block its account.
+      // The claim may have succeeded. Release the session, because an unserved one would block its account.
       if (!(error instanceof ApiError)) {
         void this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });
       }
@@ -176,11 +235,14 @@ export class Gateway {
     }
   }
 
-  async #open(candidate: Candidate, { owner, session }: Claimed): Promise<void> {
+  async #open(
+    candidate: Candidate,
+    { owner, session, trace }: Claimed & { readonly trace: StreamTrace | null },
+  ): Promise<void> {
     const { request, wire, head, requestId } = candidate;
     if (!isOriginAllowed(request, session, this.#deps.config.publicUrl)) {
       const settled = this.#settlements.settle({ ...owner, status: 'completed', samples: 0 });
-      await Promise.race([settled, pass(SETTLE_BEFORE_CLOSE_MS)]);
+      await Promise.race([settled, sleep(SETTLE_BEFORE_CLOSE_MS)]);
       throw new ApiError('origin_not_allowed');
     }
     // `ws` calls back at once, or not at all when the client has gone while we asked the database.
@@ -203,7 +265,10 @@ export class Gateway {
         clock,
         limits: this.#limits,
         metrics: this.#metrics,
+        trace,
         settle: (outcome) => this.#settlements.settle({ ...owner, ...outcome }),
+        onFault: (fault) =>
+          this.#deps.log.error({ sessionId: session.id, requestId, ...fault }, 'A stream failed.'),
         onEnd: (ended, ending) => this.#forget(ended, ending),
       }),
     );
@@ -217,14 +282,25 @@ export class Gateway {
 
   #forget(connection: Connection, ending: Ending): void {
     this.#connections.delete(connection);
+    this.#endedAudioMs += audioMs(connection.acceptedSamples);
     this.#metrics.ended(ending);
-    this.#deps.log.info({ ...connection.summary(), ...ending }, 'stream ended');
+    const { status, reason } = ending;
+    const summary = connection.summary();
+    connection.trace?.end({
+      failed: status === 'failed',
+      attributes: { ...tracedSummary(summary), 'svc.status': status, 'svc.reason': reason },
+    });
+    const traceId = connection.trace?.span.traceId;
+    this.#deps.log.info({ ...summary, ...ending, traceId }, 'stream ended');
     if (this.#connections.size === 0) this.#onEmpty?.();
   }
 
   #tick(): void {
     const nowMs = this.#now();
     for (const connection of this.#connections) connection.tick(nowMs);
+    const slots = this.#deps.engine.health();
+    const idleMs = this.#limits.reclaimIdleMs;
+    for (const idle of streamsToReclaim(this.#connections, { slots, idleMs })) idle.reclaim();
   }
 
   async #empty(withinMs: number): Promise<void> {
@@ -232,7 +308,7 @@ export class Gateway {
     const emptied = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    await Promise.race([emptied, pass(withinMs)]);
+    await Promise.race([emptied, sleep(withinMs)]);
   }
 
   #now(): number {
@@ -240,8 +316,15 @@ export class Gateway {
   }
 }
 
-function toApiError(error: unknown): ApiError {
-  return new ApiError(isDatabaseAway(error) ? 'service_unavailable' : 'internal_error', {
-    cause: error,
-  });
+/** Ids and figures, named as attributes. */
+function tracedSummary(
+  summary: Readonly<Record<string, string | number>>,
+): Record<string, string | number> {
+  const names = {
+    requestId: 'svc.request_id',
+    model: 'svc.model',
+    audioMs: 'svc.audio_ms',
+  };
+  const entries = Object.entries(names).map(([key, name]) => [name, summary[key] ?? '']);
+  return Object.fromEntries(entries);
 }

@@ -1,6 +1,6 @@
 import { AUDIO } from '@svc-asr/protocol';
 
-/** What is accepted here is exactly what is billed: samples, never bytes, frames or time on the clock. */
+/** Counts accepted samples, which are what is billed. */
 export interface Meter {
   readonly limitSamples: number;
   readonly acceptedSamples: number;
@@ -50,7 +50,7 @@ export function audioMs(samples: number): number {
   return Math.ceil(samples / SAMPLES_PER_MS);
 }
 
-/** Where a moment of the audio lies, for showing. */
+/** Converts a sample position to milliseconds for display. */
 export function momentMs(samples: number): number {
   return Math.floor(samples / SAMPLES_PER_MS);
 }

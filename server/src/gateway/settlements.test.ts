@@ -1,56 +1,110 @@
 import { expect, test } from 'vitest';
 import type { CloseInput } from '../ledger/ledger.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
 import { Settlements } from './settlements.ts';
 
-function settlement(sessionId: string): CloseInput {
-  const owner = { sessionId, accountId: 'account', nodeId: 'node', nodeEpoch: 1 };
+function settlement(sessionId: string, accountId = `account of ${sessionId}`): CloseInput {
+  const owner = { sessionId, accountId, nodeId: 'node', nodeEpoch: 1 };
   return { ...owner, status: 'completed', samples: 16_000 };
 }
 
 class Database {
   isAway = false;
-  readonly written: string[] = [];
-  readonly lost: string[] = [];
-  attempts = 0;
+  lockedAccount: string | null = null;
+  /** Attempts wait for it. */
+  stall: Promise<void> | null = null;
   refusal: Error | null = null;
+  attempts = 0;
+  readonly written: string[] = [];
+  readonly lost: { sessionId: string; cause: unknown }[] = [];
 
   readonly settlements = new Settlements({
-    write: async ({ sessionId }) => {
+    write: async ({ sessionId, accountId }) => {
       this.attempts += 1;
+      await this.stall;
       if (this.refusal !== null) throw this.refusal;
       if (this.isAway) throw new Error('Connection terminated');
+      if (accountId === this.lockedAccount) {
+        throw Object.assign(new Error('canceling statement due to statement timeout'), {
+          code: '57014',
+        });
+      }
       this.written.push(sessionId);
     },
-    onLost: ({ sessionId }) => this.lost.push(sessionId),
+    onLost: ({ sessionId }, cause) => this.lost.push({ sessionId, cause }),
   });
 }
 
-test('while the database is away settlements wait, and each is written once when it is back', async () => {
+test('settlements wait while the database is down, and each is written once when it is back', async () => {
   const database = new Database();
   database.isAway = true;
   const names = Array.from({ length: 30 }, (_, at) => `s${at}`);
   const settled = Promise.all(names.map((name) => database.settlements.settle(settlement(name))));
-  while (database.attempts < 60) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(database.settlements.waiting).toBe(30);
+  await eventually(() => database.attempts >= 60);
+  expect(database.settlements.pending).toBe(30);
   database.isAway = false;
   await settled;
   expect(database.written.toSorted()).toEqual(names.toSorted());
-  expect(database.settlements.waiting).toBe(0);
+  expect(database.settlements.pending).toBe(0);
 });
 
-test('what the database refuses for good is given up and said, not tried for ever', async () => {
+test('a settlement that the database refuses is given up at once, with the reason', async () => {
   const database = new Database();
   database.refusal = Object.assign(new Error('belongs to another node'), { code: '42501' });
   await database.settlements.settle(settlement('s'));
-  expect(database).toMatchObject({ attempts: 1, lost: ['s'] });
+  expect(database.attempts).toBe(1);
+  expect(database.lost).toEqual([{ sessionId: 's', cause: database.refusal }]);
 });
 
-test('a stop gives up what still waits, and says so', async () => {
+test('drained waits for a first attempt that is still under way', async () => {
+  const database = new Database();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  database.stall = promise;
+  void database.settlements.settle(settlement('s'));
+  let isDrained = false;
+  const drained = database.settlements.drained().then(() => (isDrained = true));
+  await new Promise((turn) => setImmediate(turn));
+  expect(isDrained).toBe(false);
+  resolve();
+  await drained;
+  expect(database.written).toEqual(['s']);
+});
+
+test('drained waits through failing attempts until the database is back', async () => {
+  const database = new Database();
+  database.isAway = true;
+  void database.settlements.settle(settlement('s'));
+  const drained = database.settlements.drained();
+  await eventually(() => database.attempts >= 2);
+  database.isAway = false;
+  await drained;
+  expect(database).toMatchObject({ written: ['s'], lost: [] });
+});
+
+test('an account whose row is locked does not hold up the settlements of others', async () => {
+  const database = new Database();
+  database.isAway = true;
+  database.lockedAccount = 'locked';
+  const locked = Array.from({ length: 50 }, (_, at) => settlement(`l${at}`, 'locked'));
+  const others = Array.from({ length: 50 }, (_, at) => settlement(`o${at}`));
+  for (const one of locked) void database.settlements.settle(one);
+  const settled = others.map((one) => database.settlements.settle(one));
+  await eventually(() => database.attempts >= 100);
+  database.isAway = false;
+  await Promise.all(settled);
+  expect(database.written).toHaveLength(50);
+  expect(database.settlements.pending).toBe(50);
+  database.lockedAccount = null;
+  await database.settlements.drained();
+  expect(database.written).toHaveLength(100);
+});
+
+test('a stop gives up settlements that still wait, and reports each', async () => {
   const database = new Database();
   database.isAway = true;
   const settled = database.settlements.settle(settlement('s'));
-  while (database.settlements.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => database.attempts >= 2);
   await database.settlements.stop();
   await settled;
-  expect(database.lost).toEqual(['s']);
+  expect(database.lost).toMatchObject([{ sessionId: 's', cause: expect.any(Error) }]);
 });

@@ -1,9 +1,11 @@
+import { isDatabaseAway } from '../platform/db.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
 
 export interface SettlementsInput {
-  /** Writes one; rejects when the database cannot be reached. A second writing of the same one changes nothing. */
+  /** Writes one settlement. Writing the same one again changes nothing. */
   readonly write: (settlement: CloseInput) => Promise<void>;
-  readonly onLost: (settlement: CloseInput) => void;
+  /** Called for a settlement that is given up, with the error of its last attempt. */
+  readonly onLost: (settlement: CloseInput, cause: unknown) => void;
 }
 
 /** More than a node can have had streams. Beyond it the sweeper fails the session, unbilled. */
@@ -15,96 +17,141 @@ const PAUSE_MAX_MS = 1_000;
 /** The database answered, and will answer the same every time: no data, bad value, broken rule, no right, wrong state. */
 const REFUSALS = /^(02|22|23|42|P0|55000)/;
 
-interface Waiting {
+/** A settlement that the database has not confirmed yet. */
+interface Pending {
   readonly settlement: CloseInput;
   readonly done: () => void;
+  pauseMs: number;
+  retryAtMs: number;
 }
 
 /**
- * Streams go on while the database is away, and end too: their settlements wait here, in memory, until it is back.
- * A process that dies with some of them bills nothing for them.
+ * Writes the outcome of every stream to the database, and retries while the database is down. Each account has at most
+ * one retry under way, so an account whose row is locked does not hold up the others. A process that dies with
+ * settlements pending bills nothing for them.
  */
 export class Settlements {
   readonly #input: SettlementsInput;
-  #waiting: Waiting[] = [];
-  #retrying: Promise<void> | null = null;
-  #wake: (() => void) | null = null;
+  readonly #pending = new Set<Pending>();
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #busyAccounts = new Set<string>();
+  #waiting: Pending[] = [];
+  /** While the database is down all retries wait for this moment. */
+  #databasePauseMs = 0;
+  #databaseRetryAtMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #drained: PromiseWithResolvers<void> | null = null;
   #stopped = false;
 
   constructor(input: SettlementsInput) {
     this.#input = input;
   }
 
-  get waiting(): number {
-    return this.#waiting.length;
+  /** How many the database has not confirmed. */
+  get pending(): number {
+    return this.#pending.size;
   }
 
-  /** Resolves once the database has it, however long that takes. */
-  async settle(settlement: CloseInput): Promise<void> {
-    if (await this.#attempt(settlement)) return;
-    if (this.#waiting.length >= WAITING_MAX || this.#stopped) {
-      this.#input.onLost(settlement);
-      return;
-    }
-    await new Promise<void>((done) => {
-      this.#waiting.push({ settlement, done });
-      this.#retrying ??= this.#retry();
+  /** Resolves once the database has it, or once it is given up. */
+  settle(settlement: CloseInput): Promise<void> {
+    return new Promise((done) => {
+      const entry: Pending = { settlement, done, pauseMs: 0, retryAtMs: 0 };
+      this.#pending.add(entry);
+      this.#start(entry);
     });
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when nothing is pending, including first attempts that are still under way. */
   async drained(): Promise<void> {
-    await this.#retrying;
+    if (this.#pending.size === 0) return;
+    this.#drained ??= Promise.withResolvers();
+    await this.#drained.promise;
   }
 
-  /** What still waits is given up. */
+  /** Waits for the attempts under way and gives up the rest. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#wake?.();
-    await this.#retrying;
-    for (const { settlement, done } of this.#waiting) {
-      this.#input.onLost(settlement);
-      done();
+    clearTimeout(this.#timer);
+    for (const entry of this.#waiting.splice(0)) {
+      this.#giveUp(entry, new Error('The process stopped before the database took it.'));
     }
-    this.#waiting = [];
+    await Promise.all(this.#attempts);
   }
 
-  async #retry(): Promise<void> {
-    let pauseMs = PAUSE_MIN_MS;
-    while (this.#waiting.length > 0 && !this.#stopped) {
-      await this.#pause(pauseMs);
-      const batch = this.#waiting.slice(0, AT_ONCE);
-      const written = await Promise.all(batch.map(({ settlement }) => this.#attempt(settlement)));
-      const isAnyWritten = written.includes(true);
-      pauseMs = isAnyWritten ? 0 : Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, pauseMs * 2));
-      const over = new Set(batch.filter((_, at) => written[at]));
-      this.#waiting = this.#waiting.filter((entry) => !over.has(entry));
-      for (const entry of over) entry.done();
-    }
-    this.#retrying = null;
-  }
-
-  /** True: nothing more is to be done about it. */
-  async #attempt(settlement: CloseInput): Promise<boolean> {
-    try {
-      await this.#input.write(settlement);
-      return true;
-    } catch (error) {
-      if (!isRefusal(error)) return false;
-      this.#input.onLost(settlement);
-      return true;
-    }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+  #start(entry: Pending, onAttempted?: () => void): void {
+    const attempt = this.#attempt(entry).finally(() => {
+      this.#attempts.delete(attempt);
+      onAttempted?.();
+      this.#retryDue();
     });
+    this.#attempts.add(attempt);
   }
+
+  async #attempt(entry: Pending): Promise<void> {
+    try {
+      await this.#input.write(entry.settlement);
+      this.#databasePauseMs = 0;
+      this.#databaseRetryAtMs = 0;
+      this.#finish(entry);
+    } catch (error) {
+      const isFull = this.#waiting.length >= WAITING_MAX;
+      if (isRefusal(error) || isFull || this.#stopped) this.#giveUp(entry, error);
+      else this.#postpone(entry, error);
+    }
+  }
+
+  #postpone(entry: Pending, error: unknown): void {
+    const nowMs = performance.now();
+    entry.pauseMs = longer(entry.pauseMs);
+    entry.retryAtMs = nowMs + entry.pauseMs;
+    if (isDatabaseAway(error) && this.#databaseRetryAtMs <= nowMs) {
+      this.#databasePauseMs = longer(this.#databasePauseMs);
+      this.#databaseRetryAtMs = nowMs + this.#databasePauseMs;
+    }
+    this.#waiting.push(entry);
+  }
+
+  /** Retries what is due, oldest first, one settlement of each account at a time. */
+  #retryDue(): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    const nowMs = performance.now();
+    let nextAtMs = Infinity;
+    const due: Pending[] = [];
+    this.#waiting = this.#waiting.filter((entry) => {
+      const { accountId } = entry.settlement;
+      if (this.#busyAccounts.size >= AT_ONCE || this.#busyAccounts.has(accountId)) return true;
+      const atMs = Math.max(entry.retryAtMs, this.#databaseRetryAtMs);
+      if (atMs > nowMs) {
+        nextAtMs = Math.min(nextAtMs, atMs);
+        return true;
+      }
+      this.#busyAccounts.add(accountId);
+      due.push(entry);
+      return false;
+    });
+    for (const entry of due) {
+      this.#start(entry, () => this.#busyAccounts.delete(entry.settlement.accountId));
+    }
+    if (nextAtMs < Infinity) this.#timer = setTimeout(() => this.#retryDue(), nextAtMs - nowMs);
+  }
+
+  #giveUp(entry: Pending, cause: unknown): void {
+    this.#input.onLost(entry.settlement, cause);
+    this.#finish(entry);
+  }
+
+  #finish(entry: Pending): void {
+    this.#pending.delete(entry);
+    entry.done();
+    if (this.#pending.size > 0) return;
+    this.#drained?.resolve();
+    this.#drained = null;
+  }
+}
+
+function longer(pauseMs: number): number {
+  return Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, pauseMs * 2));
 }
 
 function isRefusal(error: unknown): boolean {

@@ -1,12 +1,15 @@
-import { CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
-import type { TextMessage } from './frames.ts';
+import { CONTEXT_SIZE, LIMITS, MODELS, type ConfigAckEvent } from '@svc-asr/protocol';
+import { configureEndpointing, endSpeech, parseEndpointing } from './endpointing.ts';
+import { finalEvent, holdsWords, NOTHING_SAID, type FinalMarker } from './final-event.ts';
+import type { MessageId, TextMessage } from './pcm-frames.ts';
 import { audioMs } from './metering.ts';
-import { complain, fail, type Marker, type Step, type StreamState } from './stream-state.ts';
+import { complain, fail, reply, type Step, type StreamState } from './stream-state.ts';
 
-/** What config, flush and reset do to a stream. */
+/** Applies config, flush and reset to a stream. */
 
-const HELD_MESSAGES_MAX = 32;
 const WINDOW_MS = 1_000;
+/** While this many finals and replies are outstanding, a flush is refused. */
+const FLUSHES_PENDING_MAX = 32;
 
 type ConfigMessage = TextMessage & { type: 'config' };
 
@@ -28,13 +31,16 @@ export function onMessage(
 
 /** Text messages, pings and pongs draw on one allowance, or control frames would be a way around it. */
 export function onControl(state: StreamState, nowMs: number): Step {
-  const recent = within(state.recentMessagesMs, nowMs);
-  if (recent.length >= LIMITS.textMessagesPerSecond) return fail(state, 'too_many_errors');
-  return [{ ...state, recentMessagesMs: [...recent, nowMs] }, []];
+  const earned = ((nowMs - state.allowanceAtMs) * LIMITS.textMessagesPerSecond) / 1000;
+  const allowance = Math.min(LIMITS.textMessagesBurst, state.allowance + earned) - 1;
+  if (allowance < 0) return fail(state, 'too_many_messages');
+  return [{ ...state, allowance, allowanceAtMs: nowMs }, []];
 }
 
 function hold(state: StreamState, message: TextMessage): Step {
-  if (state.heldMessages.length >= HELD_MESSAGES_MAX) return fail(state, 'too_many_errors');
+  if (state.heldMessages.length >= LIMITS.textMessagesBurst) {
+    return fail(state, 'too_many_messages');
+  }
   return [{ ...state, heldMessages: [...state.heldMessages, message] }, []];
 }
 
@@ -55,51 +61,64 @@ function answer(state: StreamState, input: { message: TextMessage; nowMs: number
     case 'reset':
       return reset(state, message.id);
     case 'invalid':
-      return complain(state, message.code);
+      return complain(state, message.code, message.id);
   }
 }
 
 function configure(state: StreamState, message: ConfigMessage): Step {
   const { language, context } = message;
   if (language !== undefined && !denotes(state, language)) {
-    return complain(state, 'language_mismatch');
+    return complain(state, 'language_mismatch', message.id);
   }
-  if (context !== undefined && !isOurContext(context))
-    return complain(state, 'unsupported_context');
+  if (context !== undefined && !isOurContext(context)) {
+    return complain(state, 'unsupported_context', message.id);
+  }
+  const rules =
+    message.endpointing === undefined ? undefined : parseEndpointing(message.endpointing);
+  if (message.endpointing !== undefined && rules === undefined) {
+    return complain(state, 'invalid_endpointing', message.id);
+  }
+  const next = rules === undefined ? state : configureEndpointing(state, rules);
   const isSilentSoFar = state.meter.acceptedSamples === state.utteranceStartSample;
-  return reply(state, {
+  return reply(next, {
     type: 'config_ack',
     ...withId(message.id),
     language: MODELS[state.session.model].languageCode,
     context: [...CONTEXT_SIZE],
+    endpointing: presentEndpointing(next),
     effective: isSilentSoFar ? 'now' : 'next_utterance',
     ignored: [...message.ignored],
   });
 }
 
-function flush(state: StreamState, input: { id: string | undefined; nowMs: number }): Step {
+function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
   const recent = within(state.recentFlushesMs, input.nowMs);
-  if (recent.length >= LIMITS.flushesPerSecond) return complain(state, 'flush_throttled');
-  const marker: Marker = {
+  if (recent.length >= LIMITS.flushesPerSecond || state.markers.length >= FLUSHES_PENDING_MAX) {
+    return complain(state, 'flush_throttled', input.id);
+  }
+  const marker: FinalMarker = {
     ask: 'final',
     utterance: state.utterance,
     reason: 'flush',
     id: input.id,
     startSample: state.utteranceStartSample,
+    originSample: state.utteranceOriginSample,
     endSample: state.meter.acceptedSamples,
   };
-  const next: StreamState = {
-    ...nextUtterance(state),
-    recentFlushesMs: [...recent, input.nowMs],
-    markers: [...state.markers, marker],
-  };
-  return [next, [{ do: 'flush' }]];
+  const [quiet, announced] = endSpeech(state);
+  const next = { ...nextUtterance(quiet), recentFlushesMs: [...recent, input.nowMs] };
+  if (holdsWords(marker)) {
+    return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
+  }
+  const [replied, actions] = reply(next, finalEvent(state, marker, NOTHING_SAID));
+  return [replied, [...announced, { do: 'reset' }, ...actions]];
 }
 
-/** Drops what was said since the last final, half a sample included. It was accepted, so it stays charged. */
-function reset(state: StreamState, id: string | undefined): Step {
+/** Drops audio since the last final, including half a sample. It was accepted, so it is still charged. */
+function reset(state: StreamState, id: MessageId | undefined): Step {
   const discarded = state.meter.acceptedSamples - state.utteranceStartSample;
-  const fresh = nextUtterance({ ...state, meter: { ...state.meter, carriedByte: null } });
+  const [quiet, announced] = endSpeech(state);
+  const fresh = nextUtterance({ ...quiet, meter: { ...state.meter, carriedByte: null } });
   const [next, actions] = reply(fresh, {
     type: 'reset_ack',
     ...withId(id),
@@ -107,13 +126,7 @@ function reset(state: StreamState, id: string | undefined): Step {
     discarded_ms: audioMs(discarded),
     total_audio_ms: audioMs(state.meter.acceptedSamples),
   });
-  return [next, [{ do: 'reset' }, ...actions]];
-}
-
-/** At once, or behind the finals that were asked for earlier. */
-function reply(state: StreamState, event: ServerEvent): Step {
-  if (state.markers.length === 0) return [state, [{ do: 'send', event }]];
-  return [{ ...state, markers: [...state.markers, { ask: 'event', event }] }, []];
+  return [next, [...announced, { do: 'reset' }, ...actions]];
 }
 
 function nextUtterance(state: StreamState): StreamState {
@@ -121,7 +134,14 @@ function nextUtterance(state: StreamState): StreamState {
     ...state,
     utterance: state.utterance + 1,
     utteranceStartSample: state.meter.acceptedSamples,
+    utteranceOriginSample: state.meter.acceptedSamples,
   };
+}
+
+function presentEndpointing({ turns }: StreamState): ConfigAckEvent['endpointing'] {
+  if (turns === null) return false;
+  const { silenceMs, maxUtteranceMs } = turns.rules;
+  return { silence_ms: silenceMs, max_utterance_ms: maxUtteranceMs };
 }
 
 function denotes(state: StreamState, language: unknown): boolean {
@@ -138,7 +158,7 @@ function isOurContext(context: unknown): boolean {
   );
 }
 
-function withId(id: string | undefined): { id?: string } {
+function withId(id: MessageId | undefined): { id?: MessageId } {
   return id === undefined ? {} : { id };
 }
 

@@ -1,9 +1,13 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { readGauge } from '../platform/gauge.ts';
 
-/** Labels are closed sets: reasons, codes, statuses. Never an id, never anything that was said. */
+/** Labels are closed sets: reasons, codes, statuses. Never an id or text. */
 export interface StreamMetrics {
   ready(ms: number): void;
+  /** The stream ended before it was ready. */
+  neverReady(status: string): void;
   firstDelta(ms: number): void;
+  deltaLag(ms: number): void;
   final(ms: number): void;
   accepted(ms: number): void;
   billed(ms: number): void;
@@ -11,9 +15,14 @@ export interface StreamMetrics {
   refused(code: string): void;
 }
 
-/** Gauges are read when somebody looks, not written when something changes. */
+/** Gauges are read at each scrape, not updated on each change. */
 export interface StreamGauges {
   readonly openStreams: () => number;
+  readonly waitingStreams: () => number;
+  /** Accepted audio of all streams, open and ended. */
+  readonly liveAudioMs: () => number;
+  readonly slots: () => { readonly active: number; readonly capacity: number };
+  readonly isLeaseHeld: () => boolean;
   readonly unsettledCloses: () => number;
 }
 
@@ -28,7 +37,20 @@ export function createStreamMetrics(registry: Registry, gauges: StreamGauges): S
     'svc_stream_first_delta_seconds',
     'From ready to the first delta.',
   );
-  const finalSeconds = histogram('svc_stream_final_seconds', 'From a flush to its final.');
+  const lagSeconds = histogram(
+    'svc_stream_delta_lag_seconds',
+    'From the arrival of audio, at most in real time, to the delta that covers it.',
+  );
+  const neverReady = new Counter({
+    name: 'svc_stream_never_ready_total',
+    help: 'Streams that ended before they were ready, by status.',
+    labelNames: ['status'],
+    registers,
+  });
+  const finalSeconds = histogram(
+    'svc_stream_final_seconds',
+    'From a flush to its final. Flushes without audio are not counted.',
+  );
   const audio = new Counter({
     name: 'svc_stream_audio_ms_total',
     help: 'Audio of ended streams: accepted as sent, billed as rounded up and charged.',
@@ -37,7 +59,7 @@ export function createStreamMetrics(registry: Registry, gauges: StreamGauges): S
   });
   const endings = new Counter({
     name: 'svc_stream_endings_total',
-    help: 'Streams that ended, by status and reason. Failed ones are our fault and bill nothing.',
+    help: 'Streams that ended, by status and reason. Failed ones are our fault and are not billed.',
     labelNames: ['status', 'reason'],
     registers,
   });
@@ -47,18 +69,20 @@ export function createStreamMetrics(registry: Registry, gauges: StreamGauges): S
     labelNames: ['code'],
     registers,
   });
-  gauge('svc_streams_open', 'Streams open now.', gauges.openStreams);
-  gauge(
-    'svc_closes_unsettled',
-    'Ended streams that the database has not settled yet.',
-    gauges.unsettledCloses,
-  );
-
-  function gauge(name: string, help: string, read: () => number): void {
-    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
-  }
+  const live: Counter = new Counter({
+    name: 'svc_stream_live_audio_ms_total',
+    help: 'Accepted audio, counted while streams are open.',
+    registers,
+    collect() {
+      live.reset();
+      live.inc(gauges.liveAudioMs());
+    },
+  });
+  observeGauges(registry, gauges);
   return {
     ready: (ms) => readySeconds.observe(ms / 1000),
+    neverReady: (status) => neverReady.inc({ status }),
+    deltaLag: (ms) => lagSeconds.observe(ms / 1000),
     firstDelta: (ms) => deltaSeconds.observe(ms / 1000),
     final: (ms) => finalSeconds.observe(ms / 1000),
     accepted: (ms) => audio.inc({ kind: 'accepted' }, ms),
@@ -66,4 +90,21 @@ export function createStreamMetrics(registry: Registry, gauges: StreamGauges): S
     ended: ({ status, reason }) => endings.inc({ status, reason }),
     refused: (code) => refusals.inc({ code }),
   };
+}
+
+function observeGauges(registry: Registry, gauges: StreamGauges): void {
+  const gauge = (name: string, help: string, read: () => number): void =>
+    readGauge(registry, { name, help, read });
+  gauge('svc_streams_open', 'Streams open now.', gauges.openStreams);
+  gauge('svc_streams_waiting', 'Open streams that wait for a recogniser.', gauges.waitingStreams);
+  gauge(
+    'svc_closes_unsettled',
+    'Ended streams that the database has not settled yet.',
+    gauges.unsettledCloses,
+  );
+  gauge('svc_node_slots', 'Streams that this node can serve.', () => gauges.slots().capacity);
+  gauge('svc_node_slots_used', 'Streams that this node serves.', () => gauges.slots().active);
+  gauge('svc_lease_held', 'Whether this node holds its lease: 1 or 0.', () =>
+    Number(gauges.isLeaseHeld()),
+  );
 }

@@ -2,18 +2,25 @@ import { WebSocket } from 'ws';
 import { LIMITS, type StreamErrorCode } from '@svc-asr/protocol';
 
 /**
- * `ws` answers a client's close frame and a violation of the protocol with a close frame of its own, at once. Ours
- * must wait: the error event goes out first, and a client that has seen the close may create its next session, so
- * this one has to be settled by then.
+ * `ws` answers a client's close frame, and a protocol violation, with a close frame of its own at once. Ours must
+ * wait: the error event goes out first, and the session must be settled first, because a client that has seen the
+ * close may create its next session.
  */
 export class StreamSocket extends WebSocket {
-  /** Called by `ws` alone. After a violation the 'error' event follows in the same turn and is heard first. */
+  #isFinished = false;
+
+  /**
+   * Only `ws` calls this: after a violation, before it emits 'error' in the same turn, and when the client's close
+   * frame has arrived. If ours went out before, the handshake is complete and `ws` closes TCP.
+   */
   override close(): void {
-    process.nextTick(() => this.emit('peer-close'));
+    if (this.#isFinished) super.close();
+    else process.nextTick(() => this.emit('peer-close'));
   }
 
-  /** The close frame that we mean. */
+  /** Sends the close frame. */
   finish(code: number, reason: string): void {
+    this.#isFinished = true;
     super.close(code, reason);
   }
 }
@@ -31,7 +38,7 @@ export const SOCKET_OPTIONS = {
   closeTimeout: 5_000,
 } as const;
 
-/** What `ws` found wrong, or null when the connection merely broke. */
+/** Returns the protocol error that `ws` found, or null for a broken connection. */
 export function violation(error: Error & { code?: string }): StreamErrorCode | null {
   switch (error.code) {
     case 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH':

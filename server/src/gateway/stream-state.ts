@@ -1,3 +1,4 @@
+import { VoiceActivity, type SpeechDetector } from '@svc-asr/engine';
 import {
   LIMITS,
   STREAM_ERRORS,
@@ -6,9 +7,10 @@ import {
   type ServerEvent,
   type StreamErrorCode,
 } from '@svc-asr/protocol';
-import type { TextMessage } from './frames.ts';
+import type { MessageId, TextMessage } from './pcm-frames.ts';
+import type { Turns } from './endpointing.ts';
 import { createMeter, type Meter } from './metering.ts';
-import { UNSUSPECTING, type Suspicion } from './suspicion.ts';
+import { UNSUSPECTING, type Suspicion } from './audio-sniffer.ts';
 
 export interface StreamSession {
   readonly sessionId: string;
@@ -26,21 +28,23 @@ export interface StreamLimits {
 /** `starting` waits for the engine, `finishing` for the last final; nothing leaves `closed`. */
 export type StreamPhase = 'starting' | 'streaming' | 'finishing' | 'closed';
 
-/** How a stream ends: what the ledger is told and what the close frame says. */
+/** How a stream ends: the ledger's outcome and the close frame. */
 export interface Ending {
   readonly status: 'completed' | 'failed';
   readonly closeCode: number;
   readonly reason: string;
 }
 
-/** Something the client asked for whose answer must keep its place among the finals. */
+/** A request whose response must stay in order with the finals. */
 export type Marker =
   | {
       readonly ask: 'final';
       readonly utterance: number;
       readonly reason: FinalReason;
-      readonly id: string | undefined;
+      readonly id: MessageId | undefined;
       readonly startSample: number;
+      /** Where the engine's utterance starts: later than startSample when an empty one was joined to it. */
+      readonly originSample: number;
       readonly endSample: number;
     }
   | { readonly ask: 'event'; readonly event: ServerEvent };
@@ -53,25 +57,38 @@ export interface StreamState {
   /** The utterance being spoken; every flush and every reset begins the next. */
   readonly utterance: number;
   readonly utteranceStartSample: number;
+  /** Where the engine's utterance starts. Word times count from here. */
+  readonly utteranceOriginSample: number;
+  /** Makes the detector of endpointing that starts at a sample of the stream. */
+  readonly createDetector: (originSample: number) => SpeechDetector;
+  /** Endpointing, where the client asked for it. */
+  readonly turns: Turns | null;
   readonly markers: readonly Marker[];
   /** Messages that came before `ready`: nothing but status may be sent before it, so they are answered after. */
   readonly heldMessages: readonly TextMessage[];
   readonly droppedEarlyAudio: boolean;
   readonly nonFatalErrors: number;
   readonly recentFlushesMs: readonly number[];
-  readonly recentMessagesMs: readonly number[];
+  /** Text messages, pings and pongs that may still come at once, as of `allowanceAtMs`. */
+  readonly allowance: number;
+  readonly allowanceAtMs: number;
   readonly saidWaiting: 'loading' | 'queued' | null;
   readonly saidOddByte: boolean;
   readonly saidLimitWarning: boolean;
+  readonly saidTimeWarning: boolean;
+  readonly saidCommandAsAudio: boolean;
   readonly suspicion: Suspicion | null;
   readonly openedAtMs: number;
   readonly lastAudioAtMs: number;
   readonly finishingSinceMs: number;
-  /** What follows the last final, once `finishing`. */
+  /** When the engine last said something, once `finishing`. */
+  readonly engineHeardAtMs: number;
+  /** How the stream ends after the last final, once `finishing`. */
   readonly finish: FinishReason | null;
 }
 
-export type FinishReason = 'max_audio_reached' | 'draining';
+/** Why the last final was asked for. Every ending that charges for audio asks for it. */
+export type FinishReason = Exclude<FinalReason, 'flush' | 'endpoint'> | 'slot_reclaimed';
 
 export type Action =
   | { readonly do: 'send'; readonly event: ServerEvent }
@@ -81,6 +98,9 @@ export type Action =
   | { readonly do: 'end'; readonly ending: Ending };
 
 export type Step = readonly [StreamState, readonly Action[]];
+
+/** Finals and replies that may be outstanding. */
+const REPLIES_PENDING_MAX = 256;
 
 const OUR_FAULTS: ReadonlySet<StreamErrorCode> = new Set([
   'internal_error',
@@ -100,24 +120,31 @@ export function startStream(input: {
     meter: createMeter(input.session.reservedMs),
     utterance: 0,
     utteranceStartSample: 0,
+    utteranceOriginSample: 0,
+    createDetector: () => new VoiceActivity(),
+    turns: null,
     markers: [],
     heldMessages: [],
     droppedEarlyAudio: false,
     nonFatalErrors: 0,
     recentFlushesMs: [],
-    recentMessagesMs: [],
+    allowance: LIMITS.textMessagesBurst,
+    allowanceAtMs: input.nowMs,
     saidWaiting: null,
     saidOddByte: false,
     saidLimitWarning: false,
+    saidTimeWarning: false,
+    saidCommandAsAudio: false,
     suspicion: UNSUSPECTING,
     openedAtMs: input.nowMs,
     lastAudioAtMs: input.nowMs,
     finishingSinceMs: 0,
+    engineHeardAtMs: 0,
     finish: null,
   };
 }
 
-/** Ends the stream for a reason that is wrong with someone: the error event says so before the close does. */
+/** Ends the stream with an error event, then the close frame. */
 export function fail(state: StreamState, code: StreamErrorCode): Step {
   if (state.phase === 'closed') return [state, []];
   const entry: { message: string; close?: number } = STREAM_ERRORS[code];
@@ -136,14 +163,21 @@ export function complete(state: StreamState, reason: 'completed' | 'max_audio_re
   return [{ ...state, phase: 'closed' }, [{ do: 'end', ending }]];
 }
 
-/** Says what was wrong and goes on, ten times; the eleventh ends the stream. */
-export function complain(state: StreamState, code: StreamErrorCode): Step {
+/** Reports an error and continues, ten times. The eleventh ends the stream. */
+export function complain(state: StreamState, code: StreamErrorCode, id?: MessageId): Step {
   if (state.nonFatalErrors >= LIMITS.nonFatalErrors) return fail(state, 'too_many_errors');
-  const event = errorEvent(state.session, code);
-  return [{ ...state, nonFatalErrors: state.nonFatalErrors + 1 }, [{ do: 'send', event }]];
+  const event = errorEvent(state.session, code, id);
+  return reply({ ...state, nonFatalErrors: state.nonFatalErrors + 1 }, event);
 }
 
-function errorEvent(session: StreamSession, code: StreamErrorCode): ServerEvent {
+/** Sends an event at once, or behind the finals that were asked for earlier. */
+export function reply(state: StreamState, event: ServerEvent): Step {
+  if (state.markers.length === 0) return [state, [{ do: 'send', event }]];
+  if (state.markers.length >= REPLIES_PENDING_MAX) return fail(state, 'too_many_messages');
+  return [{ ...state, markers: [...state.markers, { ask: 'event', event }] }, []];
+}
+
+function errorEvent(session: StreamSession, code: StreamErrorCode, id?: MessageId): ServerEvent {
   const entry: { message: string; close?: number; retryable?: boolean } = STREAM_ERRORS[code];
   return {
     type: 'error',
@@ -152,6 +186,7 @@ function errorEvent(session: StreamSession, code: StreamErrorCode): ServerEvent 
     fatal: entry.close !== undefined,
     retryable: entry.retryable ?? false,
     ...(entry.close === undefined ? {} : { close_code: entry.close }),
+    ...(id === undefined ? {} : { id }),
     session_id: session.sessionId,
     request_id: session.requestId,
   };

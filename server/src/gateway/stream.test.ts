@@ -2,10 +2,18 @@ import { LIMITS, type ServerEvent } from '@svc-asr/protocol';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent } from '@svc-asr/engine';
-import { parseTextMessage } from './frames.ts';
+import { parseTextMessage } from './pcm-frames.ts';
 import { onControl, onMessage } from './stream-messages.ts';
 import { startStream, type Action, type Step, type StreamState } from './stream-state.ts';
-import { onAudio, onDrain, onDrainDeadline, onEngineEvent, onReady, onTick } from './stream.ts';
+import {
+  onAudio,
+  onClientClose,
+  onDrain,
+  onDrainDeadline,
+  onEngineEvent,
+  onReady,
+  onTick,
+} from './stream.ts';
 
 const SESSION = {
   sessionId: '3f0f5fd0-5f3c-4ad6-8a53-9d2a4b0f6a11',
@@ -13,7 +21,7 @@ const SESSION = {
   model: 'svc-asr-kikuyu-v1',
 } as const;
 
-/** Drives the rules as the connection does, with an engine that answers when asked to. */
+/** Drives the stream state machine as the connection does. The test sends the engine's events. */
 class Stage {
   state: StreamState;
   readonly sent: ServerEvent[] = [];
@@ -43,7 +51,7 @@ class Stage {
   }
 
   engine(event: EngineEvent): this {
-    return this.#take(onEngineEvent(this.state, event));
+    return this.#take(onEngineEvent(this.state, { event, nowMs: this.nowMs }));
   }
 
   final(utterance: number, text = ''): this {
@@ -51,12 +59,16 @@ class Stage {
   }
 
   delta(utterance: number, text: string): this {
-    return this.engine({ type: 'delta', utterance, text, stableLength: 0, words: [], samples: 1 });
+    return this.engine({ type: 'delta', utterance, text, stableLength: 0, samples: 1 });
   }
 
   at(nowMs: number): this {
     this.nowMs = nowMs;
     return this.#take(onTick(this.state, { nowMs, reading: true }));
+  }
+
+  close(): this {
+    return this.#take(onClientClose(this.state, this.nowMs));
   }
 
   drain(deadlineMs: number): this {
@@ -72,7 +84,8 @@ class Stage {
   }
 
   #take([state, actions]: Step): this {
-    if (this.ending !== null && actions.length > 0) throw new Error('It acted after its end.');
+    if (this.ending !== null && actions.length > 0)
+      throw new Error('The stream acted after its end.');
     this.state = state;
     for (const action of actions) {
       if (action.do === 'send') this.sent.push(action.event);
@@ -84,7 +97,7 @@ class Stage {
   }
 }
 
-/** Bytes that no format check takes for anything but speech. */
+/** Returns bytes that pass every format check as speech. */
 function speech(bytes: number): Uint8Array {
   return Uint8Array.from({ length: bytes }, (_, at) => (at * 37 + 11) % 251);
 }
@@ -94,7 +107,7 @@ function joined(parts: readonly Uint8Array[]): Buffer {
 }
 
 describe('metering', () => {
-  /** The oracle: one long byte string, cut by hand. */
+  /** The expected result comes from one long byte string that the test cuts itself. */
   type Plan = ({ do: 'audio'; bytes: number } | { do: 'flush' } | { do: 'reset' })[];
   const plan: fc.Arbitrary<Plan> = fc.array(
     fc.oneof(
@@ -111,7 +124,7 @@ describe('metering', () => {
     { maxLength: 40 },
   );
 
-  test('C02 W10 what reaches the engine is what is metered, to the sample, and never past the limit', () => {
+  test('C02 W10 meters exactly the samples that reach the engine, and none past the limit', () => {
     fc.assert(
       fc.property(plan, fc.integer({ min: 1, max: 6 }), (steps, seconds) => {
         const stage = new Stage(seconds * 1000).ready();
@@ -151,20 +164,23 @@ describe('metering', () => {
     [15_999, 1_000, 1_000],
     [16_000, 1_000, 1_000],
     [16_001, 1_001, 2_000],
-  ])('C03 %i samples show %i ms and bill %i ms in the receipt', (samples, audioMs, billed) => {
-    const stage = new Stage(60_000)
-      .ready()
-      .audio(samples * 2)
-      .text({ type: 'flush' })
-      .final(0);
-    expect(stage.sent.at(-1)).toMatchObject({
-      audio_ms: audioMs,
-      total_audio_ms: audioMs,
-      billable_ms: billed,
-    });
-  });
+  ])(
+    'C03 the receipt for %i samples reports %i ms of audio and bills %i ms',
+    (samples, audioMs, billed) => {
+      const stage = new Stage(60_000)
+        .ready()
+        .audio(samples * 2)
+        .text({ type: 'flush' });
+      for (const asked of stage.asked) if (asked === 'flush') stage.final(0);
+      expect(stage.sent.at(-1)).toMatchObject({
+        audio_ms: audioMs,
+        total_audio_ms: audioMs,
+        billable_ms: billed,
+      });
+    },
+  );
 
-  test('limit reached inside a frame: the cut, the automatic flush and its final, then 1000', () => {
+  test('cuts the frame at the limit, flushes, sends the final and closes with 1000', () => {
     const stage = new Stage(1_000).ready().audio(20_000).audio(20_001);
     expect(joined(stage.recognized).byteLength).toBe(32_000);
     expect(stage.asked).toEqual(['flush']);
@@ -181,7 +197,7 @@ describe('metering', () => {
     });
   });
 
-  test('a flush sent just after the limit is answered by the automatic final, which carries its id', () => {
+  test('answers a flush sent just after the limit with the automatic final and the id of the flush', () => {
     const stage = new Stage(1_000).ready().audio(32_000).text({ type: 'flush', id: 'a' }).final(0);
     expect(stage.sent.at(-1)).toMatchObject({
       type: 'final',
@@ -190,7 +206,7 @@ describe('metering', () => {
     });
   });
 
-  test('limit_warning comes once, ten seconds before the limit', () => {
+  test('sends limit_warning once, ten seconds before the limit', () => {
     const stage = new Stage(12_000).ready().audio(2 * 31_999);
     expect(stage.types()).not.toContain('status:limit_warning');
     stage.audio(2).audio(2);
@@ -199,19 +215,19 @@ describe('metering', () => {
   });
 });
 
-describe('order', () => {
-  test('W04 audio before ready is dropped, not metered, and said once, after ready', () => {
+describe('message order', () => {
+  test('W04 drops audio sent before ready, does not meter it, and reports it once after ready', () => {
     const stage = new Stage(5_000).audio(100).audio(100).ready();
     expect(stage.types()).toEqual(['ready', 'error:audio_before_ready']);
     expect(stage.state.meter.acceptedSamples).toBe(0);
   });
 
-  test('messages sent before ready are answered after it, in order', () => {
+  test('answers messages sent before ready after it, in order', () => {
     const stage = new Stage(5_000).text({ type: 'config' }).text({ type: 'reset' }).ready();
     expect(stage.types()).toEqual(['ready', 'config_ack', 'reset_ack']);
   });
 
-  test('one final for each flush, in order, and every one closes its own utterance', () => {
+  test('sends one final per flush, in order, each for its own utterance', () => {
     const stage = new Stage(60_000).ready();
     stage
       .audio(32_000)
@@ -219,7 +235,7 @@ describe('order', () => {
       .audio(64_000)
       .text({ type: 'flush', id: 'b' });
     stage.text({ type: 'flush', id: 'c' });
-    stage.delta(0, 'ĩĩ').final(0, 'ĩĩ').delta(1, 'aca').final(1, 'aca').final(2);
+    stage.delta(0, 'ĩĩ').final(0, 'ĩĩ').delta(1, 'aca').final(1, 'aca');
     expect(stage.sent.slice(1)).toMatchObject([
       { type: 'delta', utterance: 0 },
       { type: 'final', utterance: 0, id: 'a', start_ms: 0, end_ms: 1_000, total_audio_ms: 1_000 },
@@ -229,7 +245,7 @@ describe('order', () => {
     ]);
   });
 
-  test('W08 reset with a pending flush: the final first, then the acknowledgement; nothing is refunded', () => {
+  test('W08 a reset with a pending flush sends the final, then reset_ack, and refunds nothing', () => {
     const stage = new Stage(60_000).ready().audio(32_000).text({ type: 'flush' }).audio(16_000);
     stage.text({ type: 'reset', id: 'r' });
     expect(stage.asked).toEqual(['flush', 'reset']);
@@ -244,7 +260,7 @@ describe('order', () => {
     });
   });
 
-  test('a delta that was on its way when reset dropped its utterance is not shown', () => {
+  test('discards late deltas of an utterance that was reset', () => {
     const stage = new Stage(60_000).ready().audio(32_000).text({ type: 'reset' });
     stage.delta(0, 'dropped').delta(1, 'kept');
     expect(stage.sent.slice(1)).toMatchObject([
@@ -253,7 +269,7 @@ describe('order', () => {
     ]);
   });
 
-  test('words and their utterance are placed on the time line of the session', () => {
+  test('reports word times relative to the start of the session', () => {
     const stage = new Stage(60_000).ready().audio(32_000).text({ type: 'flush' }).final(0);
     stage.audio(32_000).text({ type: 'flush' });
     const words = [{ text: 'ĩĩ', startMs: 200, endMs: 1_300 }];
@@ -265,7 +281,7 @@ describe('order', () => {
 });
 
 describe('errors and limits', () => {
-  test('ten complaints are said, the eleventh ends the stream with 1008', () => {
+  test('reports ten errors and closes with 1008 on the eleventh', () => {
     const stage = new Stage(60_000).ready();
     for (let at = 0; at < 10; at += 1) stage.text('no json');
     expect(stage.ending).toBeNull();
@@ -282,7 +298,7 @@ describe('errors and limits', () => {
     });
   });
 
-  test('the sixth flush within a second is refused and says so; a second later flushing works again', () => {
+  test('refuses the sixth flush within a second with flush_throttled and accepts flushes a second later', () => {
     const stage = new Stage(60_000).ready();
     for (let at = 0; at < 6; at += 1) stage.text({ type: 'flush' });
     expect(stage.asked).toHaveLength(5);
@@ -292,16 +308,51 @@ describe('errors and limits', () => {
     expect(stage.asked).toHaveLength(6);
   });
 
-  test('more than twenty messages in a second end the stream', () => {
+  test('refuses a flush while 32 finals are pending, so that a backlog cannot fail the session', () => {
     const stage = new Stage(60_000).ready();
+    for (let at = 0; at < 33; at += 1)
+      stage
+        .at(at * 250)
+        .audio(3_200)
+        .text({ type: 'flush' });
+    expect(stage.asked).toHaveLength(32);
+    for (let at = 0; at < 32; at += 1) stage.final(at);
+    expect(stage.types().at(-1)).toBe('error:flush_throttled');
+  });
+
+  test('closes with 1008, billed, when too many replies wait behind a final', () => {
+    const stage = new Stage(60_000).ready().audio(3_200).text({ type: 'flush' });
+    for (let at = 0; at < 256; at += 1) stage.at(at * 60).text({ type: 'config' });
+    expect(stage.ending).toMatchObject({ closeCode: 1008, status: 'completed' });
+  });
+
+  test('accepts a burst of 100 messages, then 20 a second, and closes the stream above that', () => {
+    const stage = new Stage(60_000).ready();
+    for (let at = 0; at < 100; at += 1) stage.text({ type: 'config' });
+    stage.at(1_000);
     for (let at = 0; at < 20; at += 1) stage.text({ type: 'config' });
     expect(stage.ending).toBeNull();
     stage.text({ type: 'config' });
-    expect(stage.ending).toMatchObject({ closeCode: 1008 });
+    expect(stage.ending).toMatchObject({ closeCode: 1008, reason: 'too_many_messages' });
+  });
+
+  test('answers a flush of less than 100 ms of audio with an empty final, without decoding', () => {
+    const stage = new Stage(60_000).ready().audio(3_198).text({ type: 'flush', id: 1 });
+    expect(stage.asked).toEqual(['reset']);
+    expect(stage.sent.at(-1)).toMatchObject({ type: 'final', text: '', id: 1, audio_ms: 100 });
+  });
+
+  test('sends an empty final after the finals of earlier flushes', () => {
+    const stage = new Stage(60_000).ready().audio(32_000);
+    stage.text({ type: 'flush', id: 1 }).audio(2).text({ type: 'flush', id: 2 }).final(0, 'a');
+    expect(stage.sent.slice(1)).toMatchObject([
+      { type: 'final', id: 1, text: 'a' },
+      { type: 'final', id: 2, text: '' },
+    ]);
   });
 
   test.each(['ki', 'kik', 'ki-KE', 'kik-KE', 'Kikuyu'])(
-    'config.language %s is this session',
+    'accepts config.language %s for a Kikuyu session',
     (language) => {
       const stage = new Stage(60_000).ready().text({ type: 'config', language, id: 'x' });
       expect(stage.sent.at(-1)).toMatchObject({
@@ -317,18 +368,18 @@ describe('errors and limits', () => {
     ['luo', 'language_mismatch', { language: 'luo' }],
     ['a number', 'language_mismatch', { language: 7 }],
     ['another context', 'unsupported_context', { context: [70, 13] }],
-  ])('config with %s is told %s and the stream goes on', (_, code, fields) => {
+  ])('answers config with %s with %s and keeps the stream open', (_, code, fields) => {
     const stage = new Stage(60_000).ready().text({ type: 'config', ...fields });
     expect(stage.sent.at(-1)).toMatchObject({ code, fatal: false, retryable: false });
     expect(stage.ending).toBeNull();
   });
 
-  test('config in the middle of an utterance counts from the next, and unknown fields are listed', () => {
+  test('applies config sent during an utterance from the next one, and lists unknown fields', () => {
     const stage = new Stage(60_000).ready().audio(2).text({ type: 'config', colour: 'red' });
     expect(stage.sent.at(-1)).toMatchObject({ effective: 'next_utterance', ignored: ['colour'] });
   });
 
-  test('odd_byte_carried is said once', () => {
+  test('reports odd_byte_carried once', () => {
     const stage = new Stage(60_000).ready().audio(3).audio(3).audio(5);
     expect(stage.types().filter((type) => type === 'status:odd_byte_carried')).toHaveLength(1);
   });
@@ -340,7 +391,7 @@ describe('errors and limits', () => {
     ['base64 text', Buffer.from('c3ZjLWFzci1hdWRpbw=='.repeat(1_700))],
     ['zeros', Buffer.alloc(32_000)],
     ['full scale', Buffer.alloc(32_000, Buffer.from([0xff, 0x7f, 0x00, 0x80]))],
-  ])('suspicious_audio is hinted once for %s', (_, bytes) => {
+  ])('reports suspicious_audio once for %s', (_, bytes) => {
     const stage = new Stage(60_000).ready();
     for (let at = 0; at < bytes.byteLength; at += 3_200)
       stage.audio(bytes.subarray(at, at + 3_200));
@@ -348,13 +399,13 @@ describe('errors and limits', () => {
     expect(stage.types().filter((type) => type === 'status:suspicious_audio')).toHaveLength(1);
   });
 
-  test('speech raises no suspicion', () => {
+  test('does not report suspicious_audio for speech', () => {
     expect(new Stage(60_000).ready().audio(50_000).types()).toEqual(['ready']);
   });
 });
 
-describe('time', () => {
-  test('no ready within 20 s: 1013, failed', () => {
+describe('timeouts and endings', () => {
+  test('fails the session with 1013 when the engine is not ready within 20 s', () => {
     const stage = new Stage(5_000).at(LIMITS.initializationMs - 1);
     expect(stage.ending).toBeNull();
     stage.at(LIMITS.initializationMs);
@@ -365,20 +416,42 @@ describe('time', () => {
     });
   });
 
-  test('60 s without accepted audio: 4408 idle_timeout, counted from the last audio', () => {
+  test.each([
+    ['idle_timeout', 4408, (stage: Stage) => stage.at(60_000)],
+    ['session_time_limit', 4408, (stage: Stage) => stage.at(LIMITS.sessionWallClockMs)],
+    ['closing', 1000, (stage: Stage) => stage.close()],
+  ])('%s: sends the final of accepted audio before it closes', (reason, closeCode, end) => {
+    const stage = new Stage(60_000).ready().audio(32_000);
+    end(stage);
+    expect(stage.ending).toBeNull();
+    stage.final(0, 'nĩ wega');
+    expect(stage.sent.filter(({ type }) => type === 'final')).toMatchObject([
+      { reason, text: 'nĩ wega' },
+    ]);
+    expect(stage.ending).toMatchObject({ status: 'completed', closeCode });
+  });
+
+  test('answers a close after two seconds even without the final, and bills the audio', () => {
+    const stage = new Stage(60_000).ready().audio(32_000).close().at(1_999);
+    expect(stage.ending).toBeNull();
+    stage.at(2_000);
+    expect(stage.ending).toEqual({ status: 'completed', closeCode: 1000, reason: 'completed' });
+  });
+
+  test('closes with 4408 idle_timeout 60 s after the last accepted audio', () => {
     const stage = new Stage(300_000).ready().at(59_000).audio(2).at(118_999);
     expect(stage.ending).toBeNull();
     stage.at(119_000);
     expect(stage.ending).toEqual({ status: 'completed', closeCode: 4408, reason: 'idle_timeout' });
   });
 
-  test('a client that we hold back ourselves is not idle', () => {
+  test('does not count a client as idle while backpressure stops reading from it', () => {
     const stage = new Stage(300_000).ready();
     const [, actions] = onTick(stage.state, { nowMs: 61_000, reading: false });
     expect(actions).toEqual([]);
   });
 
-  test('15 minutes on the clock: 4408 session_time_limit', () => {
+  test('closes with 4408 session_time_limit after 15 minutes', () => {
     const stage = new Stage(300_000).ready();
     for (let minute = 1; minute < 30; minute += 1) stage.at(minute * 30_000).audio(2);
     expect(stage.ending).toBeNull();
@@ -390,7 +463,7 @@ describe('time', () => {
     });
   });
 
-  test('drain: told at once with the deadline, at the deadline a final, then 1012 unbilled', () => {
+  test('a drain sends its deadline at once; at the deadline it sends the final and closes with 1012, unbilled', () => {
     const stage = new Stage(60_000).ready().audio(32_000).drain(330_000);
     expect(stage.sent.at(-1)).toMatchObject({ code: 'draining', deadline_ms: 330_000 });
     stage.drainDeadline().final(0, 'nĩ wega');
@@ -401,13 +474,33 @@ describe('time', () => {
     expect(stage.ending).toEqual({ status: 'failed', closeCode: 1012, reason: 'service_restart' });
   });
 
-  test('an engine that fails ends the stream with 1011, unbilled', () => {
+  test('closes with 1011, unbilled, when the engine fails', () => {
     const stage = new Stage(60_000).ready().engine({ type: 'error', reason: 'child_died' });
     expect(stage.types()).toEqual(['ready', 'error:internal_error']);
     expect(stage.ending).toEqual({ status: 'failed', closeCode: 1011, reason: 'internal_error' });
   });
 
-  test('a last final that never comes does not hold the stream for ever', () => {
+  test('keeps waiting, and bills the stream, while slow finals keep arriving', () => {
+    const stage = new Stage(2_000).ready().audio(32_000).text({ type: 'flush' }).audio(32_000);
+    stage.at(29_000).final(0, 'nĩ wega').at(58_000);
+    expect(stage.ending).toBeNull();
+    stage.final(1, 'mũno');
+    expect(stage.ending).toMatchObject({ status: 'completed', reason: 'max_audio_reached' });
+  });
+
+  test('fails the stream when the last final does not arrive within 30 s of the previous one', () => {
+    const stage = new Stage(2_000).ready().audio(32_000).text({ type: 'flush' }).audio(32_000);
+    stage.at(29_000).final(0, 'nĩ wega').at(59_000);
+    expect(stage.ending).toMatchObject({ status: 'failed', reason: 'internal_error' });
+  });
+
+  test('answers a close within 2 s even if the engine sends other finals meanwhile', () => {
+    const stage = new Stage(60_000).ready().audio(32_000).text({ type: 'flush' }).audio(32_000);
+    stage.close().at(1_900).final(0, 'nĩ wega').at(2_000);
+    expect(stage.ending).toMatchObject({ status: 'completed', reason: 'completed' });
+  });
+
+  test('fails the stream with 1011 when the last final never arrives', () => {
     const stage = new Stage(1_000).ready().audio(32_000).at(30_000);
     expect(stage.ending).toMatchObject({ status: 'failed', closeCode: 1011 });
   });

@@ -1,28 +1,45 @@
 import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
 import type { EngineEvent } from '@svc-asr/engine';
+import { endSpeech, endStalledTurn, hearTurns, joinEmptyEndpoint } from './endpointing.ts';
+import { isCommand } from './pcm-frames.ts';
 import { onMessage } from './stream-messages.ts';
-import { acceptAudio, audioMs, billableMs, isFull, momentMs, remainingMs } from './metering.ts';
+import { acceptAudio, audioMs, isFull, remainingMs } from './metering.ts';
 import {
   complain,
   complete,
   fail,
   type Action,
   type FinishReason,
-  type Marker,
   type Step,
   type StreamState,
 } from './stream-state.ts';
-import { examine } from './suspicion.ts';
+import { examine } from './audio-sniffer.ts';
+import { finalEvent, holdsWords, type FinalMarker } from './final-event.ts';
+
+const OPENING_BRACE = 0x7b;
 
 /** The rules of one stream, without a socket, an engine or a clock: each takes a state and gives the next. */
 
-/** Longer than the engine needs for all audio it may hold, so only a lost final meets it. */
-const FINISHING_MAX_MS = 30_000;
+/**
+ * How long the engine may say nothing before its last final counts as lost, which is our fault and free. Not a limit on
+ * the whole wait: a client that asks for many finals at once on a busy node must not get them for nothing.
+ */
+const ENGINE_SILENCE_MAX_MS = 30_000;
+/** A client that closes waits this long for its last finals. Then its close is answered anyway. */
+const CLOSING_MAX_MS = 2_000;
 
-export function onReady(state: StreamState, input: { chunkSamples: number; nowMs: number }): Step {
+export function onReady(
+  state: StreamState,
+  input: {
+    chunkSamples: number;
+    nowMs: number;
+    createDetector?: StreamState['createDetector'] | undefined;
+  },
+): Step {
   if (state.phase !== 'starting') return [state, []];
+  const { createDetector = state.createDetector } = input;
   let step: Step = [
-    { ...state, phase: 'streaming', lastAudioAtMs: input.nowMs, heldMessages: [] },
+    { ...state, phase: 'streaming', lastAudioAtMs: input.nowMs, heldMessages: [], createDetector },
     [{ do: 'send', event: readyEvent(state, input.chunkSamples) }],
   ];
   if (state.droppedEarlyAudio) step = then(step, (now) => complain(now, 'audio_before_ready'));
@@ -32,7 +49,7 @@ export function onReady(state: StreamState, input: { chunkSamples: number; nowMs
   return step;
 }
 
-/** Said once for each reason, while the engine is not there yet. */
+/** Sent once per reason while the engine is not ready. */
 export function onWaiting(state: StreamState, code: 'loading' | 'queued'): Step {
   if (state.phase !== 'starting' || state.saidWaiting === code) return [state, []];
   const message =
@@ -52,10 +69,10 @@ export function onAudio(state: StreamState, input: { frame: Uint8Array; nowMs: n
       const { meter, pcm } = acceptAudio(state.meter, input.frame);
       const heard = pcm.byteLength > 0;
       const next = { ...state, meter, lastAudioAtMs: heard ? input.nowMs : state.lastAudioAtMs };
-      const step: Step = [next, heard ? [{ do: 'recognize', pcm }] : []];
-      if (isOrdinary(next)) return step;
+      const step: Step = heard ? recognise(next, pcm) : [next, []];
+      if (isOrdinary(next, input.frame)) return step;
       return then(
-        then(step, (now) => warn(now, pcm)),
+        then(step, (now) => warn(now, input.frame, pcm)),
         (now) =>
           isFull(now.meter)
             ? finish(now, { because: 'max_audio_reached', nowMs: input.nowMs })
@@ -65,13 +82,17 @@ export function onAudio(state: StreamState, input: { frame: Uint8Array; nowMs: n
   }
 }
 
-export function onEngineEvent(state: StreamState, event: EngineEvent): Step {
-  if (state.phase === 'closed') return [state, []];
+export function onEngineEvent(
+  before: StreamState,
+  { event, nowMs }: { event: EngineEvent; nowMs: number },
+): Step {
+  if (before.phase === 'closed') return [before, []];
+  const state = before.phase === 'finishing' ? { ...before, engineHeardAtMs: nowMs } : before;
   switch (event.type) {
     case 'delta':
       return isDropped(state, event.utterance)
         ? [state, []]
-        : [state, [{ do: 'send', event: deltaEvent(event) }]];
+        : [state, [{ do: 'send', event: deltaEvent(state, event) }]];
     case 'final':
       return answerFinal(state, event);
     case 'error':
@@ -79,7 +100,7 @@ export function onEngineEvent(state: StreamState, event: EngineEvent): Step {
   }
 }
 
-/** Called every now and then. `reading` is false while we ourselves hold the client back. */
+/** Called periodically. `reading` is false while backpressure stops reading from the client. */
 export function onTick(state: StreamState, input: { nowMs: number; reading: boolean }): Step {
   const { limits } = state;
   switch (state.phase) {
@@ -90,19 +111,51 @@ export function onTick(state: StreamState, input: { nowMs: number; reading: bool
         ? fail(state, 'initialization_timeout')
         : [state, []];
     case 'streaming':
-      if (input.nowMs - state.openedAtMs >= limits.sessionWallClockMs) {
-        return fail(state, 'session_time_limit');
+      return onStreamingTick(state, input);
+    case 'finishing': {
+      const waitedMs = input.nowMs - state.finishingSinceMs;
+      if (state.finish === 'closing' && waitedMs >= CLOSING_MAX_MS) {
+        return complete(state, 'completed');
       }
-      return input.reading && input.nowMs - state.lastAudioAtMs >= limits.idleTimeoutMs
-        ? fail(state, 'idle_timeout')
-        : [state, []];
-    case 'finishing':
-      return input.nowMs - state.finishingSinceMs >= FINISHING_MAX_MS
-        ? fail(state, 'internal_error')
-        : [state, []];
+      const silentMs = input.nowMs - state.engineHeardAtMs;
+      return silentMs >= ENGINE_SILENCE_MAX_MS ? fail(state, 'internal_error') : [state, []];
+    }
   }
 }
 
+function onStreamingTick(state: StreamState, input: { nowMs: number; reading: boolean }): Step {
+  const { nowMs } = input;
+  const { sessionWallClockMs, idleTimeoutMs } = state.limits;
+  const leftMs = Math.round(state.openedAtMs + sessionWallClockMs - nowMs);
+  if (leftMs <= 0) return finish(state, { because: 'session_time_limit', nowMs });
+  if (input.reading && nowMs - state.lastAudioAtMs >= idleTimeoutMs) {
+    return finish(state, { because: 'idle_timeout', nowMs });
+  }
+  if (state.saidTimeWarning || leftMs > LIMITS.limitWarningMs) {
+    return input.reading ? endStalledTurn(state, nowMs) : [state, []];
+  }
+  const message = 'The session time limit is nearly reached.';
+  const limit = { limit: 'session_time', remaining_ms: leftMs } as const;
+  const event: ServerEvent = { type: 'status', message, code: 'limit_warning', ...limit };
+  return [{ ...state, saidTimeWarning: true }, [{ do: 'send', event }]];
+}
+
+/** The client's close frame. Accepted audio and pending flushes get their finals before the close is answered. */
+export function onClientClose(state: StreamState, nowMs: number): Step {
+  switch (state.phase) {
+    case 'closed':
+      return [state, []];
+    case 'starting':
+      return complete(state, 'completed');
+    case 'streaming':
+      return finish(state, { because: 'closing', nowMs });
+    case 'finishing':
+      if (state.finish === 'draining') return [state, []];
+      return [{ ...state, finish: 'closing', finishingSinceMs: nowMs }, []];
+  }
+}
+
+/** The connection is lost, so nothing more can be sent. */
 export function onClientGone(state: StreamState): Step {
   return complete(state, 'completed');
 }
@@ -114,7 +167,14 @@ export function onDrain(state: StreamState, deadlineMs: number): Step {
   return [state, [{ do: 'send', event }]];
 }
 
-/** The deadline of a drain: what was said so far still gets its final, then the stream ends unbilled. */
+/** The node is full and this stream is idle, so it gives way. */
+export function onReclaim(state: StreamState, nowMs: number): Step {
+  return state.phase === 'streaming'
+    ? finish(state, { because: 'slot_reclaimed', nowMs })
+    : [state, []];
+}
+
+/** At the drain deadline the audio so far still gets its final. Then the stream ends unbilled. */
 export function onDrainDeadline(state: StreamState, nowMs: number): Step {
   switch (state.phase) {
     case 'closed':
@@ -128,22 +188,47 @@ export function onDrainDeadline(state: StreamState, nowMs: number): Step {
 }
 
 function finish(state: StreamState, input: { because: FinishReason; nowMs: number }): Step {
-  const marker: Marker = {
+  const marker: FinalMarker = {
     ask: 'final',
     utterance: state.utterance,
-    reason: input.because,
+    reason: input.because === 'slot_reclaimed' ? 'idle_timeout' : input.because,
     id: undefined,
     startSample: state.utteranceStartSample,
+    originSample: state.utteranceOriginSample,
     endSample: state.meter.acceptedSamples,
   };
+  const [quiet, announced] = endSpeech(state);
   const next: StreamState = {
-    ...state,
+    ...quiet,
     phase: 'finishing',
     finish: input.because,
     finishingSinceMs: input.nowMs,
-    markers: [...state.markers, marker],
+    engineHeardAtMs: input.nowMs,
   };
-  return [next, [{ do: 'flush' }]];
+  const isAlwaysSent = input.because === 'max_audio_reached' || input.because === 'draining';
+  if (!isAlwaysSent && !holdsWords(marker)) {
+    const step: Step = state.markers.length > 0 ? [next, []] : conclude(next);
+    return [step[0], [...announced, ...step[1]]];
+  }
+  return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
+}
+
+/** Ends a stream whose last final was sent. */
+function conclude(state: StreamState): Step {
+  switch (state.finish) {
+    case null:
+      return [state, []];
+    case 'max_audio_reached':
+      return complete(state, 'max_audio_reached');
+    case 'closing':
+      return complete(state, 'completed');
+    case 'draining':
+      return fail(state, 'service_restart');
+    case 'idle_timeout':
+    case 'session_time_limit':
+    case 'slot_reclaimed':
+      return fail(state, state.finish);
+  }
 }
 
 /** A final answers the oldest flush; events that waited behind it go out with it. */
@@ -152,6 +237,8 @@ function answerFinal(state: StreamState, event: EngineEvent & { type: 'final' })
   if (marker?.ask !== 'final' || marker.utterance !== event.utterance) {
     return fail(state, 'internal_error');
   }
+  const joined = joinEmptyEndpoint(state, marker, event.text);
+  if (joined !== null) return [joined, []];
   const actions: Action[] = [{ do: 'send', event: finalEvent(state, marker, event) }];
   let unanswered = rest;
   while (unanswered[0]?.ask === 'event') {
@@ -159,15 +246,13 @@ function answerFinal(state: StreamState, event: EngineEvent & { type: 'final' })
     unanswered = unanswered.slice(1);
   }
   const step: Step = [{ ...state, markers: unanswered }, actions];
-  if (unanswered.length > 0 || state.finish === null) return step;
-  return then(step, (now) =>
-    state.finish === 'draining' ? fail(now, 'service_restart') : complete(now, 'max_audio_reached'),
-  );
+  return unanswered.length > 0 ? step : then(step, conclude);
 }
 
 /** True for nearly every frame: nothing to warn about, nothing to watch, no limit near. */
-function isOrdinary(state: StreamState): boolean {
+function isOrdinary(state: StreamState, frame: Uint8Array): boolean {
   return (
+    (frame[0] !== OPENING_BRACE || state.saidCommandAsAudio) &&
     state.suspicion === null &&
     (state.saidOddByte || state.meter.carriedByte === null) &&
     (state.saidLimitWarning || remainingMs(state.meter) > LIMITS.limitWarningMs) &&
@@ -175,9 +260,15 @@ function isOrdinary(state: StreamState): boolean {
   );
 }
 
-function warn(state: StreamState, pcm: Uint8Array): Step {
+function warn(state: StreamState, frame: Uint8Array, pcm: Uint8Array): Step {
   const events: ServerEvent[] = [];
   let next = state;
+  if (!next.saidCommandAsAudio && isCommand(frame)) {
+    next = { ...next, saidCommandAsAudio: true };
+    const message = 'A binary frame holds a JSON message. It was treated as audio.';
+    const hint = 'Send config, flush and reset as text frames.';
+    events.push({ type: 'status', message, code: 'suspicious_audio', hint });
+  }
   if (next.suspicion !== null && pcm.byteLength > 0) {
     const verdict = examine(next.suspicion, pcm);
     next = { ...next, suspicion: typeof verdict === 'string' ? null : verdict };
@@ -195,9 +286,16 @@ function warn(state: StreamState, pcm: Uint8Array): Step {
   if (!next.saidLimitWarning && pcm.byteLength > 0 && leftMs <= LIMITS.limitWarningMs) {
     next = { ...next, saidLimitWarning: true };
     const message = 'The reserved audio time is nearly used up.';
-    events.push({ type: 'status', message, code: 'limit_warning', remaining_ms: leftMs });
+    const limit = { limit: 'audio', remaining_ms: leftMs } as const;
+    events.push({ type: 'status', message, code: 'limit_warning', ...limit });
   }
   return [next, events.map((event) => ({ do: 'send', event }))];
+}
+
+function recognise(state: StreamState, pcm: Uint8Array): Step {
+  return state.turns === null
+    ? [state, [{ do: 'recognize', pcm }]]
+    : hearTurns(state, pcm, state.turns);
 }
 
 function then(step: Step, next: (state: StreamState) => Step): Step {
@@ -219,47 +317,26 @@ function readyEvent(state: StreamState, chunkSamples: number): ServerEvent {
     max_audio_ms: state.session.reservedMs,
     max_frame_bytes: LIMITS.frameBytes,
     idle_timeout_ms: state.limits.idleTimeoutMs,
+    session_time_limit_ms: state.limits.sessionWallClockMs,
   };
 }
 
-/** A delta can be on its way when a reset drops what it speaks of. */
+/** A delta can be in flight when a reset drops its utterance. */
 function isDropped(state: StreamState, utterance: number): boolean {
   if (utterance === state.utterance) return false;
   return !state.markers.some((marker) => marker.ask === 'final' && marker.utterance === utterance);
 }
 
-function deltaEvent(event: EngineEvent & { type: 'delta' }): ServerEvent {
+function deltaEvent(state: StreamState, event: EngineEvent & { type: 'delta' }): ServerEvent {
+  const joinedSamples =
+    event.utterance === state.utterance
+      ? state.utteranceOriginSample - state.utteranceStartSample
+      : 0;
   return {
     type: 'delta',
     text: event.text,
     utterance: event.utterance,
     stable_chars: event.stableLength,
-    audio_ms: audioMs(event.samples),
-  };
-}
-
-function finalEvent(
-  state: StreamState,
-  marker: Marker & { ask: 'final' },
-  event: EngineEvent & { type: 'final' },
-): ServerEvent {
-  const startMs = momentMs(marker.startSample);
-  const endMs = audioMs(marker.endSample);
-  return {
-    type: 'final',
-    text: event.text,
-    utterance: marker.utterance,
-    reason: marker.reason,
-    ...(marker.id === undefined ? {} : { id: marker.id }),
-    start_ms: startMs,
-    end_ms: endMs,
-    words: event.words.map((word) => ({
-      text: word.text,
-      start_ms: Math.min(endMs, startMs + word.startMs),
-      end_ms: Math.min(endMs, startMs + word.endMs),
-    })),
-    audio_ms: audioMs(marker.endSample - marker.startSample),
-    total_audio_ms: endMs,
-    billable_ms: billableMs(state.meter, marker.endSample),
+    audio_ms: audioMs(event.samples + joinedSamples),
   };
 }

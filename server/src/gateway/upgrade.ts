@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { CREDENTIAL_PREFIX, STREAM_PATH, SUBPROTOCOL } from '@svc-asr/protocol';
-import type { SessionCredential } from '../credentials.ts';
+import type { SessionCredential } from '../sessions/credentials.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../platform/api-error.ts';
 import type { ClaimInput, ClaimResult, Ledger } from '../ledger/ledger.ts';
-import { networkOf } from '../network.ts';
-import { rateLimited } from '../rate-limit.ts';
+import { networkOf } from '../platform/network.ts';
+import { rateLimited } from '../platform/rate-limit.ts';
 
-/** Who may come in. Everything is decided before the 101, so that "open" means open. */
+/** Decides who may open a stream. All checks precede the 101, so that "open" means open. */
 
-type UpgradeDeps = Pick<Deps, 'credentials' | 'lifecycle' | 'limiters'>;
+type UpgradeDeps = Pick<Deps, 'credentials' | 'lifecycle'>;
 
 export type ClaimedSession = Extract<ClaimResult, { outcome: 'claimed' }>['session'];
 
 const WEBSOCKET_KEY = /^[+/0-9A-Za-z]{22}==$/;
 
-/** The values that were offered. From here on the request no longer holds the secret, whoever logs it. */
+/** Returns the offered subprotocols and removes them from the request, so that nothing can log the secret. */
 export function takeProtocols(request: IncomingMessage): string[] {
   const offered = request.headers['sec-websocket-protocol'] ?? '';
   request.headers['sec-websocket-protocol'] = SUBPROTOCOL;
@@ -28,12 +28,9 @@ export function takeProtocols(request: IncomingMessage): string[] {
 /** Cheap tests first: a bad upgrade costs no database call and no engine slot. */
 export function checkUpgrade(
   deps: UpgradeDeps,
-  input: { request: IncomingMessage; offered: readonly string[]; address: string },
+  input: { request: IncomingMessage; offered: readonly string[] },
 ): SessionCredential {
   checkHandshake(input.request);
-  const { upgrades } = deps.limiters;
-  const decision = upgrades.take(networkOf(input.address));
-  if (!decision.allowed) throw rateLimited('upgrades', upgrades, decision);
   if (deps.lifecycle.draining) throw new ApiError('service_restarting');
   if (!input.offered.includes(SUBPROTOCOL)) throw new ApiError('unsupported_subprotocol');
   const [text, second] = input.offered.filter((value) => value.startsWith(CREDENTIAL_PREFIX));
@@ -42,6 +39,22 @@ export function checkUpgrade(
   const credential = deps.credentials.verify(text);
   if (credential === null) throw new ApiError('invalid_session_credential');
   return credential;
+}
+
+/**
+ * Counts a refusal that the client caused against its address. Above the limit the client gets 429 instead. A valid
+ * credential is never counted, so one address can open any number of streams (carrier NAT, telephony gateways).
+ */
+export async function limitFailedUpgrades(
+  { limiters }: Pick<Deps, 'limiters'>,
+  refusal: ApiError,
+  address: string,
+): Promise<ApiError> {
+  if (refusal.status !== 400 && refusal.status !== 401) return refusal;
+  const decision = await limiters.failedUpgrades.take(networkOf(address));
+  return decision.allowed
+    ? refusal
+    : rateLimited('failed-upgrades', limiters.failedUpgrades, decision);
 }
 
 export async function claimSession(
@@ -81,20 +94,7 @@ export function isOriginAllowed(
   );
 }
 
-/** Who asks, behind as many proxies as the operator says there are. */
-export function addressOf(request: IncomingMessage, trustedProxies: number): string {
-  const direct = request.socket.remoteAddress ?? 'unknown';
-  if (trustedProxies === 0) return direct;
-  const forwarded = request.headers['x-forwarded-for'];
-  const hops = [forwarded ?? []]
-    .flat()
-    .join(',')
-    .split(',')
-    .map((hop) => hop.trim());
-  return hops.at(-trustedProxies) || direct;
-}
-
-/** `ws` looks at these too, but only after the credential would have been spent. */
+/** `ws` checks these too, but only after the credential would have been used up. */
 function checkHandshake(request: IncomingMessage): void {
   const [path] = (request.url ?? '').split('?');
   if (path !== STREAM_PATH) throw new ApiError('route_not_found');

@@ -3,12 +3,14 @@ import { createServer as createSecureServer } from 'node:https';
 import { LIMITS, STREAM_PATH } from '@svc-asr/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import type { Certificate } from '../tls.ts';
-import { ApiError } from '../errors.ts';
-import { newRequestId } from '../ids.ts';
+import type { Certificate } from '../platform/tls.ts';
+import { ApiError } from '../platform/api-error.ts';
+import { trustProxies } from '../platform/network.ts';
+import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
 import { answerBrokenRequests } from './broken-requests.ts';
+import { limitConnections } from './connection-limits.ts';
 import { documentRoutes } from './documents.ts';
-import { answerErrors, sendError, toApiError } from './error-handler.ts';
+import { answerErrors, fromFastify, sendError } from './error-handler.ts';
 import { modelRoutes } from './models.ts';
 import { observeRequests } from './observe.ts';
 import { operationRoutes } from './operations.ts';
@@ -16,23 +18,25 @@ import { parseJsonBody } from './request-body.ts';
 import { sessionRoutes } from './sessions.ts';
 import { usageRoutes } from './usage.ts';
 
-export const REQUEST_ID_HEADER = 'x-request-id';
-
-/** Slow clients are shed: a header within 5 s, a request within 10 s, looked at every second. */
+/** Limits for slow clients: TLS handshake 10 s, headers 5 s, request 10 s, checked every second. */
 const PATIENCE = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 72_000,
   maxHeaderSize: 8 * 1024,
+  handshakeTimeout: 10_000,
 } as const;
 
 /** The HTTP side of the service, not yet listening. With a certificate it speaks TLS itself. */
 export function buildApp(deps: Deps, certificate: Certificate | null = null): FastifyInstance {
-  const { trustedProxies } = deps.config;
-  // Only a WebSocket, and only once somebody is there to take it; every other offer is declined by answering as ever.
-  const shouldUpgradeCallback = (request: IncomingMessage): boolean =>
-    offersWebSocket(request) && app.server.listenerCount('upgrade') > 0;
+  const isTrustedProxy = trustProxies(deps.config.trustedProxies);
+  // Only for WebSockets, and only once the gateway is ready. Other upgrade requests get a normal response.
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => {
+    if (!offersWebSocket(request) || app.server.listenerCount('upgrade') === 0) return false;
+    connections.release(request.socket);
+    return true;
+  };
   // Node's own answer to a request without Host would be an empty one: ours is below.
   const options = { ...PATIENCE, shouldUpgradeCallback, requireHostHeader: false };
   const app: FastifyInstance = Fastify({
@@ -41,26 +45,32 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
         ? createServer(options, handler)
         : createSecureServer({ ...options, ...certificate }, handler),
     forceCloseConnections: 'idle',
-    // Its own 503 on the way out would have neither our body nor our id: what arrives is answered as ever.
+    // Fastify's own 503 during shutdown has neither our error body nor a request id, so requests are served as usual.
     return503OnClosing: false,
     bodyLimit: LIMITS.requestBodyBytes,
     // Without proxies the header is not even looked at.
-    trustProxy: trustedProxies > 0 && ((_address, hop) => hop < trustedProxies),
-    // Our own line a request stands in observe.ts; a child logger per request would cost more than the request.
+    trustProxy: deps.config.trustedProxies.length > 0 && isTrustedProxy,
+    // observe.ts logs one line per request. A child logger per request would cost more than the request itself.
     logger: false,
     requestIdHeader: false,
     genReqId: newRequestId,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     frameworkErrors: (error, request, reply) => {
       void reply.header(REQUEST_ID_HEADER, request.id);
-      sendError(toApiError(error), request, reply);
+      sendError(fromFastify(error), request, reply);
     },
     clientErrorHandler: answerBrokenRequests(deps),
   });
   // An expectation that we do not know is no reason for Node's empty 417.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   app.server.maxConnections = deps.config.connectionsMax;
+  const connections = limitConnections(app.server, {
+    perAddress: deps.config.connectionsPerAddress,
+    // All clients of a proxy share its address, and the proxy limits them.
+    isExempt: isTrustedProxy,
+  });
   app.decorateRequest('caller', null);
+  app.decorateRequest('reserved', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(
     'application/json',
@@ -69,7 +79,7 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
       try {
         done(null, parseJsonBody(body));
       } catch (error) {
-        done(toApiError(error));
+        done(fromFastify(error));
       }
     },
   );
@@ -94,7 +104,7 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   }
   operationRoutes(app, deps);
   app.get(STREAM_PATH, ({ raw }) => {
-    // A WebSocket that comes here came before the streams could be served.
+    // A WebSocket request ends up here while the gateway is not ready.
     throw new ApiError(offersWebSocket(raw) ? 'service_unavailable' : 'upgrade_required');
   });
   return app;

@@ -1,10 +1,10 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Deps } from '../deps.ts';
-import { ApiError, presentError } from '../errors.ts';
-import { newRequestId } from '../ids.ts';
+import { ApiError } from '../platform/api-error.ts';
+import { newRequestId } from '../platform/ids.ts';
+import { writeRefusal } from '../platform/raw-refusal.ts';
 
-/** Answers what Node's parser gave up on before it was a request: the same body as every other error. */
+/** Answers requests that Node's parser rejected, with the same body as every other error. */
 export function answerBrokenRequests(deps: Deps) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -13,18 +13,9 @@ export function answerBrokenRequests(deps: Deps) {
     }
     const visible = new ApiError(codeOf(error));
     const requestId = newRequestId();
-    const body = JSON.stringify(presentError(visible, requestId));
     deps.metrics.refusals.inc({ code: visible.code });
     deps.log.info({ requestId, status: visible.status, code: visible.code }, 'broken request');
-    socket.end(
-      `HTTP/1.1 ${visible.status} ${STATUS_CODES[visible.status] ?? ''}\r\n` +
-        `Content-Type: application/json; charset=utf-8\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n` +
-        `X-Request-Id: ${requestId}\r\n` +
-        `Connection: close\r\n\r\n${body}`,
-    );
-    // A client that does not read its answer must not hold the socket.
-    socket.setTimeout(1_000, () => socket.destroy());
+    writeRefusal(socket, visible, requestId);
   };
 }
 

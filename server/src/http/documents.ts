@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { asyncApiDocument } from '@svc-asr/protocol/asyncapi.ts';
 import { openApiDocument } from '@svc-asr/protocol/openapi.ts';
 import type { FastifyInstance } from 'fastify';
+import { sendShared } from '../platform/shared-body.ts';
 import { renderReference, type Reference } from './reference.ts';
 
 /** The contract in a few lines, for programs that read text. */
@@ -17,7 +18,7 @@ export function documentRoutes(app: FastifyInstance): void {
   const llms = readFileSync(LLMS, 'utf8');
   app.get('/llms.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(llms));
 
-  // Four megabytes of script: read when somebody first asks for them.
+  // Four megabytes of script, loaded and compressed on the first request.
   let rendered: Promise<Reference> | undefined;
   const reference = () => (rendered ??= renderReference());
   app.get('/reference', async (_request, reply) => {
@@ -25,9 +26,9 @@ export function documentRoutes(app: FastifyInstance): void {
     void reply.header('content-security-policy', contentSecurityPolicy);
     return reply.type('text/html; charset=utf-8').send(page);
   });
-  app.get('/reference/js/scalar.js', async (_request, reply) => {
+  app.get('/reference/js/scalar.js', async (request, reply) => {
     const { script } = await reference();
     void reply.header('cache-control', 'public, max-age=3600');
-    return reply.type('text/javascript; charset=utf-8').send(script);
+    return sendShared(reply.type('text/javascript; charset=utf-8'), script, request);
   });
 }

@@ -1,11 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseAway } from '../db.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, presentError } from '../errors.ts';
+import { ApiError, presentError, toApiError } from '../platform/api-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was answered instead of success; for the log line and the counters. */
+    /** The error code of the response, for the log line and the counters. */
     refusal: ApiError | null;
   }
 }
@@ -14,13 +13,13 @@ declare module 'fastify' {
 export function answerErrors(app: FastifyInstance, deps: Deps): void {
   app.decorateRequest('refusal', null);
   app.setErrorHandler((error, request, reply) => {
-    const visible = toApiError(error);
+    const visible = fromFastify(error);
     if (visible.code === 'internal_error') {
       deps.log.error({ err: error, requestId: request.id }, 'A request failed unexpectedly.');
     }
     sendError(visible, request, reply);
   });
-  // Before anything else is looked at: what is not there has no body to be wrong about.
+  // Unknown paths get 404 before any other check.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) {
       done();
@@ -39,7 +38,7 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
   if (error.retryAfterSeconds !== null) void reply.header('retry-after', error.retryAfterSeconds);
   if (error.status === 401) void reply.header('www-authenticate', 'Bearer');
   if (error.code === 'upgrade_required') void reply.header('upgrade', 'websocket');
-  // What follows on the connection may be the rest of a body that we refused to read.
+  // The connection may still carry the rest of a body that we refused to read.
   if (error.code === 'request_too_large' || error.code === 'malformed_request') {
     void reply.header('connection', 'close');
   }
@@ -49,10 +48,9 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
     .send(presentError(error, request.id));
 }
 
-/** What a caller may see of whatever was thrown. */
-export function toApiError(error: unknown): ApiError {
+/** Maps anything thrown in a request, Fastify's own errors included, to the error that the caller sees. */
+export function fromFastify(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isDatabaseAway(error)) return new ApiError('service_unavailable', { cause: error });
   const { code = '', validation } = asFastifyError(error);
   const rule = validation?.[0]?.keyword;
   if (rule === 'required') return new ApiError('missing_parameter');
@@ -70,7 +68,7 @@ export function toApiError(error: unknown): ApiError {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ApiError('route_not_found');
     default:
-      return new ApiError('internal_error', { cause: error });
+      return toApiError(error);
   }
 }
 

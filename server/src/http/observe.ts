@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { traceRequest } from './trace-request.ts';
 
-/** One log line and one observation a request. Neither holds anything that the caller sent. */
+/** Logs and measures each request once, without anything that the caller sent. */
 export function observeRequests(app: FastifyInstance, deps: Deps): void {
-  // No field of the line can hold a secret: it is spared the search by path, a twentieth of a request. That by looks stays.
+  // No field can hold a secret, so redaction by path is off here, which saves 5 % per request. Redaction by pattern is on.
   const log = deps.log.child({}, { redact: [] });
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
@@ -13,6 +14,7 @@ export function observeRequests(app: FastifyInstance, deps: Deps): void {
     const method = request.method;
     deps.metrics.httpSeconds.observe({ route, method, status }, reply.elapsedTime / 1000);
     if (code !== undefined) deps.metrics.refusals.inc({ code });
+    const trace = deps.tracing === null ? null : traceRequest(deps.tracing, request, reply);
     log.info(
       {
         requestId: request.id,
@@ -22,6 +24,7 @@ export function observeRequests(app: FastifyInstance, deps: Deps): void {
         code,
         ms,
         accountId: request.caller?.accountId,
+        traceId: trace?.traceId,
       },
       'request',
     );

@@ -1,17 +1,18 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
-import { withinDeadline } from '../deadline.ts';
+import { ApiError } from '../platform/api-error.ts';
+import { withinDeadline } from '../platform/deadline.ts';
 
 /** For the people and machines that run the service: alive, ready, measured. */
 export function operationRoutes(app: FastifyInstance, deps: Deps): void {
+  const isDatabaseUp = sharedCheck(() => queryDatabase(deps));
   app.get('/healthz', () => ({ status: 'ok' }));
 
   app.get('/readyz', async () => {
     if (deps.lifecycle.draining) throw new ApiError('service_restarting');
     if (!deps.lifecycle.checks.every((holds) => holds())) throw new ApiError('service_unavailable');
-    if (!(await isDatabaseUp(deps))) throw new ApiError('service_unavailable');
+    if (!(await isDatabaseUp())) throw new ApiError('service_unavailable');
     return { status: 'ready' };
   });
 
@@ -20,13 +21,24 @@ export function operationRoutes(app: FastifyInstance, deps: Deps): void {
     if (metricsToken === null) throw new ApiError('route_not_found');
     if (!isToken(request.headers.authorization, metricsToken))
       throw new ApiError('invalid_api_key');
-    deps.metrics.databaseUp.set((await isDatabaseUp(deps)) ? 1 : 0);
+    deps.metrics.databaseUp.set((await isDatabaseUp()) ? 1 : 0);
     void reply.type(deps.metrics.registry.contentType);
     return deps.metrics.registry.metrics();
   });
 }
 
-async function isDatabaseUp({ db }: Deps): Promise<boolean> {
+/** Concurrent requests share one check, because /readyz is public and not rate limited. */
+function sharedCheck(check: () => Promise<boolean>): () => Promise<boolean> {
+  let running: Promise<boolean> | null = null;
+  return () => {
+    running ??= check().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
+
+async function queryDatabase({ db }: Deps): Promise<boolean> {
   return withinDeadline(db.query('select 1')).then(
     () => true,
     () => false,

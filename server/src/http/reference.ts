@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
+import { compressBody, type SharedBody } from '../platform/shared-body.ts';
 
 /** The API reference page and its script. Nothing on the page comes from, or goes to, another host. */
 export interface Reference {
   readonly page: string;
-  readonly script: string;
+  readonly script: SharedBody;
   readonly contentSecurityPolicy: string;
 }
 
-/** Scalar comes only as a plugin with its script inside, so it is asked once, in an app of its own. */
+/** Scalar is only available as a plugin that contains its script, so we fetch it once from a separate app. */
 export async function renderReference(): Promise<Reference> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const app = Fastify();
@@ -18,7 +19,7 @@ export async function renderReference(): Promise<Reference> {
       url: '/openapi.json',
       cdn: '/reference/js/scalar.js',
       pageTitle: 'API reference: speech recognition for Kikuyu and Dholuo',
-      // Each of these would fetch something from, or tell something to, another host.
+      // Each of these would send a request to another host.
       withDefaultFonts: false,
       telemetry: false,
       agent: { disabled: true },
@@ -33,8 +34,9 @@ export async function renderReference(): Promise<Reference> {
   });
   const { body: bare } = await app.inject('/reference/');
   const page = bare.replace('</head>', '<link rel="icon" href="data:," /></head>');
-  const { body: script } = await app.inject('/reference/js/scalar.js');
+  const { rawPayload } = await app.inject('/reference/js/scalar.js');
   await app.close();
+  const script = await compressBody(rawPayload);
   return { page, script, contentSecurityPolicy: policyFor(page) };
 }
 

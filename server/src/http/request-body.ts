@@ -1,39 +1,64 @@
-import { ApiError } from '../errors.ts';
+import { SPECIFIC_MESSAGES } from '@svc-asr/protocol';
+import { ApiError } from '../platform/api-error.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;[ \t]*(?:charset="?utf-8"?)?[ \t]*)*$/i;
+/** Parameters are ignored, the charset too: JSON is always UTF-8 (RFC 8259). */
+const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
+const BYTE_ORDER_MARK = '\uFEFF';
+
+type BodyProblem = keyof typeof SPECIFIC_MESSAGES.invalid_json;
 
 export function isJsonMediaType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_MEDIA_TYPE.test(contentType);
 }
 
-/** Stricter than JSON.parse: bytes must be UTF-8, and a name may stand once in an object. */
+/** Parses a body more strictly than JSON.parse: the bytes must be UTF-8, and a key may appear once per object. */
 export function parseJsonBody(bytes: Buffer): unknown {
+  if (bytes.byteLength === 0) throw invalidJson('empty');
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw invalidJson('gzip');
+  const text = decodeUtf8(bytes);
+  if (text.startsWith(BYTE_ORDER_MARK)) throw invalidJson('byteOrderMark');
+  const value = parse(text);
+  if (hasDuplicateKey(text)) throw invalidJson('duplicateKey');
+  return value;
+}
+
+function invalidJson(problem: BodyProblem): ApiError {
+  return new ApiError('invalid_json', { message: SPECIFIC_MESSAGES.invalid_json[problem] });
+}
+
+function decodeUtf8(bytes: Buffer): string {
   try {
-    const text = UTF8.decode(bytes);
-    const value: unknown = JSON.parse(text);
-    refuseDuplicateNames(text);
-    return value;
+    return UTF8.decode(bytes);
+  } catch {
+    throw invalidJson('notUtf8');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch (error) {
     throw new ApiError('invalid_json', { cause: error });
   }
 }
 
 /**
- * JSON.parse silently keeps the last of two equal names, so two readers of one body could see two requests.
- * The text is valid JSON by now: a string before a colon is a name, and strings hide every other sign.
+ * JSON.parse silently keeps the last of two equal keys, so two parsers could read one body differently. The
+ * text is already known to be valid JSON, so a string before a colon is a key.
  */
-function refuseDuplicateNames(text: string): void {
+function hasDuplicateKey(text: string): boolean {
   const open: Set<string>[] = [];
   const token = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}]/g;
   for (const [sign, colon] of text.matchAll(token)) {
     if (sign === '{') open.push(new Set());
     else if (sign === '}') open.pop();
     else if (colon !== undefined) {
-      const names = open.at(-1);
-      const name = String(JSON.parse(sign.slice(0, -colon.length)));
-      if (names === undefined || names.has(name)) throw new SyntaxError('A name stands twice.');
-      names.add(name);
+      const keys = open.at(-1);
+      const key = String(JSON.parse(sign.slice(0, -colon.length)));
+      if (keys === undefined || keys.has(key)) return true;
+      keys.add(key);
     }
   }
+  return false;
 }

@@ -3,6 +3,7 @@ import {
   IDEMPOTENCY_KEY_PATTERN,
   isModelId,
   LIMITS,
+  SPECIFIC_MESSAGES,
 } from '@svc-asr/protocol';
 import type {
   FastifyInstance,
@@ -11,14 +12,15 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
-import { openReservation, presentSession } from '../new-session.ts';
+import { ApiError } from '../platform/api-error.ts';
+import { openReservation, presentSession } from '../sessions/new-session.ts';
 import { authenticateCaller, callerOf, limitRate } from './guard.ts';
 import { isJsonMediaType } from './request-body.ts';
+import { describeInvalidParameter } from './session-parameters.ts';
 
 const IDEMPOTENCY_KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 
-/** POST /v1/asr/sessions: who, how often, what kind of body; then may you, can you, do it, show it. */
+/** POST /v1/asr/sessions. The order of the checks is part of the contract (docs/architecture.md). */
 export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
   const onRequest = [
     authenticateCaller(deps),
@@ -32,6 +34,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
       preValidation: requireUsableIdempotencyKey,
       bodyLimit: LIMITS.requestBodyBytes,
       schema: { body: CreateSessionRequest },
+      schemaErrorFormatter: describeInvalidParameter,
     },
     async (request, reply) => {
       const caller = callerOf(request);
@@ -39,6 +42,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
       if (!isModelId(model)) throw new ApiError('model_not_found');
       if (!caller.models.has(model)) throw new ApiError('model_scope_denied');
 
+      const beganMs = performance.now();
       const { session, replayed } = await openReservation(deps, {
         accountId: caller.accountId,
         keyId: caller.keyId,
@@ -46,6 +50,10 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
         requestedMs: max_audio_seconds * 1000,
         idempotencyKey: idempotencyKeyOf(request),
       });
+      // A replay is another request: the session's trace has one already.
+      if (!replayed) {
+        request.reserved = { sessionId: session.id, tookMs: performance.now() - beganMs };
+      }
       if (replayed) void reply.header('idempotent-replayed', 'true');
       void reply.code(201).header('cache-control', 'no-store');
       return presentSession(session, deps);
@@ -58,9 +66,16 @@ function requireJson(
   _reply: FastifyReply,
   done: HookHandlerDoneFunction,
 ): void {
-  if (!isJsonMediaType(request.headers['content-type'])) {
-    throw new ApiError('unsupported_media_type');
+  const { 'content-type': contentType, 'content-encoding': contentEncoding } = request.headers;
+  if (!isJsonMediaType(contentType)) throw new ApiError('unsupported_media_type');
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    throw new ApiError('unsupported_media_type', {
+      message: SPECIFIC_MESSAGES.unsupported_media_type.contentEncoding,
+      headers: { 'accept-encoding': 'identity' },
+    });
   }
+  // Fastify rejects media type parameters that it cannot parse. We ignore all of them.
+  request.headers['content-type'] = 'application/json';
   done();
 }
 
@@ -74,7 +89,7 @@ function requireUsableIdempotencyKey(
   done();
 }
 
-/** A header sent twice arrives joined by a comma, which no valid key holds. */
+/** Node joins a repeated header with commas, which no valid key contains. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const value = request.headers['idempotency-key'];
   return value === undefined ? null : String(value);

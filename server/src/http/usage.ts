@@ -1,12 +1,12 @@
 import type { CreditBalance } from '@svc-asr/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../platform/api-error.ts';
 import type { Balance } from '../ledger/ledger.ts';
-import { withinDeadline } from '../deadline.ts';
+import { withinDeadline } from '../platform/deadline.ts';
 import { authenticateCaller, callerOf, limitRate } from './guard.ts';
 
-/** GET /v1/usage: what is left, what is held, what was used, and the latest sessions. */
+/** GET /v1/usage: available, reserved and consumed credit, and the latest sessions. */
 export function usageRoutes(app: FastifyInstance, deps: Deps): void {
   const onRequest = [
     authenticateCaller(deps),

@@ -1,22 +1,25 @@
-import type { Queryable } from '../db.ts';
-import { askAgain, onlyRow } from './ask-again.ts';
-import type { CloseInput, CloseResult } from './ledger.ts';
+import type { Queryable } from '../platform/db.ts';
+import { queryRows, statement, text } from '../platform/statement.ts';
+import { retryOnce, onlyRow } from './retry-once.ts';
+import type { CloseInput, CloseResult } from './types.ts';
+
+const CLOSE = statement(
+  'select close_session($1, $2, $3, $4, $5, $6) as outcome',
+  { outcome: text<CloseResult>() },
+  { name: 'close_session' },
+);
 
 /** Settles accepted audio and releases the rest, exactly once. */
 export async function close(db: Queryable, input: CloseInput): Promise<CloseResult> {
-  return askAgain(async () => {
-    const { rows } = await db.query<{ outcome: CloseResult }>({
-      name: 'close_session',
-      text: 'select close_session($1, $2, $3, $4, $5, $6) as outcome',
-      values: [
-        input.accountId,
-        input.sessionId,
-        input.status,
-        input.samples,
-        input.nodeId,
-        input.nodeEpoch,
-      ],
-    });
+  return retryOnce(async () => {
+    const rows = await queryRows(db, CLOSE, [
+      input.accountId,
+      input.sessionId,
+      input.status,
+      input.samples,
+      input.nodeId,
+      input.nodeEpoch,
+    ]);
     return onlyRow(rows).outcome;
   });
 }

@@ -1,27 +1,34 @@
-import type { Queryable } from '../db.ts';
-import { askAgain, onlyRow } from './ask-again.ts';
-import type { CreditInput, CreditResult } from './ledger.ts';
+import type { Queryable } from '../platform/db.ts';
+import { boolean, number, queryRows, statement, text } from '../platform/statement.ts';
+import { retryOnce, onlyRow } from './retry-once.ts';
+import type { CreditInput, CreditResult } from './types.ts';
 
-interface CreditRow {
-  readonly outcome: CreditResult['outcome'];
-  readonly replayed: boolean;
-  readonly seq: number;
-  readonly available_ms: number;
-}
+const CREDIT_COLUMNS = {
+  outcome: text<CreditResult['outcome']>(),
+  replayed: boolean(),
+  seq: number(),
+  available_ms: number(),
+};
+const GRANT = statement('select * from grant_credit($1, $2, $3, $4, $5)', CREDIT_COLUMNS);
+const ADJUST = statement('select * from adjust_credit($1, $2, $3, $4, $5)', CREDIT_COLUMNS);
 
 /** Adds credit. */
 export function grant(db: Queryable, input: CreditInput): Promise<CreditResult> {
-  return post(db, 'select * from grant_credit($1, $2, $3, $4, $5)', input);
+  return post(db, GRANT, input);
 }
 
-/** Corrects credit, up or down, never below nothing. */
+/** Adds or removes credit, never below zero. */
 export function adjust(db: Queryable, input: CreditInput): Promise<CreditResult> {
-  return post(db, 'select * from adjust_credit($1, $2, $3, $4, $5)', input);
+  return post(db, ADJUST, input);
 }
 
-async function post(db: Queryable, text: string, input: CreditInput): Promise<CreditResult> {
-  const row = await askAgain(async () => {
-    const { rows } = await db.query<CreditRow>(text, [
+async function post(
+  db: Queryable,
+  credit: typeof GRANT,
+  input: CreditInput,
+): Promise<CreditResult> {
+  const row = await retryOnce(async () => {
+    const rows = await queryRows(db, credit, [
       input.accountId,
       input.ms,
       input.reason,

@@ -1,55 +1,68 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Queryable } from '../db.ts';
-import { askAgain, onlyRow } from './ask-again.ts';
-import type { ReserveInput, ReserveResult } from './ledger.ts';
+import type { Queryable } from '../platform/db.ts';
+import {
+  boolean,
+  json,
+  number,
+  queryRows,
+  statement,
+  text,
+  timestamp,
+  type RowOf,
+} from '../platform/statement.ts';
+import { retryOnce, onlyRow } from './retry-once.ts';
+import type { ReserveInput, ReserveResult } from './types.ts';
 
-interface ReserveRow {
-  readonly outcome: ReserveResult['outcome'];
-  readonly replayed: boolean;
-  readonly session_id: string;
-  readonly websocket_url: string;
-  readonly reserved_ms: number;
-  readonly remaining_ms: number;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly blocker: 'reserved' | 'active';
-  readonly retry_after_ms: number;
-}
+const CALL = 'reserve_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)';
+const RESERVE_COLUMNS = statement(`select * from ${CALL}`, {
+  outcome: text<ReserveResult['outcome']>(),
+  replayed: boolean(),
+  session_id: text(),
+  websocket_url: text(),
+  reserved_ms: number(),
+  remaining_ms: number(),
+  created_at: timestamp(),
+  expires_at: timestamp(),
+  blocker: text<'reserved' | 'active'>(),
+  retry_after_ms: number(),
+});
+/** Returns one JSON column. Ten columns, described with every result, cost a third more to read. */
+const RESERVE = statement(
+  `select row_to_json(${CALL}) as answer`,
+  { answer: json(RESERVE_COLUMNS) },
+  { name: 'reserve_session' },
+);
+type ReserveRow = RowOf<typeof RESERVE>['answer'];
 
 /**
- * Sets credit aside, or says why not. The function locks the account, so twins at once get one
- * reservation.
+ * Reserves credit, or returns the reason why not. The SQL function locks the account, so identical concurrent
+ * requests get one reservation.
  */
 export async function reserve(db: Queryable, input: ReserveInput): Promise<ReserveResult> {
   const sessionId = randomUUID();
   const hashes = idempotencyHashes(input);
-  const row = await askAgain(async (again) => {
-    const { rows } = await db.query<{ answer: ReserveRow }>({
-      name: 'reserve_session',
-      // One column of JSON: ten of them, described anew with every answer, cost a third more to read.
-      text: 'select row_to_json(reserve_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)) as answer',
-      values: [
-        input.accountId,
-        sessionId,
-        again,
-        input.keyId,
-        input.model,
-        input.requestedMs,
-        hashes?.key ?? null,
-        hashes?.request ?? null,
-        input.node?.id ?? null,
-        input.node?.url ?? null,
-      ],
-    });
+  const row = await retryOnce(async (again) => {
+    const rows = await queryRows(db, RESERVE, [
+      input.accountId,
+      sessionId,
+      again,
+      input.keyId,
+      input.model,
+      input.requestedMs,
+      hashes?.key ?? null,
+      hashes?.request ?? null,
+      input.node?.id ?? null,
+      input.node?.url ?? null,
+    ]);
     return onlyRow(rows).answer;
   });
   return toResult(row, input, sessionId);
 }
 
-/** A key may carry what its maker likes, a customer's name for example: only its hash is kept. */
+/** An idempotency key may contain personal data, such as a customer's name, so only its hash is stored. */
 function idempotencyHashes(input: ReserveInput): { key: Buffer; request: Buffer } | null {
   if (input.idempotencyKey === null) return null;
-  // The request after its defaults: the same wish spelled out is the same request.
+  // The request with defaults applied, so that spelling out a default doesn't change it.
   return {
     key: sha256(input.idempotencyKey),
     request: sha256(JSON.stringify([input.model, input.requestedMs])),
@@ -65,7 +78,7 @@ function toResult(row: ReserveRow, input: ReserveInput, sessionId: string): Rese
     case 'reserved':
       return {
         outcome: 'reserved',
-        // Our own lost answer, found again, is news to the caller.
+        // Our own retry may find the reservation of the first attempt. For the caller it is new.
         replayed: row.replayed && row.session_id !== sessionId,
         session: {
           id: row.session_id,
@@ -83,6 +96,7 @@ function toResult(row: ReserveRow, input: ReserveInput, sessionId: string): Rese
     case 'idempotency_conflict':
     case 'insufficient_credits':
     case 'no_capacity':
+    case 'account_moving':
     case 'account_inactive':
       return { outcome: row.outcome };
   }

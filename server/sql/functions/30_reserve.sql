@@ -1,0 +1,133 @@
+-- Sets credit aside for one session, or says why not. One statement, one round trip. The order of
+-- the questions is part of the contract: account, replay, move, places, credit, capacity.
+create or replace function reserve_session(
+  p_account uuid,
+  p_session uuid,
+  p_retry boolean,
+  p_key text,
+  p_model text,
+  p_requested_ms integer,
+  p_key_hash bytea,
+  p_request_hash bytea,
+  p_node text,
+  p_url text,
+  out outcome text,
+  out replayed boolean,
+  out session_id uuid,
+  out websocket_url text,
+  out reserved_ms integer,
+  out remaining_ms bigint,
+  out created_at timestamptz,
+  out expires_at timestamptz,
+  out blocker text,
+  out retry_after_ms integer
+)
+language plpgsql security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_account record;
+  v_known record;
+  v_live record;
+  v_lapsed sessions;
+  v_now timestamptz;
+  v_slot integer := 1;
+begin
+  select status, concurrency_limit, available_ms, reserved_ms, move_state into v_account
+    from accounts where id = p_account for no key update;
+  -- Only now: a clock read before the lock would be as old as the wait for it.
+  v_now := date_trunc('milliseconds', clock_timestamp());
+  if v_account.status is distinct from 'active' then
+    outcome := 'account_inactive';
+    return;
+  end if;
+
+  if p_key_hash is not null then
+    select i.request_hash, s.* into v_known
+      from idempotency i join sessions s on s.account_id = i.account_id and s.id = i.session_id
+      where i.account_id = p_account and i.key_hash = p_key_hash and i.expires_at > v_now;
+    if found and v_known.request_hash <> p_request_hash then
+      outcome := 'idempotency_conflict';
+      return;
+    end if;
+  elsif p_retry then
+    select s.* into v_known from sessions s where s.account_id = p_account and s.id = p_session;
+  end if;
+  -- Not "is not null": that asks whether every column has a value.
+  if not (v_known is null) then
+    outcome := 'reserved';
+    replayed := true;
+    session_id := v_known.id;
+    websocket_url := v_known.websocket_url;
+    reserved_ms := v_known.reserved_ms;
+    remaining_ms := v_known.remaining_ms;
+    created_at := v_known.created_at;
+    expires_at := v_known.expires_at;
+    return;
+  end if;
+
+  if v_account.move_state is not null then
+    outcome := 'account_moving';
+    return;
+  end if;
+
+  -- Nothing set aside means nothing alive: the usual case skips the search.
+  if v_account.reserved_ms > 0 then
+    for v_lapsed in
+      select * from sessions s
+        where s.account_id = p_account and s.slot is not null and s.status = 'reserved'
+          and s.expires_at <= v_now
+        for update
+    loop
+      perform end_session(v_lapsed, 'expired', 0, v_lapsed.expires_at);
+      v_account.available_ms := v_account.available_ms + v_lapsed.reserved_ms;
+    end loop;
+    select count(*) as live,
+      min(s.expires_at) filter (where s.status = 'reserved') as first_expiry,
+      array_agg(s.slot) as taken
+      into v_live
+      from sessions s where s.account_id = p_account and s.slot is not null;
+    -- By count and not by free place: a limit that was lowered may leave low places free.
+    if v_live.live >= v_account.concurrency_limit then
+      outcome := 'concurrency_limit_exceeded';
+      blocker := case when v_live.first_expiry is null then 'active' else 'reserved' end;
+      retry_after_ms := coalesce(extract(epoch from v_live.first_expiry - v_now) * 1000, 5000);
+      return;
+    end if;
+    while v_slot = any (v_live.taken) loop
+      v_slot := v_slot + 1;
+    end loop;
+  end if;
+
+  reserved_ms := least(p_requested_ms, v_account.available_ms / 1000 * 1000);
+  if reserved_ms < 1000 then
+    outcome := 'insufficient_credits';
+    return;
+  end if;
+  if p_node is null then
+    outcome := 'no_capacity';
+    return;
+  end if;
+
+  outcome := 'reserved';
+  replayed := false;
+  session_id := p_session;
+  websocket_url := p_url;
+  remaining_ms := v_account.available_ms - reserved_ms;
+  created_at := v_now;
+  expires_at := v_now + interval '60 seconds';
+  insert into sessions (account_id, id, key_id, model, slot, reserved_ms, remaining_ms,
+    websocket_url, node_id, created_at, expires_at)
+    values (p_account, p_session, p_key, p_model, v_slot, reserved_ms, remaining_ms, p_url, p_node,
+      created_at, expires_at);
+  perform post(p_account, 'reserve', p_session, v_now,
+    p_available => -reserved_ms, p_reserved => reserved_ms, p_consumed => 0);
+  if p_key_hash is not null then
+    insert into idempotency as i (account_id, key_hash, request_hash, session_id, expires_at)
+      values (p_account, p_key_hash, p_request_hash, p_session, expires_at)
+      on conflict (account_id, key_hash) do update set
+        request_hash = excluded.request_hash,
+        session_id = excluded.session_id,
+        expires_at = excluded.expires_at;
+  end if;
+end
+$$;

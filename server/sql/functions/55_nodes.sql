@@ -1,0 +1,120 @@
+-- A node's life: register (a new epoch), renew, drain, retire. Only the database's clock measures a
+-- lease.
+
+create or replace function register_node(
+  p_id text,
+  p_url text,
+  p_models text[],
+  p_capacity integer
+) returns bigint
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_epoch bigint;
+  v_known nodes;
+begin
+  select * into v_known from nodes where id = p_id for update;
+  if v_known.login <> session_user then
+    raise exception 'node % belongs to another database login', p_id
+      using errcode = 'insufficient_privilege';
+  end if;
+  insert into nodes as n
+    (id, epoch, public_url, models, capacity, started_at, renewed_at, lease_until, login)
+    values (p_id, 1, p_url, p_models, p_capacity, v_now, v_now, v_now + lease_length(), session_user)
+    on conflict (id) do update set
+      epoch = n.epoch + 1,
+      public_url = excluded.public_url,
+      models = excluded.models,
+      capacity = excluded.capacity,
+      active = 0,
+      draining = false,
+      started_at = excluded.started_at,
+      renewed_at = excluded.renewed_at,
+      lease_until = excluded.lease_until,
+      retired_at = null,
+      login = excluded.login
+    returning n.epoch into v_epoch;
+  return v_epoch;
+end
+$$;
+
+-- False: this process was superseded or retired and owns nothing any more.
+create or replace function renew_node(
+  p_id text,
+  p_epoch bigint,
+  p_active integer,
+  p_capacity integer,
+  p_draining boolean
+) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update nodes set
+    renewed_at = clock_timestamp(),
+    lease_until = clock_timestamp() + lease_length(),
+    active = p_active,
+    capacity = p_capacity,
+    draining = p_draining
+    where id = p_id and epoch = p_epoch and retired_at is null
+      and (login is null or login = session_user);
+  return found;
+end
+$$;
+
+create or replace function retire_node(p_id text, p_epoch bigint) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update nodes set retired_at = clock_timestamp(), draining = true, active = 0
+    where id = p_id and epoch = p_epoch and retired_at is null
+      and (login is null or login = session_user);
+  return found;
+end
+$$;
+
+-- Whether a live session has nobody left to serve it. A session that was claimed follows the very
+-- process that claimed it. One that was only placed can be claimed by any node behind the address
+-- its client was told, so it outlives its node as long as one of those lives. One that lapsed is
+-- for expire_lapsed.
+create or replace function is_orphan(
+  p_session sessions,
+  p_node nodes,
+  p_lapsed_before timestamptz
+) returns boolean
+language sql stable as $$
+  select (p_session.claimed_at is not null or p_session.expires_at > clock_timestamp())
+    and (
+      p_node.id is null
+      or p_node.retired_at is not null
+      or coalesce(p_session.node_epoch < p_node.epoch, false)
+      or p_node.lease_until <= p_lapsed_before
+      -- No stream may last this long: its close is lost for good.
+      or coalesce(p_session.claimed_at <= p_lapsed_before - interval '20 minutes', false)
+    )
+    and not (
+      p_session.status = 'reserved'
+      and exists (
+        select from nodes other
+        where other.public_url = p_session.websocket_url
+          and other.retired_at is null
+          and not other.draining
+          and other.lease_until > p_lapsed_before)
+    )
+$$;
+
+-- Replaces what a node has reported about its open streams. A superseded or retired process changes
+-- nothing.
+create or replace function report_live_audio(
+  p_node text,
+  p_epoch bigint,
+  p_session_ids uuid[],
+  p_samples bigint[]
+) returns void
+language sql security definer set search_path = public, pg_temp as $$
+  insert into live_audio as l (node_id, node_epoch, reported_at, session_ids, samples)
+    select id, epoch, clock_timestamp(), p_session_ids, p_samples
+    from nodes where id = p_node and epoch = p_epoch and retired_at is null
+    on conflict (node_id) do update set
+      node_epoch = excluded.node_epoch,
+      reported_at = excluded.reported_at,
+      session_ids = excluded.session_ids,
+      samples = excluded.samples
+$$;

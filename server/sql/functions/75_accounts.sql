@@ -1,0 +1,111 @@
+-- Changes to accounts, keys and the waitlist that need a lock or more than one row.
+
+create or replace function set_concurrency(p_account uuid, p_limit integer) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform from accounts where id = p_account for no key update;
+  update accounts set concurrency_limit = p_limit, limit_changed_at = clock_timestamp()
+    where id = p_account;
+  return found;
+end
+$$;
+
+-- False: the account has two live keys. An expired key gives its place to a new one.
+create or replace function create_api_key(
+  p_account uuid,
+  p_id text,
+  p_hmac bytea,
+  p_name text,
+  p_scopes text[],
+  p_expires_at timestamptz,
+  p_pepper smallint default 0
+) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_slot smallint;
+begin
+  perform from accounts where id = p_account for no key update;
+  if not found then
+    raise exception 'account % does not exist', p_account using errcode = 'no_data_found';
+  end if;
+  update api_keys set slot = null
+    where account_id = p_account and slot is not null and expires_at <= clock_timestamp();
+  select s into v_slot from unnest(array[1, 2]::smallint[]) s
+    where not exists (select from api_keys where account_id = p_account and slot = s)
+    order by s limit 1;
+  if v_slot is null then
+    return false;
+  end if;
+  insert into api_keys (id, account_id, hmac, name, scopes, slot, expires_at, pepper_id)
+    values (p_id, p_account, p_hmac, p_name, p_scopes, v_slot, p_expires_at, p_pepper);
+  return true;
+end
+$$;
+
+drop function if exists create_api_key(uuid, text, bytea, text, text[], timestamptz);
+
+-- Replaces the hash of a key that has just been verified with the old one.
+create or replace function rehash_api_key(
+  p_id text, p_old_hmac bytea, p_hmac bytea, p_pepper smallint
+) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update api_keys set hmac = p_hmac, pepper_id = p_pepper
+    where id = p_id and hmac = p_old_hmac
+      -- The copy in another cell must stay the same.
+      and not exists (select from accounts a where a.id = account_id and a.move_state is not null);
+  return found;
+end
+$$;
+
+-- True when the key is now revoked, also if it was before.
+create or replace function revoke_api_key(p_account uuid, p_id text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()), slot = null
+    where id = p_id and account_id = p_account;
+  return found;
+end
+$$;
+
+-- At most one write a minute for each key, however busy it is.
+create or replace function touch_api_keys(p_ids text[]) returns integer
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_touched integer;
+begin
+  update api_keys set last_used_at = clock_timestamp()
+    where id = any (p_ids)
+      and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute');
+  get diagnostics v_touched = row_count;
+  return v_touched;
+end
+$$;
+
+-- The new account of a person on the waitlist, always one of their own: an invitation to another
+-- account never receives their credit. The same account when asked again; null for an unknown entry.
+create or replace function approve_waitlist(p_id uuid, p_account uuid, p_actor text) returns uuid
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_entry waitlist;
+  v_user uuid;
+begin
+  select * into v_entry from waitlist where id = p_id for update;
+  if not found or v_entry.status = 'declined' then
+    return null;
+  end if;
+  if v_entry.status = 'approved' then
+    return v_entry.account_id;
+  end if;
+  insert into accounts (id, name, email)
+    values (p_account, coalesce(nullif(v_entry.name, ''), v_entry.email), v_entry.email);
+  v_user := ensure_person(v_entry.email, v_entry.language);
+  insert into memberships (account_id, user_id, role) values (p_account, v_user, 'owner');
+  update console_users
+    set welcomed_at = null, welcome_tries = 0, welcome_after = clock_timestamp() where id = v_user;
+  update waitlist
+    set status = 'approved', account_id = p_account, decided_at = clock_timestamp(), decided_by = p_actor
+    where id = p_id;
+  return p_account;
+end
+$$;

@@ -1,0 +1,129 @@
+-- Who may do what, on one page. Money and sessions are written by functions alone: no role may
+-- write their tables.
+
+revoke all on
+  cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
+  claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
+  passkey_challenges, usage_days, usage_rolled, ledger_marks
+  from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
+-- PostgreSQL lets everybody call a new function unless told otherwise.
+revoke execute on all functions in schema public from public;
+grant execute on function lease_length() to public;
+
+-- Every long-running job checks the database's history before it uses a connection.
+grant execute on function mark_ledger(uuid, text, bigint, uuid, uuid, boolean)
+  to svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in;
+
+-- api: answers POST sessions and GET usage.
+grant execute on function reserve_session(
+  uuid, uuid, boolean, text, text, integer, bytea, bytea, text, text
+) to svc_api;
+grant execute on function touch_api_keys(text[]) to svc_api;
+grant execute on function rehash_api_key(text, bytea, bytea, smallint) to svc_api;
+grant execute on function report_peppers(smallint[], bytea[]) to svc_api;
+grant select on api_keys, nodes, cell, cell_peppers to svc_api;
+grant select on accounts, sessions, live_audio to svc_api;
+grant select (account_id, seq, kind, session_id) on txn to svc_api;
+
+-- node: spends credentials and settles streams.
+grant execute on function claim_session(uuid, uuid, uuid, text, bigint) to svc_node;
+grant execute on function close_session(uuid, uuid, text, bigint, text, bigint) to svc_node;
+grant execute on function register_node(text, text, text[], integer) to svc_node;
+grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
+grant execute on function retire_node(text, bigint) to svc_node;
+grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to svc_node;
+grant select on nodes to svc_node;
+grant select (id, status) on accounts to svc_node;
+
+-- sweeper: ends what nobody else ends.
+grant execute on function expire_lapsed(integer) to svc_sweeper;
+grant execute on function fail_orphans(integer) to svc_sweeper;
+grant execute on function forget_idempotency(integer) to svc_sweeper;
+grant select on sweeper_watch, nodes to svc_sweeper;
+
+-- console: a developer's own keys and usage, and the way in.
+grant execute on function create_api_key(uuid, text, bytea, text, text[], timestamptz, smallint) to svc_console;
+grant execute on function revoke_api_key(uuid, text) to svc_console;
+grant select on cell to svc_console;
+grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoked_at, last_used_at)
+  on api_keys to svc_console;
+grant select on accounts, sessions, live_audio to svc_console;
+grant select (account_id, seq, kind, session_id, available_after_ms, reserved_after_ms, consumed_after_ms, created_at)
+  on txn to svc_console;
+grant select on waitlist to svc_console;
+grant insert (id, email, name, purpose, language) on waitlist to svc_console;
+grant execute on function roll_up_usage(uuid, integer) to svc_console;
+grant execute on function erase_account(uuid) to svc_console;
+grant execute on function set_allowed_origins(uuid, text[]) to svc_console;
+grant select on console_users, memberships, invitations, usage_days to svc_console;
+grant update (language, welcomed_at, welcome_tries, welcome_after) on console_users to svc_console;
+-- Joining an account takes an accepted invitation or an approval; leaving it is a plain delete.
+grant update (role), delete on memberships to svc_console;
+grant execute on function invite_member(uuid, uuid, uuid, text, text, text) to svc_console;
+grant execute on function accept_invitation(uuid, uuid) to svc_console;
+grant execute on function decline_invitation(uuid, uuid) to svc_console;
+grant execute on function withdraw_invitation(uuid, uuid) to svc_console;
+grant execute on function forget_person(uuid) to svc_console;
+grant execute on function expire_invitations() to svc_console;
+grant update (email_due_at, email_tries) on invitations to svc_console;
+grant select, delete on passkeys to svc_console;
+grant execute on function find_console_session(text) to svc_console;
+grant execute on function close_console_session(text) to svc_console;
+grant execute on function close_console_sessions(text) to svc_console;
+grant execute on function switch_console_account(text, uuid) to svc_console;
+grant execute on function approve_as_operator(text, uuid, uuid, bigint) to svc_console;
+grant execute on function decline_as_operator(text, uuid) to svc_console;
+grant execute on function set_account_status_as_operator(text, uuid, account_status) to svc_console;
+
+grant select on audit_log, audit_sources to svc_console;
+grant execute on function forget_audit_sources() to svc_console;
+
+-- sign-in: verifies codes and passkeys, and opens sessions. Sees no account, key or usage.
+grant select (id, email) on console_users to svc_sign_in;
+grant execute on function create_sign_in_code(uuid, uuid, bytea, bytea, bytea, interval) to svc_sign_in;
+grant execute on function use_sign_in_code(uuid, bytea[], integer) to svc_sign_in;
+grant execute on function open_console_session(bytea, uuid, text) to svc_sign_in;
+grant execute on function confirm_console_session(text, uuid) to svc_sign_in;
+grant select, insert on passkeys to svc_sign_in;
+-- A passkey changes only by being used.
+grant update (counter, last_used_at) on passkeys to svc_sign_in;
+grant select, insert, delete on passkey_challenges to svc_sign_in;
+
+-- auditor: reads the books and nothing secret.
+grant select on
+  accounts, waitlist, nodes, live_audio, sweeper_watch, ledger_marks, sessions, txn, entry, claim_log, schema_migrations to svc_auditor;
+grant select (account_id, session_id, expires_at) on idempotency to svc_auditor;
+grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoked_at, last_used_at, pepper_id)
+  on api_keys to svc_auditor;
+
+grant select on audit_log, audit_sources, cell, cell_peppers to svc_auditor;
+grant select (id, email) on console_users to svc_auditor;
+grant execute on function log_command(text) to svc_auditor;
+
+-- operator: svc-admin. Credit only by posting, never by writing a balance.
+grant svc_auditor to svc_operator;
+grant execute on function grant_credit(uuid, bigint, text, text, uuid) to svc_operator;
+grant execute on function adjust_credit(uuid, bigint, text, text, uuid) to svc_operator;
+grant execute on function set_concurrency(uuid, integer) to svc_operator;
+grant execute on function create_api_key(uuid, text, bytea, text, text[], timestamptz, smallint) to svc_operator;
+grant execute on function revoke_api_key(uuid, text) to svc_operator;
+grant execute on function approve_waitlist(uuid, uuid, text) to svc_operator;
+grant insert (id, name, email) on accounts to svc_operator;
+grant update (name, email, status, allowed_origins) on accounts to svc_operator;
+grant update (status, decided_at, decided_by) on waitlist to svc_operator;
+grant select (id, email, is_operator) on console_users to svc_operator;
+grant execute on function set_operator(text, boolean) to svc_operator;
+grant execute on function accept_ledger_history(text) to svc_operator;
+
+-- mover: takes an account from one cell to another. Imports whole accounts, and nothing into one that lives here.
+grant svc_auditor to svc_mover;
+grant execute on function freeze_account(uuid, uuid, text) to svc_mover;
+grant execute on function seal_account(uuid, uuid) to svc_mover;
+grant execute on function cancel_move(uuid) to svc_mover;
+grant execute on function export_account(uuid) to svc_mover;
+grant execute on function digest_account(uuid) to svc_mover;
+grant execute on function begin_import(uuid, text, text) to svc_mover;
+grant execute on function import_rows(uuid, uuid, text, text[]) to svc_mover;
+grant execute on function end_import(uuid, uuid, text) to svc_mover;
+grant execute on function depart_account(uuid, uuid) to svc_mover;
+grant execute on function open_account(uuid, uuid) to svc_mover;

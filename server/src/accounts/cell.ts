@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto';
+import type { Queryable } from '../platform/db.ts';
+import { queryRows, statement, text } from '../platform/statement.ts';
+import type { Peppers } from './peppers.ts';
+
+/** Two characters that begin the public id of every key made in the cell. Lower case: it is a host name, too. */
+export const CELL_ID = /^[0-9a-z]{2}$/;
+
+const FIND = statement('select id from cell', { id: text() });
+const SET = statement('select set_cell($1) as cell', { cell: text() });
+
+/** Null: a service with one cell, whose keys name none. */
+export async function findCell(db: Queryable): Promise<string | null> {
+  const [row] = await queryRows(db, FIND, []);
+  return row?.id ?? null;
+}
+
+/** Names this database's cell once and for all. Returns the name it has, which may be another. */
+export async function setCell(db: Queryable, id: string): Promise<string> {
+  const [row] = await queryRows(db, SET, [id]);
+  return row?.cell ?? id;
+}
+
+/**
+ * Records which peppers this process knows, so that an account moves only to a cell that can verify its keys. A
+ * fingerprint says nothing about the secret.
+ */
+export async function reportPeppers(db: Queryable, peppers: Peppers): Promise<void> {
+  await db.query('select report_peppers($1::smallint[], $2::bytea[])', [
+    peppers.map(({ id }) => id),
+    peppers.map(({ secret }) => fingerprint(secret)),
+  ]);
+}
+
+function fingerprint(secret: Buffer): Buffer {
+  return createHmac('sha256', secret).update('svc-asr pepper').digest().subarray(0, 8);
+}

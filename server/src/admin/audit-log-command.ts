@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { listAuditLog } from '../accounts/audit-log.ts';
+import { parseCount, parseUuid } from './arguments.ts';
+import type { RunCommand } from './context.ts';
+import { examples } from './examples.ts';
+
+export function addAuditLogCommand(program: Command, run: RunCommand): void {
+  const command = program
+    .command('audit-log')
+    .description(
+      'who changed what: sign-ins, keys, members, credit, limits, commands; newest first',
+    )
+    .option('--account <id>', 'only this account', parseUuid)
+    .option('--limit <count>', 'how many at most', parseCount(1, 100_000), 50)
+    .action((options: { account?: string; limit: number }) =>
+      run(async ({ db, output }) => {
+        const { account, limit } = options;
+        const entries = await listAuditLog(db, { accountId: account ?? null, limit });
+        output.show(entries.map((entry) => ({ ...entry })));
+      }, 'svc_auditor'),
+    );
+  examples(command, [
+    'audit-log --limit 200',
+    'audit-log --account 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 --json',
+  ]);
+}

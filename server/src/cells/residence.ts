@@ -1,0 +1,15 @@
+import type { Queryable } from '../platform/db.ts';
+import { nullable, queryRows, statement, text } from '../platform/statement.ts';
+import type { Residence } from './move-steps.ts';
+
+const FIND = statement('select move_state, move_id, move_cell from accounts where id = $1', {
+  move_state: nullable(text<NonNullable<Residence['state']>>()),
+  move_id: nullable(text()),
+  move_cell: nullable(text()),
+});
+
+export async function readResidence(db: Queryable, accountId: string): Promise<Residence> {
+  const [row] = await queryRows(db, FIND, [accountId]);
+  if (row === undefined) return { state: 'absent', moveId: null, otherCell: null };
+  return { state: row.move_state, moveId: row.move_id, otherCell: row.move_cell };
+}

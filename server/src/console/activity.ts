@@ -1,0 +1,28 @@
+import type { Activity } from '@svc-asr/protocol/console.ts';
+import type { FastifyInstance } from 'fastify';
+import { listAuditLog } from '../accounts/audit-log.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import { memberOf, requireOwner } from './guard.ts';
+
+const SHOWN = 200;
+
+/** The audit log of an account, for its owners. */
+export function activityRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  app.get('/activity', { onRequest: requireOwner }, async (request): Promise<Activity> => {
+    const { accountId } = memberOf(request);
+    const entries = await listAuditLog(deps.db, { accountId, limit: SHOWN });
+    return {
+      data: entries.map((entry) => ({
+        id: entry.id,
+        at: entry.at.toISOString(),
+        action: entry.action,
+        actor: entry.actor,
+        target: entry.target,
+        before: entry.before,
+        after: entry.after,
+        source: entry.source,
+        request_id: entry.request_id,
+      })),
+    };
+  });
+}

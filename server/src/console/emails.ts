@@ -1,0 +1,123 @@
+import { CONSOLE_LIMITS, type ConsoleLanguage } from '@svc-asr/protocol/console.ts';
+
+export interface Email {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Plain text, readable on every phone. The only link is the console's own address. */
+const TEXTS = {
+  en: {
+    codeSubject: (code: string) => `${code} is your svc-asr sign-in code`,
+    code: (code: string, minutes: number) => `Your sign-in code is
+
+    ${code}
+
+It works once, for ${minutes} minutes, in the browser that requested it.
+We never ask for it by phone or message. If you didn't request it, ignore this email. Nobody can sign in without the code.
+`,
+    welcomeSubject: 'You have access to svc-asr',
+    welcome: (
+      url: string,
+    ) => `Welcome. You can now sign in to the svc-asr console with this email address:
+
+    ${url}
+
+Try the playground, create an API key for your server and see your usage there.
+`,
+    invitationSubject: 'You are invited to an svc-asr account',
+    invitation: (
+      url: string,
+    ) => `You are invited to join an account of the svc-asr speech recognition service.
+Sign in with this email address to see who invited you, and to accept or decline:
+
+    ${url}
+
+The invitation expires after 14 days. If you don't know what this is about, ignore this email. Nothing happens unless you accept.
+`,
+    passkeySubject: 'A passkey was added to your svc-asr account',
+    passkey: (
+      url: string,
+    ) => `You can now sign in to the svc-asr console with it. All your passkeys are listed here:
+
+    ${url}
+
+If you didn't add it, remove it there now and contact the operator of this service.
+`,
+  },
+  sw: {
+    codeSubject: (code: string) => `${code} ni msimbo wako wa kuingia svc-asr`,
+    code: (code: string, minutes: number) => `Msimbo wako wa kuingia ni
+
+    ${code}
+
+Hutumika mara moja, kwa dakika ${minutes}, kwenye kivinjari kilichouomba.
+Hatuuombi kamwe kwa simu au ujumbe. Ikiwa hukuuomba, puuza barua hii: bila msimbo hakuna anayeingia.
+`,
+    welcomeSubject: 'Una ruhusa ya kutumia svc-asr',
+    welcome: (
+      url: string,
+    ) => `Karibu. Sasa unaweza kuingia kwenye konsoli ya svc-asr kwa anwani hii ya barua pepe:
+
+    ${url}
+
+Huko utaongea kwenye jaribio, utaunda ufunguo wa API wa seva yako na kuona unachotumia.
+`,
+    invitationSubject: 'Umealikwa kwenye akaunti ya svc-asr',
+    invitation: (
+      url: string,
+    ) => `Umealikwa kujiunga na akaunti ya huduma ya utambuzi wa usemi ya svc-asr.
+Ingia kwa anwani hii ya barua pepe ili uone aliyekualika, kisha ukubali au ukatae:
+
+    ${url}
+
+Mwaliko huisha baada ya siku 14. Ikiwa hujui unahusu nini, puuza barua hii. Hakuna kinachotokea usipokubali.
+`,
+    passkeySubject: 'Ufunguo wa siri umeongezwa kwenye akaunti yako ya svc-asr',
+    passkey: (
+      url: string,
+    ) => `Kuanzia sasa unakuingiza kwenye konsoli ya svc-asr. Funguo zako zote za siri ziko hapa:
+
+    ${url}
+
+Ikiwa si wewe uliyeuongeza, uondoe hapo mara moja, na umwandikie mwendeshaji wa huduma hii.
+`,
+  },
+} as const satisfies Record<ConsoleLanguage, unknown>;
+
+export function codeEmail(input: { to: string; code: string; language: ConsoleLanguage }): Email {
+  const texts = TEXTS[input.language];
+  const half = CONSOLE_LIMITS.codeDigits / 2;
+  const spaced = `${input.code.slice(0, half)} ${input.code.slice(half)}`;
+  return {
+    to: input.to,
+    subject: texts.codeSubject(spaced),
+    text: texts.code(spaced, CONSOLE_LIMITS.codeLifetimeMs / 60_000),
+  };
+}
+
+interface LinkInput {
+  readonly to: string;
+  readonly language: ConsoleLanguage;
+  readonly publicUrl: string;
+}
+
+export function welcomeEmail(input: LinkInput): Email {
+  const texts = TEXTS[input.language];
+  const url = new URL('/app', input.publicUrl).href;
+  return { to: input.to, subject: texts.welcomeSubject, text: texts.welcome(url) };
+}
+
+/** Contains no text from the inviter, so that invitations cannot be used to send messages. */
+export function invitationEmail(input: LinkInput): Email {
+  const texts = TEXTS[input.language];
+  const url = new URL('/app', input.publicUrl).href;
+  return { to: input.to, subject: texts.invitationSubject, text: texts.invitation(url) };
+}
+
+export function passkeyEmail(input: LinkInput): Email {
+  const texts = TEXTS[input.language];
+  const url = new URL('/app/settings', input.publicUrl).href;
+  return { to: input.to, subject: texts.passkeySubject, text: texts.passkey(url) };
+}

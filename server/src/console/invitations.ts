@@ -1,0 +1,70 @@
+import { SwitchAccount, type Invitation, type InvitationList } from '@svc-asr/protocol/console.ts';
+import type { FastifyInstance } from 'fastify';
+import {
+  acceptInvitation,
+  declineInvitation,
+  listReceivedInvitations,
+  type ReceivedInvitation,
+} from '../accounts/invitations.ts';
+import { listMemberships } from '../accounts/members.ts';
+import { audited } from './audited.ts';
+import { switchAccount } from './browser-sessions.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import { ConsoleError } from './console-error.ts';
+import { signedInOf } from './guard.ts';
+import { idParam, type IdParam } from './id-param.ts';
+
+/** The accounts of one person: joining by invitation, and moving between them. */
+export function invitationRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  app.get('/invitations', async (request): Promise<InvitationList> => {
+    const received = await listReceivedInvitations(deps.db, signedInOf(request).userId);
+    return { data: received.map(presentInvitation) };
+  });
+
+  app.post<IdParam>('/invitations/:id/accept', { schema: { params: idParam } }, async (request) => {
+    const { userId, token, account } = signedInOf(request);
+    const invitation = { userId, id: request.params.id };
+    const accountId = await audited(deps.db, request, (db) => acceptInvitation(db, invitation));
+    if (accountId === null) throw new ConsoleError('not_found');
+    if (account === null) await switchAccount(deps.db, { token, accountId });
+    return {};
+  });
+
+  app.post<IdParam>(
+    '/invitations/:id/decline',
+    { schema: { params: idParam } },
+    async (request) => {
+      const { userId } = signedInOf(request);
+      const invitation = { userId, id: request.params.id };
+      const declined = await audited(deps.db, request, (db) => declineInvitation(db, invitation));
+      if (!declined) throw new ConsoleError('not_found');
+      return {};
+    },
+  );
+
+  app.post<{ Body: { account_id: string } }>(
+    '/accounts/switch',
+    { schema: { body: SwitchAccount } },
+    async (request) => {
+      const { userId, token } = signedInOf(request);
+      const accountId = request.body.account_id;
+      const accounts = await listMemberships(deps.db, userId);
+      if (!accounts.some((known) => known.accountId === accountId)) {
+        throw new ConsoleError('not_found');
+      }
+      await switchAccount(deps.db, { token, accountId });
+      return {};
+    },
+  );
+}
+
+function presentInvitation(invitation: ReceivedInvitation): Invitation {
+  return {
+    id: invitation.id,
+    account: invitation.accountName,
+    invited_by: invitation.invitedBy,
+    role: invitation.role,
+    sent_at: invitation.createdAt.toISOString(),
+    expires_at: invitation.expiresAt.toISOString(),
+  };
+}

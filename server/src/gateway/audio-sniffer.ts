@@ -1,0 +1,84 @@
+import { AUDIO } from '@svc-asr/protocol';
+
+/** Checks the first second of audio for wrong formats, which would otherwise give garbage without an error. */
+export interface Suspicion {
+  readonly seenBytes: number;
+  readonly head: readonly number[];
+  readonly zeroBytes: number;
+  readonly base64Bytes: number;
+  readonly clippedSamples: number;
+}
+
+export const UNSUSPECTING: Suspicion = {
+  seenBytes: 0,
+  head: [],
+  zeroBytes: 0,
+  base64Bytes: 0,
+  clippedSamples: 0,
+};
+
+const FIRST_SECOND_BYTES = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
+/** Loud speech reaches full scale occasionally. Only wrongly scaled audio stays there. */
+const CLIPPED_SHARE = 0.25;
+const CONTAINERS = [
+  { magic: [0x52, 0x49, 0x46, 0x46], hint: 'This looks like a WAV file. Send the samples only.' },
+  { magic: [0x4f, 0x67, 0x67, 0x53], hint: 'This looks like Ogg. Decode it to 16 kHz PCM first.' },
+  { magic: [0x49, 0x44, 0x33], hint: 'This looks like MP3. Decode it to 16 kHz PCM first.' },
+  { magic: [0x66, 0x4c, 0x61, 0x43], hint: 'This looks like FLAC. Decode it to 16 kHz PCM first.' },
+  { magic: [0x1a, 0x45, 0xdf, 0xa3], hint: 'This looks like WebM. Decode it to 16 kHz PCM first.' },
+] as const;
+
+/** The next state, or the hint that ends the watch; null once a second has passed without one. */
+export function examine(suspicion: Suspicion, pcm: Uint8Array): Suspicion | string | null {
+  const part = pcm.subarray(0, FIRST_SECOND_BYTES - suspicion.seenBytes);
+  const head =
+    suspicion.head.length < 4 ? [...suspicion.head, ...part.subarray(0, 4)] : suspicion.head;
+  const container = CONTAINERS.find(({ magic }) => magic.every((byte, at) => head[at] === byte));
+  if (container !== undefined) return container.hint;
+
+  const counted = count(suspicion, part, head);
+  return counted.seenBytes < FIRST_SECOND_BYTES ? counted : judge(counted);
+}
+
+function count(before: Suspicion, part: Uint8Array, head: readonly number[]): Suspicion {
+  let { zeroBytes, base64Bytes, clippedSamples } = before;
+  for (let at = 0; at + 1 < part.byteLength; at += 2) {
+    const low = part[at] ?? 0;
+    const high = part[at + 1] ?? 0;
+    if (low === 0) zeroBytes += 1;
+    if (high === 0) zeroBytes += 1;
+    if (isBase64(low)) base64Bytes += 1;
+    if (isBase64(high)) base64Bytes += 1;
+    if ((low === 0xff && high === 0x7f) || (low <= 1 && high === 0x80)) clippedSamples += 1;
+  }
+  return {
+    seenBytes: before.seenBytes + part.byteLength,
+    head: head.slice(0, 4),
+    zeroBytes,
+    base64Bytes,
+    clippedSamples,
+  };
+}
+
+function judge(seen: Suspicion): string | null {
+  if (seen.zeroBytes === seen.seenBytes) {
+    return 'The first second is all zeros. Check that the microphone is on and allowed.';
+  }
+  if (seen.base64Bytes === seen.seenBytes) {
+    return 'This looks like base64 text. Send the bytes themselves as binary frames.';
+  }
+  if (seen.clippedSamples * 2 > seen.seenBytes * CLIPPED_SHARE) {
+    return 'Most samples are at full scale. Check the gain and the conversion to 16 bits.';
+  }
+  return null;
+}
+
+function isBase64(byte: number): boolean {
+  return (
+    (byte >= 0x41 && byte <= 0x5a) ||
+    (byte >= 0x61 && byte <= 0x7a) ||
+    (byte >= 0x2f && byte <= 0x39) ||
+    byte === 0x2b ||
+    byte === 0x3d
+  );
+}

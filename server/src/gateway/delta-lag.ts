@@ -1,0 +1,56 @@
+import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
+
+const MARK_EVERY_SAMPLES = AUDIO.sampleRateHz / 20;
+/** Marks of audio that no delta has covered yet: ten seconds of speech. */
+const MARKS_MAX = 200;
+/** A speaker whose network paused may send this much at once and still counts as live. */
+const CATCH_UP_MS = (3 * CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
+
+interface Mark {
+  readonly utterance: number;
+  readonly samples: number;
+  readonly atMs: number;
+}
+
+/**
+ * Measures how long deltas take, from the arrival of the audio that they cover. Somebody who sends faster than speech
+ * waits for their own backlog, so their audio counts as arriving at the pace of speech.
+ */
+export class DeltaLag {
+  #utterance = 0;
+  #samples = 0;
+  #markedSamples = 0;
+  #spokenAtMs = 0;
+  #marks: Mark[] = [];
+
+  heard(samples: number, nowMs: number): void {
+    this.#samples += samples;
+    const lastedMs = (samples * 1000) / AUDIO.sampleRateHz;
+    this.#spokenAtMs = Math.max(this.#spokenAtMs, nowMs - CATCH_UP_MS) + lastedMs;
+    if (this.#samples - this.#markedSamples < MARK_EVERY_SAMPLES) return;
+    this.#markedSamples = this.#samples;
+    const atMs = Math.max(nowMs, this.#spokenAtMs);
+    this.#marks.push({ utterance: this.#utterance, samples: this.#samples, atMs });
+    if (this.#marks.length > MARKS_MAX) this.#marks.shift();
+  }
+
+  /** After a flush or a reset. */
+  nextUtterance(): void {
+    this.#utterance += 1;
+    this.#samples = 0;
+    this.#markedSamples = 0;
+  }
+
+  /** The lag of a delta, or null if it covers no audio that an earlier one did not. */
+  said(
+    delta: { readonly utterance: number; readonly samples: number },
+    nowMs: number,
+  ): number | null {
+    const isCovered = ({ utterance, samples }: Mark): boolean =>
+      utterance < delta.utterance || (utterance === delta.utterance && samples <= delta.samples);
+    const at = this.#marks.findIndex((mark) => !isCovered(mark));
+    const covered = this.#marks.splice(0, at === -1 ? this.#marks.length : at).at(-1);
+    if (covered?.utterance !== delta.utterance) return null;
+    return Math.max(0, nowMs - covered.atMs);
+  }
+}

@@ -1,0 +1,286 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AUDIO, type FinalEvent, type ServerEvent } from '@svc-asr/protocol';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { parseTextMessage } from './pcm-frames.ts';
+import { onMessage } from './stream-messages.ts';
+import { startStream, type Step, type StreamState } from './stream-state.ts';
+import { onAudio, onDrainDeadline, onEngineEvent, onReady, onTick } from './stream.ts';
+
+const BYTES_PER_MS = (AUDIO.sampleRateHz / 1000) * AUDIO.bytesPerSample;
+const FRAME_MS = 100;
+const SPOKEN = speech('kikuyu-1').pcm;
+const SESSION = {
+  sessionId: '3f0f5fd0-5f3c-4ad6-8a53-9d2a4b0f6a11',
+  requestId: '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d',
+  model: 'svc-asr-kikuyu-v1',
+  reservedMs: 300_000,
+} as const;
+
+/** Drives the rules with an engine that answers flushes in order, when it is told to. */
+class Driver {
+  state: StreamState = startStream({ session: SESSION, nowMs: 0 });
+  readonly sent: ServerEvent[] = [];
+  /** Audio that the engine got, by utterance. */
+  readonly heardBytes: number[] = [0];
+  readonly pending: number[] = [];
+  isEnded = false;
+  nowMs = 0;
+
+  constructor(endpointing: unknown = {}) {
+    this.#take(onReady(this.state, { chunkSamples: 17_920, nowMs: 0 }));
+    this.message({ type: 'config', endpointing });
+  }
+
+  /** The caller speaks, or is silent, in frames of 100 ms at the speed of speech, or faster. */
+  audio(kind: 'speech' | 'silence', ms: number, speed = 1): this {
+    for (let at = 0; at < ms; at += FRAME_MS) {
+      const bytes = Math.min(FRAME_MS, ms - at) * BYTES_PER_MS;
+      const from = (at * BYTES_PER_MS) % (SPOKEN.byteLength - bytes);
+      const frame = kind === 'silence' ? new Uint8Array(bytes) : SPOKEN.slice(from, from + bytes);
+      this.nowMs += FRAME_MS / speed;
+      this.#take(onAudio(this.state, { frame, nowMs: this.nowMs }));
+    }
+    return this;
+  }
+
+  message(message: unknown): this {
+    const parsed = parseTextMessage(Buffer.from(JSON.stringify(message)));
+    return this.#take(onMessage(this.state, { message: parsed, nowMs: this.nowMs }));
+  }
+
+  /** The engine answers its oldest flush. */
+  answer(text: string): this {
+    const utterance = this.pending.shift();
+    if (utterance === undefined) return this;
+    const words = text === '' ? [] : [{ text, startMs: 0, endMs: 80, confidence: 0.5 }];
+    return this.#take(
+      onEngineEvent(this.state, {
+        event: { type: 'final', utterance, text, words, samples: 0 },
+        nowMs: 0,
+      }),
+    );
+  }
+
+  answerAll(text: string): this {
+    while (this.pending.length > 0) this.answer(text);
+    return this;
+  }
+
+  tick(ms: number): this {
+    this.nowMs += ms;
+    return this.#take(onTick(this.state, { nowMs: this.nowMs, reading: true }));
+  }
+
+  drainDeadline(): this {
+    return this.#take(onDrainDeadline(this.state, this.nowMs));
+  }
+
+  finals(): FinalEvent[] {
+    return this.sent.filter((event) => event.type === 'final');
+  }
+
+  types(): string[] {
+    return this.sent.map(({ type }) => type).filter((type) => type !== 'ready');
+  }
+
+  #take([state, actions]: Step): this {
+    this.state = state;
+    for (const action of actions) {
+      if (action.do === 'send') this.sent.push(action.event);
+      if (action.do === 'end') this.isEnded = true;
+      const current = this.heardBytes.length - 1;
+      if (action.do === 'recognize') {
+        this.heardBytes[current] = (this.heardBytes[current] ?? 0) + action.pcm.byteLength;
+      }
+      if (action.do === 'flush') this.pending.push(current);
+      if (action.do === 'flush' || action.do === 'reset') this.heardBytes.push(0);
+    }
+    return this;
+  }
+}
+
+describe('config.endpointing', () => {
+  test('is acknowledged with the values in force', () => {
+    const { sent } = new Driver({ silence_ms: 500 });
+    expect(sent.at(-1)).toMatchObject({
+      type: 'config_ack',
+      endpointing: { silence_ms: 500, max_utterance_ms: 30_000 },
+    });
+    expect(new Driver(false).sent.at(-1)).toMatchObject({ endpointing: false });
+  });
+
+  test.each([
+    true,
+    null,
+    [],
+    { silence_ms: 199 },
+    { silence_ms: 5_001 },
+    { silence_ms: 700.5 },
+    { silence_ms: '700' },
+    { max_utterance_ms: 4_999 },
+    { max_utterance_ms: 60_001 },
+  ])('refuses %j and changes nothing', (endpointing) => {
+    const driver = new Driver({ silence_ms: 500 }).message({ type: 'config', endpointing });
+    expect(driver.sent.at(-1)).toMatchObject({ type: 'error', code: 'invalid_endpointing' });
+    driver.message({ type: 'config' });
+    expect(driver.sent.at(-1)).toMatchObject({ endpointing: { silence_ms: 500 } });
+  });
+});
+
+describe('an endpoint', () => {
+  test('ends the utterance after the silence, with speech events around it', () => {
+    const driver = new Driver()
+      .audio('silence', 500)
+      .audio('speech', 1_500)
+      .audio('silence', 1_000);
+    driver.answer('mũndũ');
+    expect(driver.types()).toEqual(['config_ack', 'speech_started', 'speech_ended', 'final']);
+    const [final] = driver.finals();
+    expect(final).toMatchObject({ reason: 'endpoint', utterance: 0, start_ms: 0, confidence: 0.5 });
+    expect(final?.end_ms).toBeGreaterThanOrEqual(2_000 + 500);
+    expect(final?.end_ms).toBeLessThanOrEqual(2_000 + 800);
+  });
+
+  test('is not sent unless the client enables endpointing', () => {
+    const driver = new Driver(false).audio('speech', 1_500).audio('silence', 3_000);
+    expect(driver.pending).toEqual([]);
+    expect(driver.types()).toEqual(['config_ack']);
+  });
+
+  test('is sent after a timeout when audio stops in the middle of speech', () => {
+    const driver = new Driver().audio('speech', 1_200).tick(600);
+    expect(driver.pending).toEqual([]);
+    driver.tick(400);
+    expect(driver.pending).toEqual([0]);
+    expect(driver.types()).toContain('speech_ended');
+    expect(driver.tick(5_000).pending).toEqual([0]);
+  });
+
+  test('does not cut a file in mid-speech when its network stalls for seconds', () => {
+    const driver = new Driver().audio('speech', 3_000, 10).tick(3_000);
+    expect(driver.pending).toEqual([]);
+    driver.audio('speech', 1_000, 10).tick(6_000);
+    expect(driver.pending).toEqual([0]);
+  });
+
+  test('is sent at max_utterance_ms at the latest, or at a short pause just before it', () => {
+    const driver = new Driver({ silence_ms: 2_000, max_utterance_ms: 5_000 });
+    driver.audio('speech', 12_000).answerAll('mũndũ');
+    for (const { audio_ms } of driver.finals()) expect(audio_ms).toBeLessThanOrEqual(5_000);
+    expect(driver.finals().length).toBeGreaterThanOrEqual(2);
+    const paused = new Driver({ silence_ms: 2_000, max_utterance_ms: 5_000 });
+    paused.audio('speech', 3_900).audio('silence', 400).answerAll('mũndũ');
+    expect(paused.finals()).toHaveLength(1);
+  });
+
+  test('without a recognised word is not sent, and its audio joins the next utterance', () => {
+    const driver = new Driver().audio('speech', 1_000).audio('silence', 1_000).answer('');
+    expect(driver.finals()).toEqual([]);
+    driver.audio('speech', 1_000).audio('silence', 1_000).answer('mũndũ');
+    const [final] = driver.finals();
+    expect(final).toMatchObject({ utterance: 1, start_ms: 0 });
+    // Word times count from where the engine began to hear, not from the joined audio.
+    expect(final?.words[0]?.start_ms).toBeGreaterThan(1_000);
+  });
+
+  test('leaves a flush its own final, in order', () => {
+    const driver = new Driver().audio('speech', 1_000).audio('silence', 1_000);
+    driver.audio('speech', 500).message({ type: 'flush', id: 'mine' });
+    driver.answer('mũndũ').answer('mũgo');
+    expect(driver.finals().map(({ reason, text }) => [reason, text])).toEqual([
+      ['endpoint', 'mũndũ'],
+      ['flush', 'mũgo'],
+    ]);
+  });
+
+  test('does not shift timestamps: after 50 endpoints they have not drifted', () => {
+    const driver = new Driver();
+    for (let turn = 0; turn < 50; turn += 1) {
+      driver.audio('speech', 900).audio('silence', 1_100).answerAll('mũndũ');
+    }
+    driver.message({ type: 'flush' }).answer('mũgo');
+    const finals = driver.finals();
+    expect(finals.filter(({ reason }) => reason === 'endpoint')).toHaveLength(50);
+    expect(finals.at(-1)?.end_ms).toBe(100_000);
+    for (const [at, final] of finals.entries()) {
+      expect(final.start_ms).toBe(finals[at - 1]?.end_ms ?? 0);
+    }
+  });
+});
+
+type Command =
+  | { readonly do: 'speech' | 'silence'; readonly ms: number }
+  | { readonly do: 'flush' | 'reset' | 'answer' | 'answer empty' | 'stall' | 'drain' };
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({
+    do: fc.constantFrom('speech' as const, 'silence' as const),
+    ms: fc.integer({ min: 1, max: 30 }).map((hundreds) => hundreds * 100),
+  }),
+  fc.record({
+    do: fc.constantFrom(
+      'flush' as const,
+      'reset' as const,
+      'answer' as const,
+      'answer empty' as const,
+      'stall' as const,
+      'drain' as const,
+    ),
+  }),
+);
+
+function obey(driver: Driver, command: Command): void {
+  switch (command.do) {
+    case 'speech':
+    case 'silence':
+      driver.audio(command.do, command.ms);
+      break;
+    case 'flush':
+    case 'reset':
+      driver.tick(300).message({ type: command.do });
+      break;
+    case 'answer':
+      driver.answer('mũndũ');
+      break;
+    case 'answer empty':
+      driver.answer('');
+      break;
+    case 'stall':
+      driver.tick(1_500);
+      break;
+    case 'drain':
+      driver.drainDeadline();
+      break;
+  }
+}
+
+test('any interleaving puts each accepted sample into exactly one final or reset', () => {
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
+      const driver = new Driver({ silence_ms: 300, max_utterance_ms: 5_000 });
+      for (const one of commands) obey(driver, one);
+      if (!driver.isEnded) driver.tick(300).message({ type: 'flush' });
+      driver.answerAll('mũndũ');
+      const covered = driver.sent.flatMap((event) => {
+        if (event.type === 'final') return [[event.start_ms, event.end_ms] as const];
+        if (event.type !== 'reset_ack') return [];
+        return [[event.total_audio_ms - event.discarded_ms, event.total_audio_ms] as const];
+      });
+      let at = 0;
+      for (const [start, end] of covered) {
+        expect(start).toBe(at);
+        at = end;
+      }
+      expect(at).toBe(driver.state.meter.acceptedSamples / 16);
+      // The engine heard what was accepted, no more and no less.
+      const heard = driver.heardBytes.reduce((sum, bytes) => sum + bytes, 0);
+      expect(heard / AUDIO.bytesPerSample).toBe(driver.state.meter.acceptedSamples);
+      const speechEvents = driver.types().filter((type) => type.startsWith('speech_'));
+      for (const [at, type] of speechEvents.entries()) {
+        expect(type).toBe(at % 2 === 0 ? 'speech_started' : 'speech_ended');
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,221 @@
+import type { FrameVerdict, SpeechDetector } from '@svc-asr/engine';
+import { AUDIO, ENDPOINTING, type ServerEvent } from '@svc-asr/protocol';
+import { momentMs } from './metering.ts';
+import type { Action, Marker, Step, StreamState } from './stream-state.ts';
+
+/** Finds the end of each turn by itself, when the client asked for it: see docs/streaming.md. */
+
+export interface EndpointingRules {
+  readonly silenceMs: number;
+  readonly maxUtteranceMs: number;
+}
+
+/** The state of endpointing. The detector holds the audio's recent past and changes with every frame. */
+export interface Turns {
+  readonly rules: EndpointingRules;
+  readonly detector: SpeechDetector;
+  /** The stream's sample at which the detector began to listen. */
+  readonly originSample: number;
+  /** End of the announced speech so far, in samples of the stream. Null between turns. */
+  readonly speechEndSample: number | null;
+  /** Where the announced speech started, and when its first audio arrived. */
+  readonly speechStart: { readonly sample: number; readonly atMs: number };
+}
+
+const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
+/** From this share of the longest utterance on, a short pause ends it. */
+const NEARLY_TOO_LONG = 0.75;
+const SHORT_PAUSE_MS = 200;
+/** Added to the silence when audio stops arriving, because a network stall is not a pause in speech. */
+const JITTER_MS = 200;
+/** A client that is this far ahead of real time sends a file. Its pauses are the network's, and may be longer. */
+const FILE_AHEAD_MS = 1_000;
+const FILE_JITTER_MS = 5_000;
+/** Endpoints wait while this many finals are outstanding. */
+const FINALS_PENDING_MAX = 32;
+
+/** Reads `config.endpointing`: rules, null for false, or undefined when it is invalid. */
+export function parseEndpointing(value: unknown): EndpointingRules | null | undefined {
+  if (value === false) return null;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const fields = new Map(Object.entries(value));
+  const silenceMs = integerIn(fields.get('silence_ms'), ENDPOINTING.silenceMs);
+  const maxUtteranceMs = integerIn(fields.get('max_utterance_ms'), ENDPOINTING.maxUtteranceMs);
+  if (silenceMs === null || maxUtteranceMs === null) return undefined;
+  return { silenceMs, maxUtteranceMs };
+}
+
+function integerIn(
+  value: unknown,
+  range: { min: number; max: number; default: number },
+): number | null {
+  if (value === undefined) return range.default;
+  if (typeof value !== 'number' || !Number.isInteger(value)) return null;
+  return value >= range.min && value <= range.max ? value : null;
+}
+
+/** Turns endpointing on, off, or to other rules. A detector that listens already keeps its noise floor. */
+export function configureEndpointing(
+  state: StreamState,
+  rules: EndpointingRules | null,
+): StreamState {
+  if (rules === null) return { ...state, turns: null };
+  if (state.turns !== null) return { ...state, turns: { ...state.turns, rules } };
+  const originSample = state.meter.acceptedSamples;
+  const turns: Turns = {
+    rules,
+    detector: state.createDetector(originSample),
+    originSample,
+    speechEndSample: null,
+    speechStart: { sample: originSample, atMs: state.lastAudioAtMs },
+  };
+  return { ...state, turns };
+}
+
+/** Recognises accepted audio, and ends an utterance at the very sample at which its silence is long enough. */
+export function hearTurns(state: StreamState, pcm: Uint8Array, initial: Turns): Step {
+  const samples = toSamples(pcm);
+  const firstSample = state.meter.acceptedSamples - samples.length;
+  const actions: Action[] = [];
+  let now = state;
+  let turns = initial;
+  let recognised = 0;
+  for (let at = 0; at < samples.length;) {
+    const end = Math.min(samples.length, at + turns.detector.missing);
+    const verdict = turns.detector.push(samples.subarray(at, end));
+    at = end;
+    if (verdict === null) continue;
+    const heard = follow(now, turns, verdict);
+    turns = heard.turns;
+    actions.push(...heard.actions);
+    now = { ...now, turns };
+    const atSample = firstSample + at;
+    if (!isOver(now, turns, verdict, atSample)) continue;
+    actions.push({ do: 'recognize', pcm: bytesOf(pcm, recognised, at) });
+    recognised = at;
+    const [next, ending] = endUtterance(now, turns, atSample);
+    actions.push(...ending);
+    now = next;
+    turns = now.turns ?? turns;
+  }
+  if (recognised < samples.length) {
+    actions.push({ do: 'recognize', pcm: bytesOf(pcm, recognised, samples.length) });
+  }
+  return [now, actions];
+}
+
+/** Ends an utterance after a timeout when audio stops during speech, as with a muted microphone. */
+export function endStalledTurn(state: StreamState, nowMs: number): Step {
+  const { turns } = state;
+  if (turns === null || turns.speechEndSample === null) return [state, []];
+  const silentMs = (state.meter.acceptedSamples - turns.speechEndSample) / SAMPLES_PER_MS;
+  const spokenMs = (turns.speechEndSample - turns.speechStart.sample) / SAMPLES_PER_MS;
+  const aheadMs = spokenMs - (state.lastAudioAtMs - turns.speechStart.atMs);
+  const jitterMs = aheadMs > FILE_AHEAD_MS ? FILE_JITTER_MS : JITTER_MS;
+  const stalledMs = nowMs - state.lastAudioAtMs - jitterMs;
+  if (stalledMs <= 0 || silentMs + stalledMs < turns.rules.silenceMs) return [state, []];
+  if (!mayEnd(state)) return [state, []];
+  return endUtterance(state, turns, state.meter.acceptedSamples);
+}
+
+/** Announces the end of speech that is cut short by a flush, a reset or the end of the stream. */
+export function endSpeech(state: StreamState): Step {
+  const { turns } = state;
+  if (turns === null) return [state, []];
+  turns.detector.endSpeech();
+  if (turns.speechEndSample === null) return [state, []];
+  const event: ServerEvent = {
+    type: 'speech_ended',
+    utterance: state.utterance,
+    audio_ms: momentMs(Math.max(turns.speechEndSample, state.utteranceStartSample)),
+  };
+  const silent = { ...turns, speechEndSample: null };
+  return [{ ...state, turns: silent }, [{ do: 'send', event }]];
+}
+
+/** Keeps track of the speech, and announces its start. */
+function follow(
+  state: StreamState,
+  turns: Turns,
+  { speaking, speech }: FrameVerdict,
+): { turns: Turns; actions: Action[] } {
+  if (!speaking || speech === null) return { turns, actions: [] };
+  const speechEndSample = turns.originSample + speech.lastSample;
+  if (turns.speechEndSample !== null) return { turns: { ...turns, speechEndSample }, actions: [] };
+  const startSample = turns.originSample + speech.startSample;
+  const event: ServerEvent = {
+    type: 'speech_started',
+    utterance: state.utterance,
+    audio_ms: momentMs(Math.max(startSample, state.utteranceStartSample)),
+  };
+  const speechStart = { sample: startSample, atMs: state.lastAudioAtMs };
+  return { turns: { ...turns, speechEndSample, speechStart }, actions: [{ do: 'send', event }] };
+}
+
+function isOver(
+  state: StreamState,
+  { rules, speechEndSample, originSample }: Turns,
+  verdict: FrameVerdict,
+  atSample: number,
+): boolean {
+  if (!mayEnd(state)) return false;
+  const utteranceMs = (atSample - state.utteranceOriginSample) / SAMPLES_PER_MS;
+  if (utteranceMs >= rules.maxUtteranceMs) return true;
+  if (speechEndSample === null) return false;
+  const silentMs = (originSample + verdict.endSample - speechEndSample) / SAMPLES_PER_MS;
+  if (silentMs >= rules.silenceMs) return true;
+  return utteranceMs >= NEARLY_TOO_LONG * rules.maxUtteranceMs && silentMs >= SHORT_PAUSE_MS;
+}
+
+function mayEnd(state: StreamState): boolean {
+  return state.markers.length < FINALS_PENDING_MAX;
+}
+
+function endUtterance(state: StreamState, turns: Turns, endSample: number): Step {
+  const marker: Marker = {
+    ask: 'final',
+    utterance: state.utterance,
+    reason: 'endpoint',
+    id: undefined,
+    startSample: state.utteranceStartSample,
+    originSample: state.utteranceOriginSample,
+    endSample,
+  };
+  const [quiet, announced] = endSpeech({ ...state, turns });
+  const next: StreamState = {
+    ...quiet,
+    utterance: state.utterance + 1,
+    utteranceStartSample: endSample,
+    utteranceOriginSample: endSample,
+    markers: [...state.markers, marker],
+  };
+  return [next, [...announced, { do: 'flush' }]];
+}
+
+/**
+ * An endpoint in which nothing was recognised (a cough, a door, music) is not sent: its audio joins the next utterance.
+ * Null when the final must be sent after all, because something is waiting behind it.
+ */
+export function joinEmptyEndpoint(
+  state: StreamState,
+  marker: Marker & { ask: 'final' },
+  text: string,
+): StreamState | null {
+  const isLast = state.markers.length === 1 && state.utterance === marker.utterance + 1;
+  if (marker.reason !== 'endpoint' || text !== '' || !isLast) return null;
+  if (state.phase !== 'streaming') return null;
+  return { ...state, markers: [], utteranceStartSample: marker.startSample };
+}
+
+function bytesOf(pcm: Uint8Array, fromSample: number, toSample: number): Uint8Array {
+  const bytes = AUDIO.bytesPerSample;
+  return fromSample === 0 && toSample * bytes === pcm.byteLength
+    ? pcm
+    : pcm.subarray(fromSample * bytes, toSample * bytes);
+}
+
+/** A view where the bytes are aligned, else a copy. */
+function toSamples(pcm: Uint8Array): Int16Array {
+  const aligned = pcm.byteOffset % AUDIO.bytesPerSample === 0 ? pcm : pcm.slice();
+  return new Int16Array(aligned.buffer, aligned.byteOffset, pcm.byteLength / AUDIO.bytesPerSample);
+}

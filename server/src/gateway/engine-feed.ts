@@ -1,0 +1,132 @@
+import { TAKEN, type EngineStream } from '@svc-asr/engine';
+import { LIMITS } from '@svc-asr/protocol';
+
+export interface EngineFeedInput {
+  readonly stream: Pick<EngineStream, 'write' | 'flush' | 'reset'>;
+  /** Called when the engine can take no more for now, and when it can again. */
+  readonly onPause: () => void;
+  readonly onResume: () => void;
+  /** The client sent more than may wait. Called once; nothing is fed after it. */
+  readonly onOverflow: () => void;
+}
+
+/** Small frames are copied together into blocks of at least this size before they wait. */
+const BLOCK_BYTES = 16 * 1024;
+/** Writes that the engine may hold. Fewer than it has room for, and enough for a client that sends fast. */
+const AT_ENGINE_MAX = 64;
+/** Flushes and resets that may wait. The message rate limit ends a stream long before. */
+const COMMANDS_MAX = 256;
+
+type Waiting =
+  | { readonly do: 'audio'; block: Buffer; bytes: number }
+  | { readonly do: 'flush' }
+  | { readonly do: 'reset' };
+
+/**
+ * Passes audio and commands to the engine in order, a limited number of unfinished writes at a time. A paused socket still delivers the
+ * frames that were already read, which can be thousands of tiny ones. They wait here: joined together, and limited by
+ * bytes instead of by count.
+ */
+export class EngineFeed {
+  readonly #input: EngineFeedInput;
+  readonly #waiting: Waiting[] = [];
+  #heldBytes = 0;
+  #writing = 0;
+  #isOver = false;
+
+  constructor(input: EngineFeedInput) {
+    this.#input = input;
+  }
+
+  /** True while the engine is behind. The socket is paused then. */
+  get isBehind(): boolean {
+    return this.#writing > 0;
+  }
+
+  write(pcm: Uint8Array): void {
+    if (this.#isOver) return;
+    const canWrite = this.#waiting.length === 0 && this.#writing < AT_ENGINE_MAX;
+    if (!canWrite) this.#hold(pcm);
+    else if (!this.#writeNow(pcm) && this.#writing === 1) this.#input.onPause();
+  }
+
+  flush(): void {
+    if (this.#waiting.length > 0) this.#holdCommand({ do: 'flush' });
+    else this.#input.stream.flush();
+  }
+
+  /** Drops waiting audio that no flush follows. */
+  reset(): void {
+    for (let last = this.#waiting.at(-1); last?.do === 'audio'; last = this.#waiting.at(-1)) {
+      this.#heldBytes -= last.bytes;
+      this.#waiting.pop();
+    }
+    if (this.#waiting.length > 0) this.#holdCommand({ do: 'reset' });
+    else this.#input.stream.reset();
+  }
+
+  /** False when the engine has not taken it yet. */
+  #writeNow(pcm: Uint8Array): boolean {
+    const taken = this.#input.stream.write(pcm);
+    if (taken === TAKEN) return true;
+    const { byteLength } = pcm;
+    this.#writing += 1;
+    this.#heldBytes += byteLength;
+    // A write that fails is followed by an error event of the engine, which says why.
+    const advance = (): void => this.#advance(byteLength);
+    taken.then(advance, advance);
+    if (this.#heldBytes > LIMITS.heldAudioBytes) this.#overflow();
+    return false;
+  }
+
+  #advance(takenBytes: number): void {
+    this.#writing -= 1;
+    this.#heldBytes -= takenBytes;
+    while (this.#writing < AT_ENGINE_MAX) {
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      this.#feed(next);
+    }
+    if (this.#writing === 0 && !this.#isOver) this.#input.onResume();
+  }
+
+  #feed(next: Waiting): void {
+    switch (next.do) {
+      case 'audio':
+        this.#heldBytes -= next.bytes;
+        this.#writeNow(next.block.subarray(0, next.bytes));
+        return;
+      case 'flush':
+        this.#input.stream.flush();
+        return;
+      case 'reset':
+        this.#input.stream.reset();
+    }
+  }
+
+  #hold(pcm: Uint8Array): void {
+    if (this.#heldBytes + pcm.byteLength > LIMITS.heldAudioBytes) return this.#overflow();
+    this.#heldBytes += pcm.byteLength;
+    const last = this.#waiting.at(-1);
+    if (last?.do === 'audio' && last.bytes + pcm.byteLength <= last.block.byteLength) {
+      last.block.set(pcm, last.bytes);
+      last.bytes += pcm.byteLength;
+      return;
+    }
+    const block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, pcm.byteLength));
+    block.set(pcm);
+    this.#waiting.push({ do: 'audio', block, bytes: pcm.byteLength });
+  }
+
+  #holdCommand(command: Waiting): void {
+    if (this.#waiting.length >= COMMANDS_MAX) this.#overflow();
+    else this.#waiting.push(command);
+  }
+
+  #overflow(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#waiting.length = 0;
+    this.#input.onOverflow();
+  }
+}

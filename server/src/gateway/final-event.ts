@@ -1,0 +1,57 @@
+import type { EngineEvent, EngineWord } from '@svc-asr/engine';
+import { AUDIO, type ServerEvent } from '@svc-asr/protocol';
+import { audioMs, billableMs, momentMs } from './metering.ts';
+import type { Marker, StreamState } from './stream-state.ts';
+
+/** Less audio than this holds no word. A flush of it gets an empty final without a decode. */
+export const FLUSH_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
+
+export type FinalMarker = Marker & { readonly ask: 'final' };
+
+type Recognised = Pick<EngineEvent & { type: 'final' }, 'text' | 'words'>;
+
+export const NOTHING_SAID: Recognised = { text: '', words: [] };
+
+export function holdsWords(marker: FinalMarker): boolean {
+  return marker.endSample - marker.startSample >= FLUSH_SAMPLES_MIN;
+}
+
+export function finalEvent(
+  state: StreamState,
+  marker: FinalMarker,
+  event: Recognised,
+): ServerEvent {
+  const endMs = audioMs(marker.endSample);
+  const startMs = marker.startSample === marker.endSample ? endMs : momentMs(marker.startSample);
+  const originMs = momentMs(marker.originSample);
+  return {
+    type: 'final',
+    text: event.text,
+    utterance: marker.utterance,
+    reason: marker.reason,
+    ...(marker.id === undefined ? {} : { id: marker.id }),
+    start_ms: startMs,
+    end_ms: endMs,
+    ...confidenceOf(event.words),
+    words: event.words.map((word) => ({
+      text: word.text,
+      start_ms: Math.min(endMs, originMs + word.startMs),
+      end_ms: Math.min(endMs, originMs + word.endMs),
+      ...(word.confidence === undefined ? {} : { confidence: word.confidence }),
+    })),
+    audio_ms: audioMs(marker.endSample - marker.startSample),
+    total_audio_ms: endMs,
+    // A drain that cuts a stream charges nothing.
+    billable_ms: state.finish === 'draining' ? 0 : billableMs(state.meter, marker.endSample),
+  };
+}
+
+/** The mean of the words' confidences, where every word has one. */
+function confidenceOf(words: readonly EngineWord[]): { confidence?: number } {
+  let sum = 0;
+  for (const { confidence } of words) {
+    if (confidence === undefined) return {};
+    sum += confidence;
+  }
+  return words.length === 0 ? {} : { confidence: Math.round((sum / words.length) * 1000) / 1000 };
+}

@@ -1,0 +1,75 @@
+import type { Server } from 'node:http';
+import type { Engine } from '@svc-asr/engine';
+import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
+import { listSuspended } from '../accounts/accounts.ts';
+import { createPool } from '../platform/db.ts';
+import type { Deps } from '../deps.ts';
+import type { ConnectionLimits } from './connection.ts';
+import { Gateway } from './gateway.ts';
+import { startLiveAudioReports } from '../nodes/live-audio.ts';
+import { NodeLease } from '../nodes/node-lease.ts';
+import { startEngine } from './start-engine.ts';
+
+/** The parts of a streaming node: an engine, a lease and the gateway. */
+export interface Streaming {
+  /** Takes nothing new, lets streams finish for that long, then ends the rest. */
+  stop(drainMs: number): Promise<void>;
+}
+
+export interface StreamingParts {
+  readonly engine?: Engine;
+  readonly streamLimits?: Partial<ConnectionLimits>;
+}
+
+export async function startStreaming(
+  deps: Deps,
+  input: { server: Server; parts: StreamingParts },
+): Promise<Streaming> {
+  const { config, log, clock, lifecycle } = deps;
+  const engine = input.parts.engine ?? (await startEngine(deps));
+  // The lease has its own connection and a short timeout, so that a busy pool cannot lose it.
+  const leaseDb = createPool({
+    url: config.databaseUrl,
+    role: 'svc_node',
+    applicationName: `svc-asr lease ${config.nodeId}`,
+    maxConnections: 1,
+    connectTimeoutMs: 1_000,
+    statementTimeoutMs: 1_000,
+    verify: deps.history.verify,
+  });
+  const node = await NodeLease.register({
+    db: leaseDb,
+    clock,
+    log,
+    id: config.nodeId,
+    publicUrl: streamUrl(config.publicStreamUrl),
+    models: MODEL_IDS,
+    load: () => engine.health(),
+    onRenewed: async () => gateway.suspend(await listSuspended(leaseDb, [...gateway.accounts()])),
+  });
+  const gateway = new Gateway({ ...deps, ...input.parts, engine, node }).attach(input.server);
+  const stopReports = startLiveAudioReports({
+    db: deps.db,
+    node,
+    read: () => gateway.acceptedAudio(),
+    log,
+  });
+  lifecycle.checks.push(() => node.isHeld && engine.health().ready);
+  return {
+    async stop(drainMs) {
+      await node.drain();
+      await gateway.drain(drainMs);
+      await stopReports();
+      await node.retire();
+      await leaseDb.end();
+      if (input.parts.engine === undefined) await engine.close();
+    },
+  };
+}
+
+/** An operator may leave the path away: there is only one. */
+function streamUrl(publicUrl: string): string {
+  const url = new URL(publicUrl);
+  if (url.pathname === '/') url.pathname = STREAM_PATH;
+  return url.href;
+}

@@ -1,0 +1,48 @@
+import { newSpanId, newTrace, sessionTrace, type TraceParent, type Tracing } from '@svc-asr/engine';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session that this request created, and how long the database took. */
+    reserved: { readonly sessionId: string; readonly tookMs: number } | null;
+  }
+}
+
+/** Records one request. A session's trace begins with the request that created it. */
+export function traceRequest(
+  tracing: Tracing,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): TraceParent {
+  const { reserved } = request;
+  const route = request.routeOptions.url ?? 'unknown';
+  const trace = reserved === null ? newTrace() : sessionTrace(reserved.sessionId);
+  const endMs = Date.now();
+  tracing.record({
+    ...trace,
+    name: `${request.method} ${route}`,
+    kind: 'server',
+    startMs: endMs - reply.elapsedTime,
+    endMs,
+    failed: reply.statusCode >= 500,
+    attributes: {
+      'http.request.method': request.method,
+      'http.route': route,
+      'http.response.status_code': reply.statusCode,
+      'svc.request_id': request.id,
+      ...(request.refusal === null ? {} : { 'error.type': request.refusal.code }),
+    },
+  });
+  if (reserved !== null) {
+    tracing.record({
+      name: 'ledger.reserve',
+      kind: 'client',
+      traceId: trace.traceId,
+      spanId: newSpanId(),
+      parentSpanId: trace.spanId,
+      startMs: endMs - reserved.tookMs,
+      endMs,
+    });
+  }
+  return trace;
+}

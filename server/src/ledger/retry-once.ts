@@ -1,0 +1,21 @@
+import { isDatabaseAway } from '../platform/db.ts';
+
+/**
+ * Runs an idempotent statement and repeats it once if the connection broke. The first attempt may have been
+ * committed. Repeating it with the same ids is then a replay. A second failure is thrown.
+ */
+export async function retryOnce<T>(ask: (again: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await ask(false);
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+    return ask(true);
+  }
+}
+
+/** Returns the single row of a function with OUT parameters. */
+export function onlyRow<T>(rows: readonly T[]): T {
+  const row = rows[0];
+  if (row === undefined) throw new Error('The database returned no row.');
+  return row;
+}

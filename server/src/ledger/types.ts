@@ -1,0 +1,147 @@
+import type { ModelId } from '@svc-asr/protocol';
+
+/** Inputs and results of the ledger. */
+
+export type SessionStatus = 'reserved' | 'active' | 'completed' | 'failed' | 'expired';
+
+export interface ReserveInput {
+  readonly accountId: string;
+  /** The API key's public id. */
+  readonly keyId: string | null;
+  readonly model: ModelId;
+  readonly requestedMs: number;
+  readonly idempotencyKey: string | null;
+  /** The node and its public URL. Null when no node has capacity. */
+  readonly node: { readonly id: string; readonly url: string } | null;
+}
+
+export interface ReservedSession {
+  readonly id: string;
+  readonly accountId: string;
+  readonly model: ModelId;
+  readonly websocketUrl: string;
+  readonly reservedMs: number;
+  /** Available right after the reservation. */
+  readonly remainingMs: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export type ReserveResult =
+  | {
+      readonly outcome: 'reserved';
+      readonly replayed: boolean;
+      readonly session: ReservedSession;
+    }
+  | {
+      readonly outcome: 'concurrency_limit_exceeded';
+      readonly blocker: 'reserved' | 'active';
+      readonly retryAfterMs: number;
+    }
+  | { readonly outcome: 'idempotency_conflict' }
+  | { readonly outcome: 'insufficient_credits' }
+  | { readonly outcome: 'no_capacity' }
+  /** The account is on its way to another cell: retry soon. */
+  | { readonly outcome: 'account_moving' }
+  | { readonly outcome: 'account_inactive' };
+
+export interface ClaimInput {
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly nodeId: string;
+  readonly nodeEpoch: number;
+  /**
+   * Names this upgrade. Repeat it only to ask again about the same upgrade. Left out: a fresh one.
+   */
+  readonly attemptId?: string;
+}
+
+export type ClaimResult =
+  | {
+      readonly outcome: 'claimed';
+      readonly session: {
+        readonly id: string;
+        readonly accountId: string;
+        readonly model: ModelId;
+        readonly reservedMs: number;
+        /** Null: a browser may stream from any origin. */
+        readonly allowedOrigins: readonly string[] | null;
+      };
+    }
+  | { readonly outcome: 'expired' }
+  | { readonly outcome: 'used' }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'account_inactive' };
+
+export interface CloseInput {
+  readonly sessionId: string;
+  readonly accountId: string;
+  /**
+   * `failed` is our fault and bills nothing. It also gives up a session whose claim was never
+   * answered.
+   */
+  readonly status: 'completed' | 'failed';
+  /** Accepted audio in samples. */
+  readonly samples: number;
+  readonly nodeId: string;
+  readonly nodeEpoch: number;
+}
+
+export type CloseResult = 'closed' | 'already';
+
+export interface Balance {
+  readonly availableMs: number;
+  readonly reservedMs: number;
+  readonly consumedMs: number;
+  /** Newest first, at most twenty, live ones included. */
+  readonly recentSessions: readonly UsageRecord[];
+}
+
+export interface UsageRecord {
+  readonly id: string;
+  readonly model: ModelId;
+  readonly status: SessionStatus;
+  readonly reservedMs: number;
+  readonly audioMs: number;
+  readonly billableMs: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly completedAt: Date | null;
+}
+
+export interface CreditInput {
+  readonly accountId: string;
+  /** Positive for a grant; an adjustment may be negative. Never zero. */
+  readonly ms: number;
+  readonly reason: string;
+  /** Who did it. */
+  readonly actor: string;
+  /** A UUID from the caller. A repeated id is applied once. */
+  readonly id: string;
+}
+
+export type CreditResult =
+  | {
+      readonly outcome: 'posted';
+      readonly replayed: boolean;
+      readonly seq: number;
+      readonly availableMs: number;
+    }
+  | { readonly outcome: 'unknown_account' }
+  /** The id was used for another amount or reason. */
+  | { readonly outcome: 'request_conflict' }
+  | { readonly outcome: 'insufficient_credits'; readonly availableMs: number };
+
+export interface SweepOptions {
+  /** At most this many sessions of each kind in one call. */
+  readonly batch?: number;
+}
+
+export interface SweepResult {
+  readonly expired: number;
+  readonly failed: number;
+  /** How long lapsed leases still count for nothing because the database was away a moment ago. */
+  readonly quietMs: number;
+  /** A batch came back full: sweep again without waiting. */
+  readonly more: boolean;
+}

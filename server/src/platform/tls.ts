@@ -1,0 +1,74 @@
+import { X509Certificate } from 'node:crypto';
+import { watchFile, unwatchFile } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Server as HttpServer } from 'node:http';
+import { Server as HttpsServer } from 'node:https';
+import type { Log } from './log.ts';
+
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface Certificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Poll interval. File-system events miss some ways of replacing files. */
+const LOOK_EVERY_MS = 5_000;
+
+export function expiresAtMs({ cert }: Certificate): number {
+  return new X509Certificate(cert).validToDate.getTime();
+}
+
+export async function readCertificate(files: CertificateFiles | null): Promise<Certificate | null> {
+  if (files === null) return null;
+  const [cert, key] = await Promise.all([readFile(files.certFile), readFile(files.keyFile)]);
+  return { cert, key };
+}
+
+/**
+ * A renewed certificate is taken up without a restart, when its files change or on SIGHUP. Connections that are open
+ * keep the one they have. A pair that does not fit together changes nothing.
+ */
+export function watchCertificate(
+  server: HttpServer,
+  {
+    files: tls,
+    log,
+    onLoaded,
+  }: {
+    files: CertificateFiles | null;
+    log: Log;
+    onLoaded?: (certificate: Certificate) => void;
+  },
+): () => Promise<void> {
+  if (tls === null || !(server instanceof HttpsServer)) return async () => {};
+  const secure: HttpsServer = server;
+  let reloading = Promise.resolve();
+
+  async function reload(): Promise<void> {
+    try {
+      const certificate = await readCertificate(tls);
+      if (certificate === null) return;
+      secure.setSecureContext(certificate);
+      onLoaded?.(certificate);
+      log.info('The certificate was read again.');
+    } catch (error) {
+      log.error({ err: error }, 'The certificate could not be read; the old one stays in use.');
+    }
+  }
+  const again = (): void => {
+    reloading = reloading.then(reload);
+  };
+  const watched = [tls.certFile, tls.keyFile];
+  for (const file of watched)
+    watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, again);
+  process.on('SIGHUP', again);
+  return async () => {
+    for (const file of watched) unwatchFile(file, again);
+    process.off('SIGHUP', again);
+    await reloading;
+  };
+}

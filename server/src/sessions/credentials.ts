@@ -1,0 +1,65 @@
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { CREDENTIAL_PREFIX } from '@svc-asr/protocol';
+import type { SigningKey } from '../config.ts';
+import { uuidFromBytes, writeUuid } from '../platform/ids.ts';
+
+/**
+ * A session credential is derived, never stored, so an idempotent replay can give the same one again.
+ * Layout: version 1, signing key id 1, session id 16, account id 16, expiry (unix ms) 6, HMAC-SHA-256 32.
+ * The account id lets a claim find its partition; one use comes from `reserved -> active` alone.
+ */
+export interface SessionCredential {
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly expiresAtMs: number;
+}
+
+export interface Credentials {
+  issue(credential: SessionCredential): string;
+  /** Null for whatever we did not sign. Expiry is the database's to decide; here it is only carried. */
+  verify(text: string): SessionCredential | null;
+}
+
+const VERSION = 1;
+const SESSION_AT = 2;
+const ACCOUNT_AT = 18;
+const EXPIRY_AT = 34;
+const MAC_AT = 40;
+const LENGTH = 72;
+const ENCODED = new RegExp(`^${CREDENTIAL_PREFIX.replaceAll('.', '\\.')}([\\w-]{96})$`);
+
+export function createCredentials(keys: readonly [SigningKey, ...SigningKey[]]): Credentials {
+  // Prepared once: an HMAC with a plain buffer costs five times as much.
+  const secrets = new Map(keys.map(({ id, secret }) => [id, createSecretKey(secret)]));
+  const [{ id: currentId, secret }] = keys;
+  const current = createSecretKey(secret);
+  return {
+    issue(credential) {
+      const bytes = Buffer.alloc(LENGTH);
+      bytes[0] = VERSION;
+      bytes[1] = currentId;
+      writeUuid(credential.sessionId, bytes, SESSION_AT);
+      writeUuid(credential.accountId, bytes, ACCOUNT_AT);
+      bytes.writeUIntBE(credential.expiresAtMs, EXPIRY_AT, MAC_AT - EXPIRY_AT);
+      mac(current, bytes).copy(bytes, MAC_AT);
+      return CREDENTIAL_PREFIX + bytes.toString('base64url');
+    },
+    verify(text) {
+      const encoded = ENCODED.exec(text)?.[1];
+      if (encoded === undefined) return null;
+      const bytes = Buffer.from(encoded, 'base64url');
+      const key = secrets.get(bytes[1] ?? 0);
+      if (bytes[0] !== VERSION || key === undefined) return null;
+      if (!timingSafeEqual(mac(key, bytes), bytes.subarray(MAC_AT))) return null;
+      return {
+        sessionId: uuidFromBytes(bytes.subarray(SESSION_AT, ACCOUNT_AT)),
+        accountId: uuidFromBytes(bytes.subarray(ACCOUNT_AT, EXPIRY_AT)),
+        expiresAtMs: bytes.readUIntBE(EXPIRY_AT, MAC_AT - EXPIRY_AT),
+      };
+    },
+  };
+}
+
+function mac(key: KeyObject, bytes: Buffer): Buffer {
+  return createHmac('sha256', key).update(bytes.subarray(0, MAC_AT)).digest();
+}

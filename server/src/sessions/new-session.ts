@@ -1,0 +1,85 @@
+import {
+  AUDIO,
+  CONTEXT_SIZE,
+  SPECIFIC_MESSAGES,
+  SUBPROTOCOL,
+  type AsrSession,
+  type ModelId,
+} from '@svc-asr/protocol';
+import { withinDeadline } from '../platform/deadline.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../platform/api-error.ts';
+import type { ReservedSession, ReserveInput, ReserveResult } from '../ledger/ledger.ts';
+
+/** The default Retry-After of service_restarting. */
+const RETRY_ELSEWHERE_MS = 2_000;
+/** While an account moves to another cell. Most moves take a few seconds. */
+const RETRY_MOVE_SECONDS = 2;
+
+/** Reserves a new session, for the API (with a key) and for the console (signed in). */
+export async function openReservation(deps: Deps, input: Omit<ReserveInput, 'node'>) {
+  // A draining process still answers replays. Without a node nothing new is reserved.
+  const { draining } = deps.lifecycle;
+  const node = draining ? null : deps.placement.choose(input.model);
+  const reservation = await withinDeadline(deps.ledger.reserve({ ...input, node }));
+  if (draining && reservation.outcome === 'no_capacity') throw restarting(deps, input.model);
+  return requireReserved(reservation);
+}
+
+/** With another node alive, a retry reaches it at once. Otherwise nothing is reserved before the drain ends. */
+function restarting({ clock, lifecycle, placement }: Deps, model: ModelId): ApiError {
+  const leftMs = (lifecycle.drainDeadlineAtMs ?? 0) - clock.monotonicMs();
+  return placement.choose(model) === null && leftMs > RETRY_ELSEWHERE_MS
+    ? new ApiError('service_restarting', { retryAfterSeconds: Math.ceil(leftMs / 1000) })
+    : new ApiError('service_restarting');
+}
+
+function requireReserved(reservation: ReserveResult) {
+  switch (reservation.outcome) {
+    case 'reserved':
+      return reservation;
+    case 'concurrency_limit_exceeded':
+      throw new ApiError(reservation.outcome, {
+        message: SPECIFIC_MESSAGES.concurrency_limit_exceeded[reservation.blocker],
+        retryAfterSeconds: Math.ceil(reservation.retryAfterMs / 1000),
+      });
+    case 'no_capacity':
+      throw new ApiError('capacity_exceeded');
+    case 'account_moving':
+      throw new ApiError('service_unavailable', { retryAfterSeconds: RETRY_MOVE_SECONDS });
+    case 'idempotency_conflict':
+    case 'insufficient_credits':
+    case 'account_inactive':
+      throw new ApiError(reservation.outcome);
+  }
+}
+
+export function presentSession(session: ReservedSession, deps: Deps): AsrSession {
+  const reservedSeconds = session.reservedMs / 1000;
+  const credential = deps.credentials.issue({
+    sessionId: session.id,
+    accountId: session.accountId,
+    expiresAtMs: session.expiresAt.getTime(),
+  });
+  return {
+    id: session.id,
+    object: 'asr.session',
+    status: 'reserved',
+    model: session.model,
+    websocket_url: session.websocketUrl,
+    websocket_protocols: [SUBPROTOCOL, credential],
+    expires_at: session.expiresAt.toISOString(),
+    audio: {
+      encoding: AUDIO.encoding,
+      sample_rate_hz: AUDIO.sampleRateHz,
+      channels: AUDIO.channels,
+      max_audio_seconds: reservedSeconds,
+      context_size: [CONTEXT_SIZE[0], CONTEXT_SIZE[1]],
+    },
+    credits: {
+      unit: 'audio_second',
+      reserved: reservedSeconds,
+      remaining: Math.floor(session.remainingMs / 1000),
+    },
+  };
+}

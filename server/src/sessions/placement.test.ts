@@ -1,0 +1,40 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { LiveNode } from '../nodes/nodes.ts';
+import { chooseNode } from './placement.ts';
+
+const MODEL = 'svc-asr-kikuyu-v1';
+
+function node(id: string, fields: Partial<LiveNode> = {}): { node: LiveNode; placed: number } {
+  const publicUrl = `wss://${id}.example.com`;
+  const load = { capacity: 10, active: 0, draining: false };
+  return { node: { id, publicUrl, epoch: 1, models: [MODEL], ...load, ...fields }, placed: 0 };
+}
+
+test('nodes that are full, draining or without the model are never chosen', () => {
+  const roster = [
+    node('full', { active: 10 }),
+    node('draining', { draining: true }),
+    node('other', { models: ['svc-asr-dholuo-v1'] }),
+  ];
+  expect(chooseNode(roster, MODEL)).toBeNull();
+  expect(chooseNode([...roster, node('free', { active: 9 })], MODEL)?.id).toBe('free');
+});
+
+test('picks two nodes at random and takes the one with the smaller share of its capacity in use', () => {
+  const picks = [0, 0.99];
+  const roster = [node('busy', { active: 5 }), node('large', { active: 6, capacity: 100 })];
+  expect(chooseNode(roster, MODEL, () => picks.shift() ?? 0)?.id).toBe('large');
+});
+
+test('a burst between two refreshes spreads over the nodes', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 8 }), (count) => {
+      const roster = Array.from({ length: count }, (_, at) => node(`n${at}`, { capacity: 1000 }));
+      for (let at = 0; at < count * 100; at += 1) chooseNode(roster, MODEL);
+      const placed = roster.map((entry) => entry.placed);
+      expect(Math.max(...placed) - Math.min(...placed)).toBeLessThan(40);
+    }),
+    { numRuns: 20 },
+  );
+});

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readResidence } from '../../src/cells/residence.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { DEATHS, runMover, type Death } from '@svc-asr/testing/cells/mortal-mover.ts';
+import { moveBetween, spend, startCell, stopCell, violations, type TestCell } from './two-cells.ts';
+
+let k1: TestCell;
+let k2: TestCell;
+beforeAll(async () => {
+  [k1, k2] = await Promise.all([startCell('k1'), startCell('k2')]);
+});
+afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
+
+/** Which cell serves an account whose mover died before this step. Others: none, for the moment. */
+const SERVING: Partial<Record<Death, string[]>> = { freeze: ['k1'], done: ['k2'] };
+
+async function servedBy(accountId: string): Promise<string[]> {
+  const states = await Promise.all(
+    [k1, k2].map(async (cell) => ({
+      id: cell.id,
+      ...(await readResidence(cell.service.database.pool, accountId)),
+    })),
+  );
+  return states.filter(({ state }) => state === null).map(({ id }) => id);
+}
+
+test.for(DEATHS)(
+  'killed before %s, the account is whole, and the next run finishes the move',
+  async (dieBefore) => {
+    const { accountId, apiKey } = await k1.service.addTenant({ creditMs: 60_000 });
+    await spend(k1, accountId, 5);
+    const order = {
+      dieBefore,
+      sourceUrl: k1.service.database.url,
+      targetUrl: k2.service.database.url,
+      accountId,
+      targetCell: 'k2',
+      drainMs: 5_000,
+    };
+    expect(await runMover(order)).toBe('killed');
+    expect(await servedBy(accountId)).toEqual(SERVING[dieBefore] ?? []);
+    expect(await violations(k1, k2)).toEqual([]);
+
+    await moveBetween(k1, k2, accountId);
+    expect(await servedBy(accountId)).toEqual(['k2']);
+    await spend(k2, accountId, 3);
+    const usage = await k2.service.usage({ apiKey });
+    expect(usage.body).toMatchObject({ available_ms: 52_000, reserved_ms: 0, consumed_ms: 8_000 });
+    const here = await createLedger(k1.service.database.pool).balance(accountId);
+    expect(here).toMatchObject({ consumedMs: 5_000 });
+    expect(await violations(k1, k2)).toEqual([]);
+  },
+);

@@ -1,0 +1,84 @@
+import type { Page } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
+import { violations } from '../support/console-axe.ts';
+import {
+  openPage,
+  plugInDevice,
+  signInAs,
+  startConsoleInChromium,
+} from '../support/console-chromium.ts';
+import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
+
+/** Passkeys in Chromium, with its own prompts and virtual device. */
+
+const { service, browser, stop } = await startConsoleInChromium();
+afterAll(stop);
+
+async function seen(page: Page, name: string): Promise<void> {
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, name);
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.locator('summary').filter({ hasText: '@example.com' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+test('a passkey added in the settings signs in until it is removed', async () => {
+  const { page, complaints } = await openPage(browser);
+  await plugInDevice(page, true);
+  await service.admit('amina@example.com');
+  await signInAs(page, { service, email: 'amina@example.com' });
+
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByText('You have no passkey yet').waitFor();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('Give the passkey a name').waitFor();
+  await seen(page, 'passkey-add');
+  await page.getByLabel('Name').fill('my phone');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('not used yet').waitFor();
+
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name').fill('the same phone');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('This device already has a passkey').waitFor();
+  await page.keyboard.press('Escape');
+
+  await signOut(page);
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByText('last used').waitFor();
+  await seen(page, 'settings-passkey');
+
+  await page.getByRole('button', { name: 'Remove my phone' }).click();
+  await seen(page, 'passkey-remove');
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('You have no passkey yet').waitFor();
+  await signOut(page);
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('This passkey was not accepted').waitFor();
+  await seen(page, 'sign-in-passkey-refused');
+  expect(complaints).toEqual([]);
+}, 120_000);
+
+test('a device without user verification adds no passkey, and email codes still work', async () => {
+  const { page, complaints } = await openPage(browser);
+  await plugInDevice(page, false);
+  await service.admit('otieno@example.com');
+  await signInAs(page, { service, email: 'otieno@example.com' });
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name').fill('borrowed');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('No passkey was used').waitFor();
+  await page.keyboard.press('Escape');
+  await signOut(page);
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('No passkey was used').waitFor();
+  await signInAs(page, { service, email: 'otieno@example.com' });
+  expect(complaints).toEqual([]);
+}, 120_000);

@@ -1,0 +1,42 @@
+import { afterAll, expect, test } from 'vitest';
+import { KIKUYU, startService } from '@svc-asr/testing/service/service.ts';
+
+const svc = await startService();
+afterAll(() => svc.stop());
+
+const LIMIT = 16_384;
+
+/** Valid JSON of exactly so many bytes. */
+function bodyOf(bytes: number): Buffer {
+  const json = JSON.stringify({ model: KIKUYU });
+  return Buffer.from(json + ' '.repeat(bytes - json.length));
+}
+
+/** Declared: with Content-Length. Streamed: in chunks, so that only counting tells. */
+async function post(body: Buffer, how: 'declared' | 'streamed') {
+  const { apiKey } = await svc.addTenant({ creditMs: 60_000 });
+  return svc.request('/v1/asr/sessions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: how === 'declared' ? body : new Blob([body]).stream(),
+    duplex: 'half',
+  });
+}
+
+test.each(['declared', 'streamed'] as const)('S04 accepts 16,384 bytes, %s', async (how) => {
+  expect((await post(bodyOf(LIMIT), how)).status).toBe(201);
+});
+
+test.each(['declared', 'streamed'] as const)(
+  'S04 returns 413 for 16,385 bytes, %s',
+  async (how) => {
+    const { status, body, headers } = await post(bodyOf(LIMIT + 1), how);
+    expect(status).toBe(413);
+    expect(body.error).toMatchObject({ type: 'request_too_large', code: 'request_too_large' });
+    expect(headers.get('connection')).toBe('close');
+  },
+);
+
+test('S04 checks the size before it parses the JSON', async () => {
+  expect((await post(Buffer.alloc(LIMIT + 1, 'x'), 'declared')).status).toBe(413);
+});

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type Service } from '@svc-asr/testing/service/service.ts';
+
+const PER_ADDRESS = 3;
+
+let svc: Service;
+const stalled: Socket[] = [];
+beforeAll(async () => {
+  svc = await startService({ env: { CONNECTIONS_PER_ADDRESS: String(PER_ADDRESS) } });
+  // Loads the file once, so that the connections below wait for their reader and not for us.
+  await (await fetch(`${svc.url}/reference/js/scalar.js`)).arrayBuffer();
+});
+afterAll(async () => {
+  for (const socket of stalled) socket.destroy();
+  await svc.stop();
+});
+
+/** Requests the largest file and reads its first bytes only. */
+async function stall(): Promise<Socket> {
+  const { hostname, port } = new URL(svc.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => socket.destroy());
+  stalled.push(socket);
+  socket.write('GET /reference/js/scalar.js HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(socket, 'readable');
+  return socket;
+}
+
+test('a connection above the limit of an address closes its longest-stalled one', async () => {
+  const first = await stall();
+  await stall();
+  await stall();
+  const response = await fetch(`${svc.url}/v1/models`, { headers: { connection: 'close' } });
+  expect(response.status).toBe(200);
+  // Reading on only empties the kernel's buffers: the service has hung up, long before the keep-alive would end.
+  const began = performance.now();
+  first.resume();
+  await once(first, 'close');
+  expect(performance.now() - began).toBeLessThan(10_000);
+});

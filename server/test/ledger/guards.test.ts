@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { insertApiKey, listApiKeys, revokeApiKey } from '../../src/accounts/api-keys.ts';
+import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+
+/** The owner of the schema is held to these too: no role could do better. */
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks();
+});
+afterEach(() => books.mustBeRight());
+afterAll(() => books.drop());
+
+async function refusal(sql: string, values: readonly unknown[] = []): Promise<string> {
+  const client = await books.owner.connect();
+  try {
+    await client.query('begin');
+    await client.query(sql, [...values]);
+    await client.query('commit');
+    return 'nothing refused it';
+  } catch (error) {
+    await client.query('rollback');
+    return error instanceof Error ? error.message : '';
+  } finally {
+    client.release();
+  }
+}
+
+function setSession(id: string, change: string): Promise<string> {
+  return refusal(`update sessions set ${change} where id = $1`, [id]);
+}
+
+test('the ledger only grows', async () => {
+  await books.account(1_000);
+  for (const sql of [
+    'update txn set available_ms = 0',
+    'delete from txn',
+    'truncate txn',
+    'delete from sessions',
+    'truncate sessions cascade',
+    'delete from claim_log',
+    'truncate claim_log',
+  ]) {
+    await books.reserve(await books.account(60_000)).then((session) => books.claim(session));
+    expect(await refusal(sql), sql).toContain('is not allowed');
+  }
+});
+
+test('a balance cannot change without a transaction', async () => {
+  const accountId = await books.account(5_000);
+  const changes = [
+    'available_ms = available_ms + 1, granted_ms = granted_ms + 1',
+    'available_ms = available_ms - 1000, consumed_ms = consumed_ms + 1000',
+    'available_ms = available_ms + 1, granted_ms = granted_ms + 1, last_seq = last_seq + 1',
+    'last_seq = last_seq + 1',
+  ];
+  for (const change of changes) {
+    const said = await refusal(`update accounts set ${change} where id = $1`, [accountId]);
+    expect(said, change).toContain('not what its ledger says');
+  }
+  const uneven = 'update accounts set available_ms = available_ms + 1 where id = $1';
+  expect(await refusal(uneven, [accountId])).toContain('balances_agree');
+  const below = `update accounts set available_ms = available_ms - 6000, consumed_ms = 6000 where id = $1`;
+  expect(await refusal(below, [accountId])).toContain('milliseconds');
+});
+
+test('refuses a transaction that does not sum to zero, skips a number or has no owner', async () => {
+  const accountId = await books.account(5_000);
+  const insert = (values: string) =>
+    refusal(
+      `insert into txn (account_id, seq, kind, session_id, request_id, actor, reason, granted_ms, available_ms,
+        reserved_ms, consumed_ms, available_after_ms, reserved_after_ms, consumed_after_ms, created_at)
+        values ($1, ${values}, clock_timestamp())`,
+      [accountId],
+    );
+  const id = `'${randomUUID()}'`;
+  expect(await insert(`2, 'grant', null, ${id}, 'a', 'r', 0, 7, 0, 0, 5007, 0, 0`)).toContain(
+    'sum_to_zero',
+  );
+  expect(await insert(`2, 'grant', null, ${id}, 'a', 'r', -7, 7, 0, 0, 5007, 0, 0`)).toContain(
+    'continue',
+  );
+  expect(await insert(`3, 'grant', null, ${id}, 'a', 'r', -7, 7, 0, 0, 5007, 0, 0`)).toContain(
+    'continue',
+  );
+  expect(await insert(`2, 'grant', null, null, 'a', 'r', -7, 7, 0, 0, 5007, 0, 0`)).toContain(
+    'subject',
+  );
+  expect(
+    await insert(`2, 'reserve', ${id}, null, null, null, 0, -1000, 1000, 0, 4000, 1000, 0`),
+  ).toContain('match its session');
+});
+
+test('a closed session never changes, and no session returns to an earlier state', async () => {
+  const over = await books.reserve(await books.account(60_000));
+  await books.claim(over);
+  await books.close(over, { samples: 16_000 });
+  const active = await books.reserve(await books.account(60_000));
+  await books.claim(active);
+  const waiting = await books.reserve(await books.account(60_000));
+  expect(await setSession(over.id, `samples = 0`)).toContain('never changes');
+  expect(await setSession(over.id, `status = 'failed', billable_ms = 0`)).toContain(
+    'never changes',
+  );
+  expect(await setSession(active.id, `status = 'reserved'`)).toContain('none goes back');
+  expect(await setSession(waiting.id, `status = 'completed'`)).toContain('none goes back');
+  expect(await setSession(active.id, `billable_ms = 1000`)).toContain('billed_by_the_meter');
+  const failed = `status = 'failed', slot = null, completed_at = now(), samples = 16000, audio_ms = 1000`;
+  expect(await setSession(active.id, `${failed}, billable_ms = 1000`)).toContain(
+    'billed_by_the_meter',
+  );
+  expect(await setSession(active.id, `${failed}, billable_ms = 0`)).toContain('do not hold');
+});
+
+test('refuses a second session in the same slot, and one without a reservation', async () => {
+  const session = await books.reserve(await books.account(600_000));
+  const copy = (slot: number) =>
+    refusal(
+      `insert into sessions (account_id, id, model, slot, reserved_ms, remaining_ms, websocket_url, node_id,
+        created_at, expires_at)
+        select account_id, gen_random_uuid(), model, ${slot}, reserved_ms, remaining_ms, websocket_url, node_id,
+        created_at, expires_at from sessions where id = $1`,
+      [session.id],
+    );
+  expect(await copy(1)).toContain('sessions_live');
+  expect(await copy(2)).toContain('do not hold');
+});
+
+test('K01 an account has at most two live keys; revoked and expired keys do not count', async () => {
+  const accountId = await books.account(0);
+  const add = (id: string, expiresAt: Date | null = null) =>
+    insertApiKey(books.owner, { id, accountId, hmac: Buffer.alloc(32), expiresAt });
+  const raced = await Promise.all(
+    ['key000000001', 'key000000002', 'key000000003'].map((id) => add(id)),
+  );
+  expect(raced.filter(Boolean)).toHaveLength(2);
+  const [newest] = await listApiKeys(books.owner, accountId);
+  expect(await revokeApiKey(books.owner, { accountId, id: newest?.id ?? '' })).toBe(true);
+  expect(await revokeApiKey(books.owner, { accountId: randomUUID(), id: newest?.id ?? '' })).toBe(
+    false,
+  );
+  expect(await add('key000000004', new Date(Date.now() - 1_000))).toBe(true);
+  expect(await add('key000000005')).toBe(true);
+  expect(await add('key000000006')).toBe(false);
+});

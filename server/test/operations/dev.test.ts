@@ -1,0 +1,92 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { AsrSession } from '@svc-asr/protocol';
+import { launchChromium } from '@svc-asr/testing/chromium.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { freePort } from '@svc-asr/testing/free-port.ts';
+import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+/** The first calls that `npm run dev` prints, run as printed. */
+const ROOT = resolve(import.meta.dirname, '../../..');
+const START_MS = 90_000;
+
+let folder: string;
+let database: TestDatabase;
+let dev: ChildProcess;
+let url: string;
+let printed = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-dev-'));
+  database = await createTestDatabase();
+  const port = String(await freePort());
+  url = `https://localhost:${port}`;
+  dev = spawn(process.execPath, [join(ROOT, 'server/scripts/dev.ts')], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env['PATH'],
+      PORT: port,
+      DATABASE_URL: database.url,
+      SVC_DEV_DIR: folder,
+      ENGINE_CHILDREN: '1',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  dev.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  await eventually(() => printed.includes('Ctrl-C') || dev.exitCode !== null, START_MS);
+}, START_MS);
+
+afterAll(async () => {
+  const exited = once(dev, 'exit');
+  dev.kill('SIGTERM');
+  await exited;
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function shell(command: string): Promise<string> {
+  const env = { PATH: `${ROOT}/node_modules/.bin:${process.env['PATH']}`, HOME: folder };
+  const { stdout } = await promisify(execFile)('bash', ['-ec', command], { cwd: ROOT, env });
+  return stdout;
+}
+
+test('S11 the printed curl command creates a session, and a browser can open its wss:// address', async () => {
+  const command = /^ *(curl .*\n(?: +-.*\n)+)/m.exec(printed)?.[1] ?? '';
+  const session: AsrSession = JSON.parse(await shell(command));
+  expect(session.websocket_url).toBe(`${url.replace('https', 'wss')}/v1/asr/stream`);
+  const browser = await launchChromium();
+  try {
+    // As a person who accepts the certificate when the browser asks.
+    const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    const page = await context.newPage();
+    expect((await page.goto(`${url}/app`))?.status()).toBe(200);
+    const first = await page.evaluate(
+      ([address, protocols]) =>
+        new Promise<string>((done, failed) => {
+          const socket = new WebSocket(address, [...protocols]);
+          socket.addEventListener('message', ({ data }) => {
+            const event = JSON.parse(String(data));
+            if (event.type !== 'ready') return;
+            socket.addEventListener('close', () => done(event.type));
+            socket.close(1000);
+          });
+          socket.addEventListener('error', () => failed(new Error('The WebSocket failed.')));
+        }),
+      [session.websocket_url, session.websocket_protocols] as const,
+    );
+    expect(first).toBe('ready');
+  } finally {
+    await browser.close();
+  }
+}, 60_000);
+
+test('the printed commands transcribe a file, and svc doctor finds no problem', async () => {
+  const command = /^ *(\. .*\n *npx @svc-asr\/cli transcribe .*\n)/m.exec(printed)?.[1] ?? '';
+  expect(await shell(command)).toMatch(/^\p{L}+( \p{L}+)+\n$/u);
+  expect(await shell(`. ${folder}/env; npx @svc-asr/cli doctor`)).toContain(url);
+}, 60_000);

@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runAdmin } from '../../src/admin/program.ts';
+import { HistoryGuard } from '../../src/ledger/history-guard.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { DatabaseRefused } from '../../src/platform/db.ts';
+import { databaseCopies, type DatabaseCopies } from '@svc-asr/testing/postgres/database-copies.ts';
+import {
+  attachDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from '@svc-asr/testing/postgres/test-database.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { openBooks } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
+import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+
+const TOKEN = 'token-of-the-operator';
+let database: TestDatabase;
+let copies: DatabaseCopies;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  copies = databaseCopies(database.url);
+});
+afterEach(async () => {
+  await database.drop();
+  await copies.drop();
+});
+
+async function withService(work: (svc: Service) => Promise<void>): Promise<void> {
+  const svc = await startService({ database, env: { METRICS_TOKEN: TOKEN } });
+  try {
+    await work(svc);
+  } finally {
+    await svc.stop();
+  }
+}
+
+const becomes = (svc: Service, status: number) =>
+  eventually(async () => (await svc.request('/readyz')).status === status, 20_000);
+
+async function rolledBack(svc: Service): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const text = await (await fetch(`${svc.url}/metrics`, { headers })).text();
+  return /^svc_ledger_rolled_back (\d)$/m.exec(text)?.[1];
+}
+
+async function admin(...words: string[]): Promise<{ status: number; out: string }> {
+  let out = '';
+  const status = await runAdmin([...words, '--json'], {
+    env: { DATABASE_URL: database.url },
+    devFolder: '/nowhere',
+    out: (text) => void (out += text),
+    err: () => {},
+  });
+  return { status, out };
+}
+
+/** Zero while the database cannot be reached. */
+async function markedPosition(): Promise<number> {
+  const { rows } = await database.pool
+    .query<{ position: number }>('select max(position) as position from ledger_marks')
+    .catch(() => ({ rows: [] }));
+  return rows[0]?.position ?? 0;
+}
+
+/** 0.5 s of audio, and the answer to it. */
+async function speak(client: StreamClient): Promise<void> {
+  client.send(new Uint8Array(16_000));
+  await client.flush();
+}
+
+async function settled(svc: Service, consumedMs: number): Promise<boolean> {
+  const { status, body } = await svc.usage();
+  return status === 200 && body.consumed_ms === consumedMs && body.reserved_ms === 0;
+}
+
+async function completeSession(svc: Service): Promise<void> {
+  const { body } = await svc.createSession();
+  const client = await StreamClient.open(body, { url: svc.streamUrl });
+  await speak(client);
+  await client.close();
+}
+
+test('refuses an older database, keeps its streams, and goes on by itself when the complete one returns', async () => {
+  await withService(async (svc) => {
+    const older = await copies.copy();
+    await becomes(svc, 200);
+    await completeSession(svc);
+    await eventually(() => settled(svc, 1_000));
+    const stream = await StreamClient.open((await svc.createSession()).body, {
+      url: svc.streamUrl,
+    });
+    await speak(stream);
+
+    const complete = await copies.replaceWith(older);
+    await becomes(svc, 503);
+    await eventually(async () => (await rolledBack(svc)) === '1');
+    expect((await svc.refusedSession()).status).toBe(503);
+    expect(svc.logged()).toContain('svc-admin ledger accept-restore');
+    await speak(stream);
+    await stream.close();
+
+    await copies.replaceWith(complete);
+    await becomes(svc, 200);
+    expect(await rolledBack(svc)).toBe('0');
+    await eventually(() => settled(svc, 2_000));
+  });
+}, 60_000);
+
+test('uses an older database after an operator accepted the loss, without a restart', async () => {
+  await withService(async (svc) => {
+    const older = await copies.copy();
+    await becomes(svc, 200);
+    await completeSession(svc);
+    await copies.replaceWith(older);
+    await becomes(svc, 503);
+    await eventually(async () => {
+      const { out } = await admin('ledger', 'processes');
+      return out.includes('"refuses"');
+    });
+    const accepted = await admin('ledger', 'accept-restore', '--reason', 'a drill');
+    expect(accepted).toMatchObject({ status: 0 });
+    expect(JSON.parse(accepted.out)).toEqual([{ processes: 1 }]);
+    await becomes(svc, 200);
+    expect(await rolledBack(svc)).toBe('0');
+    // The loss is known: the account has its credit of then.
+    await eventually(() => settled(svc, 0));
+    await completeSession(svc);
+    await eventually(() => settled(svc, 1_000));
+    const { rows } = await database.pool.query(
+      `select after ->> 'reason' as reason from audit_log where action = 'ledger.history_accepted'`,
+    );
+    expect(rows).toEqual([{ reason: 'a drill' }]);
+  });
+}, 60_000);
+
+test('becomes ready again on a database that never knew the process', async () => {
+  const older = await copies.copy();
+  await withService(async (svc) => {
+    await copies.replaceWith(older);
+    await becomes(svc, 503);
+    await eventually(async () => (await rolledBack(svc)) === '1');
+    await admin('ledger', 'accept-restore', '--reason', 'a drill');
+    await becomes(svc, 200);
+    await eventually(() => svc.logged().includes('so it registered again'));
+    const tenant = await svc.addTenant({ creditMs: 60_000 });
+    await eventually(() => svc.deps.placement.choose(KIKUYU) !== null);
+    expect((await svc.createSession(undefined, tenant)).status).toBe(201);
+  });
+}, 60_000);
+
+test('accepts a copy that knows everything', async () => {
+  await withService(async (svc) => {
+    await completeSession(svc);
+    await eventually(() => settled(svc, 1_000));
+    const before = await markedPosition();
+    await copies.replaceWithExactCopy();
+    await eventually(async () => (await markedPosition()) > before + 1);
+    await becomes(svc, 200);
+    expect(svc.logged()).not.toContain('has lost ledger history');
+  });
+}, 60_000);
+
+test('notices a single acknowledged session that is missing', async () => {
+  const books = await openBooks(database);
+  const account = await books.account(60_000);
+  const guard = new HistoryGuard({ nodeId: 'n', log: createLog({ level: 'silent' }) });
+  const ledger = guard.guard(books.ledger);
+  await guard.verify(database.pool);
+  const older = attachDatabase(withDatabase(database.url, await copies.copy()));
+  try {
+    const reserved = await ledger.reserve({
+      accountId: account,
+      keyId: null,
+      model: 'svc-asr-kikuyu-v1',
+      requestedMs: 1_000,
+      idempotencyKey: null,
+      node: { id: 'node-1', url: 'wss://node-1.example' },
+    });
+    expect(reserved.outcome).toBe('reserved');
+    await expect(guard.verify(older.pool)).rejects.toBeInstanceOf(DatabaseRefused);
+    await expect(ledger.balance(account)).rejects.toBeInstanceOf(DatabaseRefused);
+    await guard.verify(database.pool);
+    expect(guard.isRolledBack).toBe(false);
+  } finally {
+    await older.drop();
+  }
+}, 30_000);

@@ -1,0 +1,311 @@
+import { execFile } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findApiKey } from '../../src/accounts/api-keys.ts';
+import { joinWaitlist } from '../../src/accounts/waitlist.ts';
+import { runAdmin } from '../../src/admin/program.ts';
+import { hashApiKey, parseApiKey } from '../../src/accounts/api-key-format.ts';
+import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+
+const PEPPER = randomBytes(32);
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks();
+});
+afterAll(() => books.drop());
+
+interface Said {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function admin(...words: readonly string[]): Promise<Said> {
+  return adminWith(
+    { DATABASE_URL: books.database.url, API_KEY_PEPPER: PEPPER.toString('base64') },
+    words,
+  );
+}
+
+async function adminWith(
+  env: Readonly<Record<string, string>>,
+  words: readonly string[],
+): Promise<Said> {
+  let out = '';
+  let err = '';
+  const status = await runAdmin(words, {
+    env,
+    devFolder: '/nowhere',
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+  });
+  return { status, out, err };
+}
+
+/** Runs a command with --json and returns its output. */
+async function json<T>(...words: readonly string[]): Promise<T> {
+  const said = await admin(...words, '--json');
+  expect(said).toMatchObject({ status: 0, err: '' });
+  return JSON.parse(said.out);
+}
+
+test('creates an account, grants credit and creates a key that the service accepts', async () => {
+  const { id } = await json<{ id: string }>('accounts', 'create', '--name', 'Nairobi Radio');
+  const grant = ['credit', 'grant', id, '2h', '--reason', 'invoice 14'];
+  expect(await json('credit', 'grant', id, '2h', '--reason', 'invoice 14')).toMatchObject({
+    amount_ms: 7_200_000,
+    available_ms: 7_200_000,
+    replayed: false,
+  });
+  expect((await admin(...grant)).out).toContain('14,400,000');
+
+  const made = await json<{ key: string; key_id: string }>('keys', 'create', id, '--name', 'live');
+  expect(parseApiKey(made.key)).toBe(made.key_id);
+  const known = await findApiKey(books.database.as('svc_api'), made.key_id);
+  expect(known).toMatchObject({ accountId: id, revoked: false, accountActive: true });
+  expect(known?.hmac).toEqual(hashApiKey(made.key, PEPPER));
+
+  const [newest] = await json<{ actor: string; reason: string }[]>('credit', 'history', id);
+  expect(newest).toMatchObject({ actor: 'postgres', reason: 'invoice 14', kind: 'grant' });
+});
+
+test('K01 a key is shown once: no list shows it again, and revoking ends it', async () => {
+  const id = await books.account(0);
+  const { key, key_id: keyId } = await json<{ key: string; key_id: string }>('keys', 'create', id);
+  const listed = await admin('keys', 'list', id);
+  expect(listed.out).toContain(keyId);
+  expect(listed.out).not.toContain(key);
+  expect((await admin('keys', 'create', id)).status).toBe(0);
+  const third = await admin('keys', 'create', id);
+  expect(third).toMatchObject({ status: 1, out: '' });
+  expect(third.err).toContain('two live keys');
+  expect((await admin('keys', 'revoke', id, keyId)).status).toBe(0);
+  expect(await findApiKey(books.owner, keyId)).toMatchObject({ revoked: true });
+  expect((await admin('keys', 'revoke', id, 'nosuchkey000')).status).toBe(1);
+});
+
+test('a grant is idempotent by id; an adjustment never makes the balance negative', async () => {
+  const id = await books.account(0);
+  const grant = ['credit', 'grant', id, '90s', '--reason', 'first', '--id', randomUUID()];
+  expect(await json(...grant)).toMatchObject({ replayed: false, available_ms: 90_000 });
+  expect(await json(...grant)).toMatchObject({ replayed: true, available_ms: 90_000 });
+  expect(await json('credit', 'adjust', id, '--take', '30s', '--reason', 'slip')).toMatchObject({
+    amount_ms: -30_000,
+    available_ms: 60_000,
+  });
+  const tooMuch = await admin('credit', 'adjust', id, '--take', '2h', '--reason', 'slip');
+  expect(tooMuch.status).toBe(1);
+  expect(tooMuch.err).toContain('60000 ms available');
+  await books.mustBeRight();
+});
+
+test('suspends and resumes accounts and changes their concurrency limit', async () => {
+  const id = await books.account(60_000);
+  await json('accounts', 'suspend', id);
+  expect(await books.ask(id)).toEqual({ outcome: 'account_inactive' });
+  await json('accounts', 'resume', id);
+  await json('accounts', 'set-concurrency', id, '3');
+  expect(await json('accounts', 'show', id)).toMatchObject({ status: 'active', concurrency: 3 });
+});
+
+test('finds a session by its id with an index', async () => {
+  const session = await books.reserve(await books.account(60_000));
+  expect(await json('sessions', 'show', session.id)).toMatchObject({
+    id: session.id,
+    account_id: session.accountId,
+    status: 'reserved',
+  });
+  expect(await json('sessions', 'list', '--account', session.accountId)).toHaveLength(1);
+  expect((await admin('sessions', 'list')).out).toContain(session.id);
+  expect((await admin('sessions', 'show', NOBODY)).status).toBe(1);
+
+  const client = await books.owner.connect();
+  try {
+    await client.query('begin; set local enable_seqscan = off');
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `explain select from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
+        where t.session_id = '${session.id}' and t.kind = 'reserve'`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('txn_session');
+    expect(plan).not.toContain('Seq Scan');
+    await client.query('rollback');
+  } finally {
+    client.release();
+  }
+});
+
+test('K02 approves a person on the waitlist once, with their first credit', async () => {
+  const email = `wanjiku-${randomUUID()}@example.com`;
+  await joinWaitlist(books.owner, { email, name: 'Wanjiku', purpose: 'radio archive' });
+  const waiting = await json<{ id: string; email: string }[]>('waitlist', 'list');
+  const entry = waiting.find((candidate) => candidate.email === email);
+  const approve = ['waitlist', 'approve', entry?.id ?? '', '--grant', '1h'];
+  const first = await json<{ account_id: string }>(...approve);
+  expect(await json(...approve)).toEqual(first);
+  expect(await json('accounts', 'show', first.account_id)).toMatchObject({
+    name: 'Wanjiku',
+    available_ms: 3_600_000,
+  });
+  expect((await admin('waitlist', 'approve', NOBODY)).status).toBe(1);
+});
+
+test('nodes and the audit are shown as tables and as JSON', async () => {
+  expect((await admin('nodes')).out).toContain('node-1');
+  const audit = await admin('audit', '--safety');
+  expect(audit).toMatchObject({ status: 0 });
+  expect(audit.err).toContain('Every invariant holds.');
+  expect(await json('audit', '--safety')).toHaveLength(14);
+});
+
+test('the audit writes its result as metrics', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-audit-'));
+  const file = join(folder, 'audit.prom');
+  try {
+    await admin('audit', '--safety', '--metrics-file', file);
+    const text = await readFile(file, 'utf8');
+    expect(text.match(/^svc_ledger_audit_violations\{invariant="[^"]+"\} 0$/gm)).toHaveLength(14);
+    expect(text).toMatch(/^svc_ledger_audit_timestamp_seconds \d/m);
+    expect(await readdir(folder)).toEqual(['audit.prom']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('the audit exits with 1 and names the account of a violation', async () => {
+  const other = await openBooks();
+  try {
+    const id = await other.account(5_000);
+    await other.owner.query('alter table accounts disable trigger user');
+    await other.owner.query(
+      'update accounts set available_ms = available_ms + 1, granted_ms = granted_ms + 1 where id = $1',
+      [id],
+    );
+    const said = await adminWith({ DATABASE_URL: other.database.url }, ['audit']);
+    expect(said.status).toBe(1);
+    expect(said.err).toContain('balances-equal-entries');
+    expect(said.err).toContain(id);
+  } finally {
+    await other.drop();
+  }
+});
+
+test('the audit needs no more than the rights of an auditor', async () => {
+  const user = `auditor_${randomUUID().replaceAll('-', '')}`;
+  await books.owner.query(
+    `create role ${user} login password '${user}'; grant svc_auditor to ${user}`,
+  );
+  const url = new URL(books.database.url);
+  url.username = user;
+  url.password = user;
+  try {
+    expect(await adminWith({ DATABASE_URL: url.href }, ['audit'])).toMatchObject({ status: 0 });
+    expect(await adminWith({ DATABASE_URL: url.href }, ['accounts', 'list'])).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('grant svc_operator'),
+    });
+  } finally {
+    await books.owner.query(`drop role ${user}`);
+  }
+});
+
+describe('a mistake', () => {
+  test.for([
+    { words: ['credit', 'grant', NOBODY, '60', '--reason', 'x'], status: 2, says: '90s, 30m, 2h' },
+    { words: ['credit', 'grant', NOBODY, '1h'], status: 2, says: '--reason' },
+    { words: ['credit', 'set', NOBODY, '1h'], status: 2, says: 'unknown command' },
+    {
+      words: ['credit', 'adjust', NOBODY, '--reason', 'x'],
+      status: 2,
+      says: 'either --add or --take',
+    },
+    { words: ['accounts', 'show', 'nairobi'], status: 2, says: 'must be a UUID' },
+    { words: ['accounts', 'show', NOBODY], status: 1, says: 'There is no account' },
+    { words: ['accounts', 'suspend', NOBODY], status: 1, says: 'There is no account' },
+    { words: ['accounts', 'set-concurrency', NOBODY, '0'], status: 2, says: 'from 1 to 10000' },
+    {
+      words: ['credit', 'grant', NOBODY, '1h', '--reason', 'x'],
+      status: 1,
+      says: 'There is no account',
+    },
+    { words: ['keys', 'create', NOBODY, '--models', 'latin'], status: 2, says: 'Choose from' },
+    { words: ['keys', 'create', NOBODY], status: 1, says: 'There is no account' },
+    { words: ['credit', 'grant', NOBODY, '1h', '--reason', ''], status: 2, says: '1 to 500' },
+    { words: ['credit', 'history', NOBODY], status: 1, says: 'There is no account' },
+    { words: ['accounts', 'create', '--name', ' '], status: 2, says: '1 to 200' },
+    { words: ['accounts', 'create', '--name', 'a', '--email', 'b'], status: 2, says: 'an address' },
+    { words: ['keys', 'create', NOBODY, '--expires', '2020-01-01'], status: 2, says: 'is over' },
+    { words: ['keys', 'create', NOBODY, '--expires', '2999-02-31'], status: 2, says: 'a date' },
+    { words: ['operators', 'add', 'nobody@example.com'], status: 1, says: 'Nobody signs in' },
+  ])('$words: exit $status', async ({ words, status, says }) => {
+    const said = await admin(...words);
+    expect(said).toMatchObject({ status, out: '' });
+    expect(said.err).toContain(says);
+  });
+
+  test('explains missing settings, a missing pepper and an unreachable database', async () => {
+    const none = await adminWith({}, ['accounts', 'list']);
+    expect(none.status).toBe(2);
+    expect(none.err).toContain('Set DATABASE_URL');
+    const id = await books.account(0);
+    const plain = await adminWith({ DATABASE_URL: books.database.url }, ['keys', 'create', id]);
+    expect(plain.status).toBe(2);
+    expect(plain.err).toContain('API_KEY_PEPPER');
+    const short = { DATABASE_URL: books.database.url, API_KEY_PEPPER: 'c2hvcnQ=' };
+    expect(await adminWith(short, ['keys', 'create', id])).toMatchObject({ status: 2 });
+    expect(await adminWith({ DATABASE_URL: 'svc' }, ['audit'])).toMatchObject({ status: 2 });
+    const away = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/nothing' };
+    expect(await adminWith(away, ['accounts', 'list'])).toMatchObject({ status: 3 });
+  });
+});
+
+test('the help of every command has an example', async () => {
+  const commands = [
+    'accounts',
+    'credit',
+    'keys',
+    'sessions',
+    'nodes',
+    'waitlist',
+    'operators',
+    'audit',
+    'migrate',
+  ];
+  const inner = [
+    'accounts create|accounts show|accounts list|accounts suspend|accounts resume|accounts set-concurrency',
+    'credit grant|credit adjust|credit history|keys create|keys list|keys revoke|sessions list|sessions show',
+    'waitlist list|waitlist approve|operators add|operators remove',
+  ].flatMap((names) => names.split('|'));
+  for (const command of ['', ...commands, ...inner]) {
+    const said = await admin(...command.split(' ').filter(Boolean), '--help');
+    expect(said.status, command).toBe(0);
+    expect(said.out, command).toMatch(/Examples:\n {2}\$ svc-admin /);
+  }
+});
+
+test('DATABASE_URL and the pepper can be read from files, as in the service', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
+  const [url, pepper] = [join(folder, 'url'), join(folder, 'pepper')];
+  await writeFile(url, `${books.database.url}\n`);
+  await writeFile(pepper, PEPPER.toString('base64'));
+  const id = await books.account(0);
+  const files = { DATABASE_URL_FILE: url, API_KEY_PEPPER_FILE: pepper };
+  expect(await adminWith(files, ['keys', 'create', id])).toMatchObject({ status: 0 });
+  await rm(folder, { recursive: true });
+  const missing = await adminWith(files, ['accounts', 'list']);
+  expect(missing).toMatchObject({ status: 2, err: `DATABASE_URL_FILE cannot be read: ${url}\n` });
+});
+
+test('`npm run admin` and `npm run audit` reach it', async () => {
+  const main = join(import.meta.dirname, '../../src/admin/main.ts');
+  const env = { ...process.env, DATABASE_URL: books.database.url };
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'audit', '--json'], {
+    env,
+  });
+  expect(JSON.parse(stdout)).toHaveLength(15);
+});

@@ -1,0 +1,274 @@
+import type { UsageSession } from '@svc-asr/protocol';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setAccountStatus } from '../../src/accounts/accounts.ts';
+import {
+  KIKUYU,
+  startService,
+  type Service,
+  type Tenant,
+} from '@svc-asr/testing/service/service.ts';
+import { framed, speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+
+/** Every way a stream can end, and what it costs. */
+
+const SECONDS = 30;
+const svc = await startService({ script: { texts: ['nĩ wega'] } });
+afterAll(() => svc.stop());
+
+interface Opened {
+  readonly client: StreamClient;
+  readonly tenant: Tenant;
+}
+
+async function newStream(at: Service = svc, seconds = SECONDS): Promise<Opened> {
+  const tenant = await at.addTenant({ creditMs: 60_000 });
+  const { body } = await at.createSession({ model: KIKUYU, max_audio_seconds: seconds }, tenant);
+  return { client: await StreamClient.ready(body, { url: at.streamUrl }), tenant };
+}
+
+/** The session as its owner sees it, with the three figures beside it. */
+async function bill(tenant: Tenant, at: Service = svc) {
+  const { body } = await at.usage(tenant);
+  const [session] = body.recent_sessions;
+  if (session === undefined) throw new Error('There is no session.');
+  const { status, audio_ms, billable_ms }: UsageSession = session;
+  expect(body.available_ms + body.reserved_ms + body.consumed_ms).toBe(60_000);
+  return { status, audio_ms, billable_ms, reserved: body.reserved_ms, consumed: body.consumed_ms };
+}
+
+/** For endings that the client cannot see: asks until the session is over. */
+async function billWhenOver(tenant: Tenant, at: Service = svc) {
+  for (;;) {
+    const answer = await bill(tenant, at);
+    if (answer.status !== 'active') return answer;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe('ended by the client', () => {
+  test('C01 C02 C03 bills 1.2 s of accepted audio as 2 s and returns the rest', async () => {
+    const { client, tenant } = await newStream();
+    expect((await bill(tenant)).reserved).toBe(SECONDS * 1000);
+    for (const frame of framed(speech({ ms: 1_200 }))) client.send(frame);
+    expect((await client.flush()).billable_ms).toBe(2_000);
+    expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
+    expect(await bill(tenant)).toEqual({
+      status: 'completed',
+      audio_ms: 1_200,
+      billable_ms: 2_000,
+      reserved: 0,
+      consumed: 2_000,
+    });
+  });
+
+  test('0 samples: completed, nothing billed', async () => {
+    const { client, tenant } = await newStream();
+    await client.close();
+    expect(await bill(tenant)).toMatchObject({ status: 'completed', billable_ms: 0, consumed: 0 });
+  });
+
+  test('a client that has seen the close can create its next session at once', async () => {
+    const tenant = await svc.addTenant({ creditMs: 60_000 });
+    for (let at = 0; at < 20; at += 1) {
+      const { status, body } = await svc.createSession({ model: KIKUYU }, tenant);
+      expect(status).toBe(201);
+      const client = await StreamClient.ready(body, { url: svc.streamUrl });
+      client.send(speech({ ms: 20 }));
+      await client.close();
+    }
+    expect((await svc.usage(tenant)).body).toMatchObject({ consumed_ms: 20_000, reserved_ms: 0 });
+  });
+
+  test('a flush is answered although the close frame follows at once; accepted audio is billed', async () => {
+    const { client, tenant } = await newStream();
+    client.send(speech({ ms: 500 })).say({ type: 'flush', id: 1 });
+    expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
+    expect(client.ofType('final')).toMatchObject([{ text: 'nĩ wega', reason: 'flush', id: 1 }]);
+    expect(await bill(tenant)).toMatchObject({
+      status: 'completed',
+      audio_ms: 500,
+      billable_ms: 1_000,
+    });
+  });
+
+  test('audio that was not flushed gets its final before the close is answered', async () => {
+    const { client } = await newStream();
+    client.send(speech({ ms: 500 }));
+    expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
+    expect(client.ofType('final')).toMatchObject([{ text: 'nĩ wega', reason: 'closing' }]);
+  });
+
+  test('a close is answered within seconds although the final does not come', async () => {
+    const stuck = await startService({ script: { texts: ['nĩ wega'], chunkMs: 60_000 } });
+    const { client, tenant } = await newStream(stuck);
+    client.send(speech({ ms: 1_500 })).say({ type: 'flush' });
+    expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
+    expect(await bill(tenant, stuck)).toMatchObject({ status: 'completed', billable_ms: 2_000 });
+    await stuck.stop();
+  });
+
+  test('a client that disconnects without a close frame: completed, accepted audio billed', async () => {
+    const { client, tenant } = await newStream();
+    await client.send(speech({ ms: 2_000 })).flush();
+    client.socket.terminate();
+    expect(await billWhenOver(tenant)).toMatchObject({ status: 'completed', billable_ms: 2_000 });
+  });
+
+  test('C02 does not charge for idle time, text messages or resets', async () => {
+    const { client, tenant } = await newStream();
+    await client.flush();
+    client.say({ type: 'reset' }).say({ type: 'config' });
+    await client.next('config_ack');
+    await client.close();
+    expect(await bill(tenant)).toMatchObject({ audio_ms: 0, billable_ms: 0 });
+  });
+});
+
+describe('ended by the limit', () => {
+  test('W10 cuts audio at the limit, to the sample: final, max_audio_reached, 1000', async () => {
+    const { client, tenant } = await newStream(svc, 2);
+    for (const frame of framed(speech({ ms: 2_500 }), 9_001)) client.send(frame);
+    expect(await client.next('final')).toMatchObject({
+      reason: 'max_audio_reached',
+      text: 'nĩ wega',
+      total_audio_ms: 2_000,
+      billable_ms: 2_000,
+    });
+    expect(await client.closed).toEqual({ code: 1000, reason: 'max_audio_reached' });
+    expect(client.ofType('error')).toEqual([]);
+    expect(await bill(tenant)).toMatchObject({
+      status: 'completed',
+      audio_ms: 2_000,
+      consumed: 2_000,
+    });
+  });
+
+  test.each([
+    ['protocol violations', 1009, (client: StreamClient) => client.send(Buffer.alloc(70_000))],
+    ['too many errors', 1008, (client: StreamClient) => spam(client)],
+  ])('%s: completed, accepted audio billed', async (_, code, violate) => {
+    const { client, tenant } = await newStream();
+    await client.send(speech({ ms: 1_000 })).flush();
+    violate(client);
+    expect((await client.closed).code).toBe(code);
+    expect(await bill(tenant)).toMatchObject({ status: 'completed', billable_ms: 1_000 });
+  });
+});
+
+describe('ended by a timeout', () => {
+  let hasty: Service;
+  beforeAll(async () => {
+    hasty = await startService({
+      script: { texts: ['nĩ wega'] },
+      parts: { streamLimits: { idleTimeoutMs: 600, sessionWallClockMs: 1_500 } },
+    });
+  });
+  afterAll(() => hasty.stop());
+
+  test('idle: the last final, idle_timeout, 4408, accepted audio billed', async () => {
+    const { client, tenant } = await newStream(hasty);
+    client.send(speech({ ms: 1_500 }));
+    expect(await client.next('final')).toMatchObject({ reason: 'idle_timeout', text: 'nĩ wega' });
+    expect(await client.error('idle_timeout')).toMatchObject({ fatal: true, close_code: 4408 });
+    expect(await client.closed).toEqual({ code: 4408, reason: 'idle_timeout' });
+    expect(await bill(tenant, hasty)).toMatchObject({ status: 'completed', billable_ms: 2_000 });
+  });
+
+  test('wall clock: a warning, the final, session_time_limit, 4408, accepted audio billed', async () => {
+    const { client, tenant } = await newStream(hasty);
+    const talking = setInterval(() => client.send(speech({ ms: 10 })), 100);
+    const warning = await client.status('limit_warning');
+    expect(warning).toMatchObject({ limit: 'session_time', remaining_ms: expect.any(Number) });
+    expect(await client.closed).toEqual({ code: 4408, reason: 'session_time_limit' });
+    clearInterval(talking);
+    expect(client.ofType('final')).toMatchObject([
+      { reason: 'session_time_limit', text: 'nĩ wega' },
+    ]);
+    expect(await bill(tenant, hasty)).toMatchObject({ status: 'completed', billable_ms: 1_000 });
+  });
+});
+
+describe('ended by the service', () => {
+  test('C04 the recogniser dies: reported at once, 1011 internal_error, failed, nothing billed', async () => {
+    const { client, tenant } = await newStream();
+    await client.send(speech({ ms: 2_000 })).flush();
+    svc.engine.crash();
+    expect(await client.error('internal_error')).toMatchObject({
+      retryable: true,
+      close_code: 1011,
+    });
+    expect(await client.closed).toEqual({ code: 1011, reason: 'internal_error' });
+    expect(await bill(tenant)).toMatchObject({ status: 'failed', billable_ms: 0, consumed: 0 });
+  });
+
+  test('C04 the recogniser hangs: 1011 internal_error, failed, nothing billed', async () => {
+    const { client, tenant } = await newStream();
+    await client.send(speech({ ms: 1_000 })).flush();
+    svc.engine.hang();
+    expect(await client.closed).toEqual({ code: 1011, reason: 'internal_error' });
+    expect(await bill(tenant)).toMatchObject({ status: 'failed', billable_ms: 0 });
+  });
+
+  test('C04 no ready in time: initialization_timeout, 1013, failed, nothing billed', async () => {
+    const slow = await startService({
+      script: { texts: ['nĩ wega'], openMs: 60_000 },
+      parts: { streamLimits: { initializationMs: 500 } },
+    });
+    const tenant = await slow.addTenant({ creditMs: 60_000 });
+    const { body } = await slow.createSession({ model: KIKUYU }, tenant);
+    const client = await StreamClient.open(body, { url: slow.streamUrl });
+    expect(await client.error('initialization_timeout')).toMatchObject({ retryable: true });
+    expect(await client.closed).toEqual({ code: 1013, reason: 'initialization_timeout' });
+    expect(await bill(tenant, slow)).toMatchObject({ status: 'failed', billable_ms: 0 });
+    await slow.stop();
+  });
+
+  test('an account that is suspended while it streams: account_inactive, 4403, accepted audio billed', async () => {
+    const { client, tenant } = await newStream();
+    await client.send(speech({ ms: 1_000 })).flush();
+    await setAccountStatus(svc.database.pool, { id: tenant.accountId, status: 'suspended' });
+    expect(await client.error('account_inactive')).toMatchObject({ fatal: true, close_code: 4403 });
+    expect(await client.closed).toEqual({ code: 4403, reason: 'account_inactive' });
+    await setAccountStatus(svc.database.pool, { id: tenant.accountId, status: 'active' });
+    expect(await bill(tenant)).toMatchObject({ status: 'completed', billable_ms: 1_000 });
+  });
+});
+
+describe('a dead connection', () => {
+  test('no byte and no pong for the time allowed: completed, accepted audio billed', async () => {
+    const brisk = await startService({
+      script: { texts: ['nĩ wega'] },
+      parts: { streamLimits: { pingIntervalMs: 200, connectionLostMs: 1_000 } },
+    });
+    const { client, tenant } = await newStream(brisk);
+    await client.send(speech({ ms: 1_000 })).flush();
+    client.socket.pause();
+    expect(await billWhenOver(tenant, brisk)).toMatchObject({
+      status: 'completed',
+      billable_ms: 1_000,
+    });
+    client.socket.terminate();
+    await brisk.stop();
+  });
+
+  test('keeps a silent client that answers pings', async () => {
+    const brisk = await startService({
+      parts: { streamLimits: { pingIntervalMs: 100, connectionLostMs: 500 } },
+    });
+    const { client } = await newStream(brisk);
+    let pings = 0;
+    await new Promise<void>((resolve) => {
+      client.socket.on('ping', () => {
+        pings += 1;
+        if (pings === 8) resolve();
+      });
+    });
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+    await client.close();
+    await brisk.stop();
+  });
+});
+
+function spam(client: StreamClient): void {
+  for (let at = 0; at < 11; at += 1) client.say('?');
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { setConcurrency } from '../../src/accounts/accounts.ts';
+import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
+import { refused, speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+
+/** Slots of a nearly full node are shared between accounts. */
+
+const CAPACITY = 5;
+
+async function hoard(svc: Service, count: number): Promise<StreamClient[]> {
+  await setConcurrency(svc.database.pool, { id: svc.accountId, limit: 10 });
+  const clients: StreamClient[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const { body } = await svc.createSession({ model: KIKUYU });
+    const client = await StreamClient.ready(body, { url: svc.streamUrl });
+    clients.push(client.send(speech({ ms: 500 })));
+  }
+  return clients;
+}
+
+test('an idle stream of the account that fills a node gives way with slot_reclaimed, after its final', async () => {
+  const svc = await startService({
+    script: { texts: ['nĩ wega'] },
+    capacity: CAPACITY,
+    parts: { streamLimits: { reclaimIdleMs: 300 } },
+  });
+  const clients = await hoard(svc, CAPACITY);
+  const ended = await Promise.race(clients.map((one) => one.closed.then(() => one)));
+  expect(await ended.closed).toEqual({ code: 4408, reason: 'slot_reclaimed' });
+  expect(ended.ofType('final')).toMatchObject([{ reason: 'idle_timeout', text: 'nĩ wega' }]);
+  const newcomer = await svc.addTenant({ creditMs: 60_000 });
+  const { body } = await svc.createSession({ model: KIKUYU }, newcomer);
+  const client = await StreamClient.ready(body, { url: svc.streamUrl });
+  expect((await client.send(speech({ ms: 500 })).flush()).text).toBe('nĩ wega');
+  await client.close();
+  for (const other of clients) other.socket.terminate();
+  await svc.stop();
+});
+
+test('refuses an account above its share of a nearly full node and accepts a new one', async () => {
+  const svc = await startService({ script: { texts: ['nĩ wega'] }, capacity: CAPACITY });
+  const held = await hoard(svc, 3);
+  const second = await svc.addTenant({ creditMs: 60_000 });
+  const { body: its } = await svc.createSession({ model: KIKUYU }, second);
+  const client = await StreamClient.ready(its, { url: svc.streamUrl });
+  const { body: more } = await svc.createSession({ model: KIKUYU });
+  const refusal = await refused(svc.streamUrl, more.websocket_protocols);
+  expect(refusal).toMatchObject({ status: 503, body: { error: { code: 'capacity_exceeded' } } });
+  const third = await svc.addTenant({ creditMs: 60_000 });
+  const { body: last } = await svc.createSession({ model: KIKUYU }, third);
+  const newcomer = await StreamClient.ready(last, { url: svc.streamUrl });
+  for (const stream of [...held, client, newcomer]) await stream.close();
+  await svc.stop();
+});

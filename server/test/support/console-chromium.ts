@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Engine } from '@svc-asr/engine';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { makeCertificate } from '@svc-asr/testing/certificate.ts';
+import { launchChromium } from '@svc-asr/testing/chromium.ts';
+import { setOperator } from '../../src/accounts/operators.ts';
+import { startConsoleService, type ConsoleService } from './console-service.ts';
+import { freePort } from '@svc-asr/testing/free-port.ts';
+
+const SITE = join(import.meta.dirname, '../../../console/dist/site/index.html');
+
+/** Starts the console with its built pages, HTTPS, WSS and a mail server. */
+export async function startConsoleSite(options: { engine?: Engine } = {}): Promise<ConsoleService> {
+  if (!existsSync(SITE)) throw new Error('The console is not built: run `npm run build` first.');
+  const { certFile, keyFile } = await makeCertificate();
+  const port = String(await freePort());
+  return startConsoleService({
+    env: {
+      PORT: port,
+      HOST: 'localhost',
+      PUBLIC_URL: `https://localhost:${port}`,
+      PUBLIC_STREAM_URL: `wss://localhost:${port}`,
+      TLS_CERT_FILE: certFile,
+      TLS_KEY_FILE: keyFile,
+    },
+    ...(options.engine === undefined ? {} : { parts: { engine: options.engine } }),
+  });
+}
+
+export interface ConsoleInChromium {
+  readonly service: ConsoleService;
+  readonly browser: Browser;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the console and Chromium. With `operator`, a person with that address is an operator. */
+export async function startConsoleInChromium(
+  options: { operator?: string } = {},
+): Promise<ConsoleInChromium> {
+  const [service, browser] = await Promise.all([startConsoleSite(), launchChromium()]);
+  if (options.operator !== undefined) {
+    await service.admit(options.operator);
+    await setOperator(service.database.pool, { email: options.operator, isOperator: true });
+  }
+  return {
+    service,
+    browser,
+    async stop() {
+      await browser.close();
+      await service.stop();
+    },
+  };
+}
+
+/** Signs in with an emailed code. */
+export async function signInAs(page: Page, input: { service: ConsoleService; email: string }) {
+  const { service, email } = input;
+  await page.goto(`${service.url}/app`);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Email me a code' }).click();
+  await page.getByLabel('Code').fill(await service.mail.takeCode(email));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('main#main').waitFor();
+}
+
+export interface WatchedPage {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Errors and policy violations that the browser reported. */
+  readonly complaints: string[];
+}
+
+export async function openPage(
+  browser: Browser,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    ignoreHTTPSErrors: true,
+    locale: 'en-GB',
+    ...options,
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    // Chromium reports every refused request; refusals are part of some journeys.
+    const refused = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !refused) complaints.push(message.text());
+  });
+  return { context, page, complaints };
+}
+
+/** A virtual device that holds passkeys and answers every prompt. */
+export async function plugInDevice(page: Page, isUserVerified: boolean): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+/** Adds a passkey in the settings, signs out and signs in with it: operators need it. */
+export async function signInWithNewPasskey(
+  page: Page,
+  input: { service: ConsoleService; email: string },
+): Promise<void> {
+  await plugInDevice(page, true);
+  await signInAs(page, input);
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name').fill('operator key');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('operator key').first().waitFor();
+  await page.locator('summary').filter({ hasText: '@example.com' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.getByRole('button', { name: 'passkey' }).click();
+  await page.locator('main#main').waitFor();
+}

@@ -1,0 +1,314 @@
+import type { Page } from 'playwright-core';
+import { activate } from './activate.ts';
+import type { ConsoleService } from './console-service.ts';
+
+/** Every screen of the console in every state it can be in, and how to get there. */
+
+export interface Scene {
+  readonly name: string;
+  readonly path: string;
+  readonly shown: (page: Page, service: ConsoleService) => Promise<unknown>;
+}
+
+export const PUBLIC: readonly Scene[] = [
+  { name: 'public', path: '/', shown: (page) => page.getByRole('heading', { level: 1 }).waitFor() },
+  {
+    name: 'public-sw',
+    path: '/sw',
+    shown: (page) => page.getByRole('heading', { level: 1 }).waitFor(),
+  },
+  {
+    name: 'waitlist-invalid',
+    path: '/#waitlist',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Join the waitlist' }).click();
+      await page.getByText('Enter an email address').waitFor();
+    },
+  },
+  {
+    name: 'waitlist-joined',
+    path: '/#waitlist',
+    async shown(page) {
+      await page.getByLabel('Email address').fill('wambui@example.com');
+      await page.getByRole('button', { name: 'Join the waitlist' }).click();
+      await page.getByText('If this address is new to us').waitFor();
+    },
+  },
+  {
+    name: 'sign-in',
+    path: '/app',
+    shown: (page) => page.getByRole('heading', { name: 'Sign in' }).waitFor(),
+  },
+  {
+    name: 'sign-in-invalid',
+    path: '/app',
+    async shown(page) {
+      await page.getByLabel('Email address').fill('amina@');
+      await page.getByRole('button', { name: 'Email me a code' }).click();
+      await page.getByText('Enter an email address').waitFor();
+    },
+  },
+  {
+    name: 'sign-in-code-wrong',
+    path: '/app',
+    async shown(page) {
+      await page.getByLabel('Email address').fill('stranger@example.com');
+      await page.getByRole('button', { name: 'Email me a code' }).click();
+      await page.getByLabel('Code').fill('1234 5678');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
+];
+
+/** An owner who is an operator, with a month behind her. */
+export const OWNER: readonly Scene[] = [
+  {
+    name: 'overview',
+    path: '/app',
+    shown: (page) => page.getByRole('heading', { name: 'Recent sessions' }).waitFor(),
+  },
+  {
+    name: 'overview-table',
+    path: '/app',
+    async shown(page) {
+      await page.getByText('Show as a table').click();
+      await page.getByRole('columnheader', { name: 'Day' }).waitFor();
+    },
+  },
+  {
+    name: 'keys',
+    path: '/app/keys',
+    shown: (page) => page.getByRole('heading', { name: 'phone line' }).waitFor(),
+  },
+  {
+    name: 'keys-revoke',
+    path: '/app/keys',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Revoke' }).first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'keys-past',
+    path: '/app/keys',
+    async shown(page) {
+      await page.getByText('Past keys').click();
+      await page.getByRole('heading', { name: 'old server' }).waitFor();
+    },
+  },
+  {
+    name: 'playground',
+    path: '/app/playground',
+    shown: (page) => page.getByRole('button', { name: 'Start speaking' }).waitFor(),
+  },
+  {
+    name: 'playground-error',
+    path: '/app/playground',
+    async shown(page) {
+      const file = { name: 'notes.txt', mimeType: 'audio/wav', buffer: Buffer.from('not audio') };
+      await page.locator('input[type=file]').setInputFiles(file);
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  {
+    name: 'settings',
+    path: '/app/settings',
+    shown: (page) => page.getByRole('heading', { name: 'Team' }).waitFor(),
+  },
+  {
+    name: 'settings-erase',
+    path: '/app/settings',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Erase this account' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'activity',
+    path: '/app/activity',
+    shown: (page) => page.getByText('Created an API key').first().waitFor(),
+  },
+  {
+    name: 'operator',
+    path: '/app/waitlist',
+    shown: (page) => page.getByRole('heading', { name: 'otieno@example.com' }).waitFor(),
+  },
+  {
+    name: 'operator-suspend',
+    path: '/app/waitlist',
+    async shown(page) {
+      await page
+        .getByRole('button', { name: /^Suspend / })
+        .first()
+        .click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'menu',
+    path: '/app',
+    async shown(page) {
+      await page.locator('summary').filter({ hasText: 'amina' }).click();
+      await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'not-found',
+    path: '/app/nowhere',
+    shown: (page) => page.getByRole('heading', { name: 'Page not found' }).waitFor(),
+  },
+  ...['overview', 'keys', 'settings', 'operator/waitlist'].flatMap(unreachable),
+];
+
+/** An owner on the first day. */
+export const NEWCOMER: readonly Scene[] = [
+  {
+    name: 'empty-overview',
+    path: '/app',
+    shown: (page) => page.getByText('No sessions').waitFor(),
+  },
+  {
+    name: 'empty-keys',
+    path: '/app/keys',
+    shown: (page) => page.getByText('No keys yet').waitFor(),
+  },
+  {
+    name: 'keys-create',
+    path: '/app/keys',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Create a key' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'keys-shown-once',
+    path: '/app/keys',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Create a key' }).click();
+      await page.getByLabel('Name').fill('production server');
+      await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).waitFor();
+      await page.getByText('Try it from your server').click();
+    },
+  },
+  {
+    name: 'overview-waiting',
+    path: '/app',
+    async shown(page) {
+      await callApi(page, '/playground/session', { model: 'svc-asr-kikuyu-v1' });
+      await page.reload();
+      await page.getByText('A session is waiting for its client').waitFor();
+    },
+  },
+  {
+    name: 'overview-live',
+    path: '/app',
+    async shown(page, service) {
+      const { rows } = await service.database.pool.query<{ id: string; account_id: string }>(
+        `select id, account_id from sessions where status = 'reserved' order by created_at desc limit 1`,
+      );
+      const { id: sessionId = '', account_id: accountId = '' } = rows[0] ?? {};
+      await activate(service, { sessionId, accountId });
+      await page.reload();
+      await page.getByText('A session is active').waitFor();
+    },
+  },
+  {
+    name: 'overview-sw',
+    path: '/app',
+    async shown(page) {
+      await callApi(page, '/settings/language', { language: 'sw' });
+      await page.reload();
+      await page.getByRole('heading', { name: 'Muhtasari' }).waitFor();
+    },
+  },
+  {
+    name: 'settings-sw',
+    path: '/app/settings',
+    shown: (page) => page.getByRole('heading', { name: 'Timu' }).waitFor(),
+  },
+];
+
+/** A person who is invited and belongs to no account. */
+export const INVITED: readonly Scene[] = [
+  {
+    name: 'invitations-no-account',
+    path: '/app',
+    shown: (page) => page.getByRole('button', { name: 'Accept' }).waitFor(),
+  },
+];
+
+/** A member who may read and stream. */
+export const MEMBER: readonly Scene[] = [
+  {
+    name: 'member-keys',
+    path: '/app/keys',
+    shown: (page) => page.getByText('Only owners').waitFor(),
+  },
+  {
+    name: 'member-settings',
+    path: '/app/settings',
+    shown: (page) => page.getByRole('heading', { name: 'Team' }).waitFor(),
+  },
+  {
+    name: 'member-leave',
+    path: '/app/settings',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Leave' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'member-invited',
+    path: '/app',
+    shown: (page) => page.getByText('You are invited to another account').waitFor(),
+  },
+  {
+    name: 'invitations',
+    path: '/app/invitations',
+    shown: (page) => page.getByRole('button', { name: 'Accept' }).waitFor(),
+  },
+];
+
+/** An account that is paused and has next to nothing left. */
+export const PAUSED: readonly Scene[] = [
+  {
+    name: 'paused-overview',
+    path: '/app',
+    shown: (page) => page.getByText('Less than one minute is left').waitFor(),
+  },
+];
+
+/** A page whose figures do not come, and one whose figures are on their way. */
+function unreachable(address: string): Scene[] {
+  const name = address.split('/')[0] ?? '';
+  const path = { overview: '/app', operator: '/app/waitlist' }[name] ?? `/app/${name}`;
+  return [
+    {
+      name: `${name}-offline`,
+      path,
+      async shown(page) {
+        await page.route(`**/console-api/${address}`, (route) => route.abort());
+        await page.reload();
+        await page.getByRole('button', { name: 'Try again' }).waitFor();
+      },
+    },
+    {
+      name: `${name}-loading`,
+      path,
+      async shown(page) {
+        await page.route(`**/console-api/${address}`, () => undefined);
+        await page.reload();
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.getByText('Loading').first().waitFor({ state: 'attached' });
+      },
+    },
+  ];
+}
+
+async function callApi(page: Page, path: string, body: unknown): Promise<void> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const request = JSON.stringify({ ...init, body: JSON.stringify(body) });
+  await page.evaluate(`fetch('/console-api${path}', ${request})`);
+}

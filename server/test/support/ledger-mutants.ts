@@ -1,0 +1,444 @@
+import type { PromiseName } from './ledger-promises.ts';
+
+/** One way to break the ledger, the promise it attacks, and who is expected to notice. */
+export interface Mutant {
+  readonly name: string;
+  readonly changes: readonly Change[];
+  readonly attacks: PromiseName;
+  readonly noticedBy: 'database' | 'audit' | 'promise';
+}
+
+export type Change =
+  | { readonly in: string; readonly from: string; readonly to: string }
+  /** Takes a guard away first, to see whether the next one holds. */
+  | { readonly sql: string };
+
+const SPENT: PromiseName = 'what was heard is spent and the rest comes back';
+const SELECT_SESSION =
+  'select * into v_session from sessions s where s.account_id = p_account and s.id = p_session for update;';
+
+function broken(
+  name: string,
+  attacks: PromiseName,
+  noticedBy: Mutant['noticedBy'],
+  ...changes: readonly Change[]
+): Mutant {
+  return { name, attacks, noticedBy, changes };
+}
+
+const posting: readonly Mutant[] = [
+  broken('an entry is dropped', SPENT, 'database', {
+    in: 'post',
+    from: '-v_granted, p_available, p_reserved, p_consumed,',
+    to: '-v_granted, p_available, 0, p_consumed,',
+  }),
+  broken(
+    'an entry is dropped and nothing checks the sum',
+    SPENT,
+    'database',
+    { sql: 'alter table txn drop constraint entries_sum_to_zero' },
+    {
+      in: 'post',
+      from: '-v_granted, p_available, p_reserved, p_consumed,',
+      to: '-v_granted, p_available, 0, p_consumed,',
+    },
+  ),
+  broken(
+    'an entry is dropped and every guard is off',
+    SPENT,
+    'audit',
+    { sql: 'alter table txn drop constraint entries_sum_to_zero' },
+    { sql: 'alter table txn disable trigger txn_is_right' },
+    {
+      in: 'post',
+      from: '-v_granted, p_available, p_reserved, p_consumed,',
+      to: '-v_granted, p_available, 0, p_consumed,',
+    },
+  ),
+  broken('a balance is not updated', SPENT, 'database', {
+    in: 'post',
+    from: 'available_ms = available_ms + p_available,',
+    to: '',
+  }),
+  broken('two balances are not updated', SPENT, 'database', {
+    in: 'post',
+    from: 'available_ms = available_ms + p_available,\n    reserved_ms = reserved_ms + p_reserved,',
+    to: '',
+  }),
+  broken(
+    'a transaction is not written',
+    SPENT,
+    'database',
+    { in: 'post', from: 'insert into txn', to: 'if false then insert into txn' },
+    {
+      in: 'post',
+      from: 'o_available_ms, v_reserved, v_consumed, p_at);',
+      to: 'o_available_ms, v_reserved, v_consumed, p_at); end if;',
+    },
+  ),
+  broken('the sequence skips a number', SPENT, 'database', {
+    in: 'post',
+    from: 'last_seq = last_seq + 1',
+    to: 'last_seq = last_seq + 2',
+  }),
+  broken(
+    'the rest is charged and the charge given back',
+    SPENT,
+    'database',
+    {
+      in: 'end_session',
+      from: 'p_available => p_session.reserved_ms - v_billable',
+      to: 'p_available => v_billable',
+    },
+    {
+      in: 'end_session',
+      from: 'p_consumed => v_billable',
+      to: 'p_consumed => p_session.reserved_ms - v_billable',
+    },
+  ),
+];
+
+const ending: readonly Mutant[] = [
+  broken(
+    'the release is forgotten',
+    SPENT,
+    'database',
+    {
+      in: 'end_session',
+      from: 'perform post(',
+      to: 'if false then perform post(',
+    },
+    {
+      in: 'end_session',
+      from: 'p_consumed => v_billable);',
+      to: 'p_consumed => v_billable); end if;',
+    },
+  ),
+  broken(
+    'the release is forgotten and no trigger looks',
+    SPENT,
+    'audit',
+    { sql: 'alter table sessions disable trigger sessions_hold_money' },
+    { in: 'end_session', from: 'perform post(', to: 'if false then perform post(' },
+    {
+      in: 'end_session',
+      from: 'p_consumed => v_billable);',
+      to: 'p_consumed => v_billable); end if;',
+    },
+  ),
+  broken('a failed session is charged', 'a failed session costs nothing', 'database', {
+    in: 'end_session',
+    from: `if p_status = 'completed' then`,
+    to: `if p_status <> 'expired' then`,
+  }),
+  broken(
+    'a failed session is charged in the ledger alone',
+    'a failed session costs nothing',
+    'database',
+    {
+      in: 'end_session',
+      from: 'perform post(',
+      to: `if p_status = 'failed' then v_billable := 1000; end if; perform post(`,
+    },
+  ),
+  broken(
+    'a failed session is charged and every guard is off',
+    'a failed session costs nothing',
+    'audit',
+    { sql: 'alter table sessions drop constraint billed_by_the_meter' },
+    { sql: 'alter table txn disable trigger txn_is_right' },
+    {
+      in: 'end_session',
+      from: `if p_status = 'completed' then`,
+      to: `if p_status <> 'expired' then`,
+    },
+  ),
+  broken('seconds are rounded down', SPENT, 'database', {
+    in: 'end_session',
+    from: '(p_samples + 15999) / 16000',
+    to: 'p_samples / 16000',
+  }),
+  broken(
+    'more than the reservation is billed',
+    'nobody pays for more than was reserved',
+    'database',
+    {
+      in: 'close_session',
+      from: 'least(p_samples, v_session.reserved_ms::bigint * 16)',
+      to: 'p_samples',
+    },
+  ),
+  broken('a close counts twice', 'a close counts once', 'database', {
+    in: 'close_session',
+    from: 'v_session.completed_at is not null',
+    to: 'false',
+  }),
+  broken(
+    'a close counts twice and what is over may change',
+    'a close counts once',
+    'database',
+    { sql: 'alter table sessions disable trigger sessions_lawful_step' },
+    { in: 'close_session', from: 'v_session.completed_at is not null', to: 'false' },
+    { in: 'close_session', from: `v_session.status = 'reserved'`, to: 'false' },
+  ),
+  broken('any node ends any stream', 'only its own node ends a stream', 'promise', {
+    in: 'close_session',
+    from: 'is distinct from (p_node, p_epoch)',
+    to: 'is distinct from (v_session.node_id, v_session.node_epoch)',
+  }),
+];
+
+const reserving: readonly Mutant[] = [
+  broken('the account is not locked', 'one reservation at a time', 'database', {
+    in: 'reserve_session',
+    from: 'for no key update',
+    to: '',
+  }),
+  broken(
+    'the account is not locked and places may be shared',
+    'one reservation at a time',
+    'audit',
+    { sql: 'drop index sessions_live' },
+    { in: 'reserve_session', from: 'for no key update', to: '' },
+  ),
+  broken('the limit is not looked at', 'one reservation at a time', 'audit', {
+    in: 'reserve_session',
+    from: 'v_live.live >= v_account.concurrency_limit',
+    to: 'false',
+  }),
+  broken('the place is always the first', 'a limit of three admits three', 'database', {
+    in: 'reserve_session',
+    from: 'v_slot := v_slot + 1;',
+    to: 'exit;',
+  }),
+  broken('a free place is taken for room', 'a lowered limit is not exceeded', 'audit', {
+    in: 'reserve_session',
+    from: 'select count(*) as live',
+    to: 'select count(*) filter (where s.slot <= v_account.concurrency_limit) as live',
+  }),
+  broken('a lapsed reservation is not closed', 'a lapsed reservation makes room', 'promise', {
+    in: 'reserve_session',
+    from: 's.expires_at <= v_now',
+    to: 'false',
+  }),
+  broken('the key is not looked up', 'a replay is the same reservation', 'promise', {
+    in: 'reserve_session',
+    from: 'i.expires_at > v_now',
+    to: 'false',
+  }),
+  broken('the key is not remembered', 'a replay is the same reservation', 'promise', {
+    in: 'reserve_session',
+    from: 'if p_key_hash is not null then\n    insert',
+    to: 'if false then\n    insert',
+  }),
+  broken('the request is not compared', 'a key is for one request', 'promise', {
+    in: 'reserve_session',
+    from: 'v_known.request_hash <> p_request_hash',
+    to: 'false',
+  }),
+  broken('a key lives for ever', 'a key is free after the expiry', 'promise', {
+    in: 'reserve_session',
+    from: 'and i.expires_at > v_now',
+    to: '',
+  }),
+  broken(
+    'part of a second is reserved',
+    'only whole seconds are reserved, and at least one',
+    'database',
+    {
+      in: 'reserve_session',
+      from: 'v_account.available_ms / 1000 * 1000',
+      to: 'v_account.available_ms',
+    },
+  ),
+  broken(
+    'less than a second is reserved',
+    'only whole seconds are reserved, and at least one',
+    'database',
+    {
+      in: 'reserve_session',
+      from: 'reserved_ms < 1000',
+      to: 'reserved_ms < 0',
+    },
+  ),
+  broken('a suspended account is served', 'a suspended account gets and uses nothing', 'promise', {
+    in: 'reserve_session',
+    from: `v_account.status is distinct from 'active'`,
+    to: 'false',
+  }),
+];
+
+const claiming: readonly Mutant[] = [
+  broken('now() in place of the clock', 'a claim that waited past the expiry loses', 'promise', {
+    in: 'claim_session',
+    from: 'v_now := clock_timestamp();',
+    to: 'v_now := now();',
+  }),
+  broken(
+    'the clock is read before the lock',
+    'a claim that waited past the expiry loses',
+    'promise',
+    {
+      in: 'claim_session',
+      from: 'v_now timestamptz;',
+      to: 'v_now timestamptz := clock_timestamp();',
+    },
+    { in: 'claim_session', from: 'v_now := clock_timestamp();', to: '' },
+  ),
+  broken('a claim in one statement', 'a claim that waited past the expiry loses', 'audit', {
+    in: 'claim_session',
+    from: SELECT_SESSION,
+    to: `update sessions s set status = 'active', node_id = p_node, node_epoch = p_epoch, attempt_id = p_attempt,
+      claimed_at = clock_timestamp() where s.account_id = p_account and s.id = p_session
+      and s.status = 'reserved' and s.expires_at > clock_timestamp() returning * into v_session;
+      if found then outcome := 'claimed'; return; end if; ${SELECT_SESSION}`,
+  }),
+  broken('a claim that is not logged', 'a credential works once', 'audit', {
+    in: 'claim_session',
+    from: 'insert into claim_log (account_id, session_id, attempt_id, node_id, node_epoch, claimed_at)\n      values (p_account, p_session, p_attempt, p_node, p_epoch, v_now);',
+    to: '',
+  }),
+  broken('the expiry is not looked at', 'a credential works for a minute', 'database', {
+    in: 'claim_session',
+    from: 'or v_session.expires_at <= v_now',
+    to: '',
+  }),
+  broken(
+    'a spent credential is spent again',
+    'a credential works once',
+    'database',
+    { in: 'claim_session', from: 'v_session.claimed_at is not null', to: 'false' },
+    { in: 'claim_session', from: `v_session.status <> 'reserved' or`, to: '' },
+  ),
+  broken('the session is not locked', 'a credential works once', 'database', {
+    in: 'claim_session',
+    from: 's.id = p_session for update;',
+    to: 's.id = p_session;',
+  }),
+  broken('every upgrade counts as the same', 'a credential works once', 'promise', {
+    in: 'claim_session',
+    from: 'v_session.attempt_id = p_attempt',
+    to: 'true',
+  }),
+  broken('a suspended account streams', 'a suspended account gets and uses nothing', 'promise', {
+    in: 'claim_session',
+    from: `v_account.status <> 'active'`,
+    to: 'false',
+  }),
+  broken(
+    'an upgrade may not ask again',
+    'an upgrade that lost its answer may ask again',
+    'promise',
+    {
+      in: 'claim_session',
+      from: `then 'claimed'\n      else 'used'`,
+      to: `then 'used'\n      else 'used'`,
+    },
+  ),
+];
+
+const sweeping: readonly Mutant[] = [
+  broken(
+    'everything reserved is expired',
+    'the sweeper returns what lapsed and nothing else',
+    'promise',
+    { in: 'expire_lapsed', from: 'and expires_at <= clock_timestamp()', to: '' },
+    { in: 'expire_lapsed', from: 'or v_session.expires_at > clock_timestamp()', to: '' },
+  ),
+  broken('nothing is expired', 'the sweeper returns what lapsed and nothing else', 'promise', {
+    in: 'expire_lapsed',
+    from: `status = 'reserved'`,
+    to: `status = 'active'`,
+  }),
+  broken(
+    'a lease that holds counts as ended',
+    'a restarted node frees its accounts and harms no other',
+    'promise',
+    {
+      in: 'is_orphan',
+      from: 'p_node.lease_until <= p_lapsed_before',
+      to: 'true',
+    },
+    { in: 'fail_orphans', from: 'n.lease_until > v_lapsed_before', to: 'false' },
+  ),
+  broken(
+    'an older process keeps its streams',
+    'a restarted node frees its accounts and harms no other',
+    'promise',
+    {
+      in: 'is_orphan',
+      from: 'p_session.node_epoch < p_node.epoch',
+      to: 'false',
+    },
+  ),
+  broken(
+    'the sweeper is not silent after an outage',
+    'no stream is failed for a lease that ended while the database was away',
+    'promise',
+    {
+      in: 'fail_orphans',
+      from: `case when quiet_ms = 0 then v_now else '-infinity'::timestamptz end`,
+      to: 'v_now',
+    },
+  ),
+  broken(
+    'a gap between sweeps is not seen',
+    'no stream is failed for a lease that ended while the database was away',
+    'promise',
+    { in: 'fail_orphans', from: 'v_watch.last_tick_at < v_now - lease_length() / 2', to: 'false' },
+    {
+      in: 'fail_orphans',
+      from: 'pg_postmaster_start_time() + 2 * lease_length(),',
+      to: `v_now - interval '1 day',`,
+    },
+  ),
+];
+
+const crediting: readonly Mutant[] = [
+  broken(
+    'a grant sent twice is done twice',
+    'credit is posted once and never taken below nothing',
+    'database',
+    {
+      in: 'post_credit',
+      from: 'if found then',
+      to: 'if false then',
+    },
+  ),
+  broken(
+    'credit is taken below nothing',
+    'credit is posted once and never taken below nothing',
+    'database',
+    {
+      in: 'post_credit',
+      from: 'v_available + p_ms < 0',
+      to: 'false',
+    },
+  ),
+];
+
+/** Changes that no function makes: direct writes as the database owner with every guard off. */
+const tampering: readonly Mutant[] = [
+  broken(
+    'a balance was set by hand',
+    SPENT,
+    'audit',
+    { sql: 'alter table accounts disable trigger accounts_balance_is_posted' },
+    {
+      sql: `create function set_by_hand() returns trigger language plpgsql as $$ begin
+        new.granted_ms := new.granted_ms + 5; new.available_ms := new.available_ms + 5; return new; end $$;
+        create trigger set_by_hand before update on accounts for each row execute function set_by_hand();
+        alter table txn disable trigger txn_is_right`,
+    },
+  ),
+];
+
+export const MUTANTS: readonly Mutant[] = [
+  ...posting,
+  ...ending,
+  ...reserving,
+  ...claiming,
+  ...sweeping,
+  ...crediting,
+  ...tampering,
+];
