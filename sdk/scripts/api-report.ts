@@ -3,8 +3,8 @@ import { dirname, join, normalize } from 'node:path';
 import { buildPackage } from './build.ts';
 
 /**
- * Everything a caller can see, as text: the declarations of each entry and of whatever they lean on. A change of the
- * surface is a change of this file, so it is seen in review.
+ * Returns the public API as text: the declarations of each entry point and of everything they import. A change of the API
+ * changes this file, so reviewers see it.
  */
 export async function apiReport(folder: string): Promise<string> {
   const manifest: { exports: Record<string, { types: string }> } = JSON.parse(

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { wireTypes } from './wire-types.ts';
 
 /**
- * Makes the folder that is published: `npm publish sdk/dist/package --provenance`. The compiled modules as they are
- * (bundlers do better with those), the wire's constants and types beside them, and a manifest without dependencies.
+ * Builds the folder to publish: `npm publish sdk/dist/package --provenance`. It holds the compiled modules (unbundled, which
+ * suits bundlers best), the protocol's constants and types, and a manifest.
  */
 const sdk = join(import.meta.dirname, '..');
 
@@ -39,13 +39,17 @@ async function copyModules(from: string, to: string): Promise<void> {
   }
 }
 
-/** The protocol package is ours alone: its parts that matter lie beside the modules. */
+/** The protocol package is private, so its imports point at the copies in the package. */
 function publishable(text: string, folder: string): string {
   const up = folder === '' ? './' : '../'.repeat(folder.split('/').length - 1);
-  return text
-    .replace(/(['"])@svc-asr\/protocol\/constants\.ts\1/g, `'${up}constants.js'`)
-    .replace(/(['"])@svc-asr\/protocol\1/g, `'${up}wire.js'`)
-    .replace(/^\/\/# sourceMappingURL=.*$/gm, '');
+  return (
+    text
+      .replace(/(['"])@svc-asr\/protocol\/constants\.ts\1/g, `'${up}constants.js'`)
+      .replace(/(['"])@svc-asr\/protocol\1/g, `'${up}wire.js'`)
+      // Declarations keep the source's endings, which are not in the package.
+      .replace(/((?:from|import\()\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2')
+      .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
+  );
 }
 
 async function manifest(): Promise<string> {
@@ -55,7 +59,7 @@ async function manifest(): Promise<string> {
   return `${JSON.stringify(published, pointAtModules, 2)}\n`;
 }
 
-/** `./src/x.ts` is `./x.js` with its types, in exports and imports alike. */
+/** Maps `./src/x.ts` to `./x.js` with its types, in exports and imports alike. */
 function pointAtModules(key: string, value: unknown): unknown {
   if (typeof value !== 'string' || !value.startsWith('./src/')) return value;
   const module = value.replace('./src/', './').replace(/\.ts$/, '');

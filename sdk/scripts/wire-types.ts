@@ -1,9 +1,9 @@
 import * as protocol from '@svc-asr/protocol';
-import { isRecord } from '../src/answers.ts';
+import { isRecord } from '../src/response-guards.ts';
 
 /**
- * The wire's types as plain TypeScript, written from the schemas: what is published needs neither the protocol
- * package nor its schema library, and cannot differ from them.
+ * Generates the protocol's types as plain TypeScript from its schemas. The published package then needs neither the
+ * protocol package nor its schema library, and cannot differ from them.
  */
 export function wireTypes(): string {
   const parts = ["import type { ModelId } from './constants.js';", 'export type { ModelId };'];
@@ -22,7 +22,7 @@ export function wireTypes(): string {
 
 type Schema = Record<string, unknown>;
 
-/** Exported schemas are objects that describe a value; constants are not. */
+/** Whether an export is a schema and not a constant. */
 function isSchema(value: unknown): value is Schema {
   if (!isRecord(value) || Array.isArray(value)) return false;
   return typeof value['type'] === 'string' || Array.isArray(value['anyOf']);

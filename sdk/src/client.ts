@@ -1,22 +1,25 @@
 import type { AsrSession, CreditBalance, Model, ModelId } from '@svc-asr/protocol';
 import { API_KEY_PREFIX } from '@svc-asr/protocol/constants.ts';
-import { isBalance, isModelList, isSession } from './answers.ts';
+import { isBalance, isModelList, isSession } from './response-guards.ts';
 import { SvcError } from './errors.ts';
 import { request, type HttpOptions } from './http.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://asr.example.org`. Default: the environment's SVC_BASE_URL. */
+  /** The service's address, such as `https://asr.example.org`. Default: the environment variable SVC_BASE_URL. */
   readonly baseUrl?: string;
-  /** Default: the environment's SVC_API_KEY. Only `models.list()` works without one. */
+  /** Default: the environment variable SVC_API_KEY. Only `models.list()` works without a key. */
   readonly apiKey?: string;
-  /** How long one try may take. Default 10,000. */
+  /** Time limit of one attempt. Default 10,000. */
   readonly timeoutMs?: number;
-  /** How often 429, 503 and lost connections are tried again. Default 6; 0 for never. */
+  /** How often to retry 429, 503 and lost connections. Default 6; 0 turns retries off. */
   readonly retriesMax?: number;
-  /** How long all those waits together may last. Default 90,000: a forgotten reservation lives for 60 s. */
+  /** Limit for the total time between attempts. Default 90,000: an unused reservation lasts 60 s. */
   readonly waitMsMax?: number;
-  /** Lets the key travel over plain http to another machine. Only for closed test networks. */
+  /** Allows sending the key over plain http to another machine. Only for closed test networks. */
   readonly allowInsecure?: boolean;
+  /** Called with the `RateLimit` header of each response that has one, so that bulk jobs can pace themselves. */
+  readonly onRateLimit?: (limit: RateLimit) => void;
 }
 
 export interface RequestOptions {
@@ -25,20 +28,20 @@ export interface RequestOptions {
 
 export interface CreateSessionParams {
   readonly model: ModelId;
-  /** 1 to 300, default 60. The reservation may be lower: the answer says what it is. */
+  /** 1 to 300, default 60. The reservation may be lower; the response has the actual value. */
   readonly maxAudioSeconds?: number;
 }
 
 export interface CreateSessionOptions extends RequestOptions {
-  /** Default: a fresh one for each call, the same for all its retries. */
+  /** Default: a random key per call, shared by all its retries. */
   readonly idempotencyKey?: string;
 }
 
-/** For trusted servers: holds the permanent key. Browsers get the result of `sessions.create()` and no more. */
+/** For trusted servers only: holds the permanent API key. Browsers receive only the result of `sessions.create()`. */
 export class SvcClient {
   readonly models: { list(options?: RequestOptions): Promise<Model[]> };
   readonly sessions: {
-    /** Reserves audio time. Treat the whole result as a secret: it opens one stream. */
+    /** Reserves audio credit. Treat the whole result as a secret: it opens one stream. */
     create(params: CreateSessionParams, options?: CreateSessionOptions): Promise<AsrSession>;
   };
   readonly usage: { get(options?: RequestOptions): Promise<CreditBalance> };
@@ -64,7 +67,7 @@ export class SvcClient {
           method: 'POST',
           path: '/v1/asr/sessions',
           body: { model: params.model, max_audio_seconds: params.maxAudioSeconds },
-          // One key for all tries: a retry after a lost answer must find the first reservation.
+          // One key for all attempts: a retry after a lost response must find the first reservation.
           idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
           signal,
         }),
@@ -79,7 +82,7 @@ export class SvcClient {
 function toHttpOptions(options: ClientOptions): HttpOptions {
   const baseUrl = options.baseUrl ?? environment('SVC_BASE_URL');
   if (baseUrl === undefined) {
-    throw misuse('missing_base_url', 'Give baseUrl, or set SVC_BASE_URL in the environment.');
+    throw misuse('missing_base_url', 'No base URL. Pass baseUrl or set SVC_BASE_URL.');
   }
   const url = parseBaseUrl(baseUrl);
   const apiKey = options.apiKey ?? environment('SVC_API_KEY') ?? null;
@@ -88,13 +91,14 @@ function toHttpOptions(options: ClientOptions): HttpOptions {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey,
     timeoutMs: options.timeoutMs ?? 10_000,
+    onRateLimit: options.onRateLimit,
     limits: { retriesMax: options.retriesMax ?? 6, waitMsMax: options.waitMsMax ?? 90_000 },
   };
 }
 
 function withKey(options: HttpOptions): HttpOptions {
   if (options.apiKey !== null) return options;
-  throw misuse('missing_api_key', 'Give apiKey, or set SVC_API_KEY in the environment.');
+  throw misuse('missing_api_key', 'No API key. Pass apiKey or set SVC_API_KEY.');
 }
 
 function parseBaseUrl(baseUrl: string): URL {
@@ -102,19 +106,22 @@ function parseBaseUrl(baseUrl: string): URL {
   if (url !== null && ['https:', 'http:'].includes(url.protocol)) return url;
   throw misuse(
     'invalid_base_url',
-    'The base URL begins with https:// and has no /v1, as in https://asr.example.org.',
+    'Invalid base URL. It starts with https:// and has no /v1, such as https://asr.example.org.',
   );
 }
 
 function checkKey(apiKey: string, { protocol, hostname }: URL, allowInsecure: boolean): void {
   if (!apiKey.startsWith(API_KEY_PREFIX)) {
-    throw misuse('invalid_api_key', `An API key begins with ${API_KEY_PREFIX}. Copy it whole.`);
+    throw misuse(
+      'invalid_api_key',
+      `Invalid API key. Keys start with ${API_KEY_PREFIX}; copy the whole key.`,
+    );
   }
   const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (protocol === 'https:' || loopback || allowInsecure) return;
   throw misuse(
     'insecure_base_url',
-    'Plain http would show the API key to the network. Use https, or allowInsecure in a test network.',
+    'Plain http would expose the API key. Use https, or allowInsecure in a closed test network.',
   );
 }
 
@@ -126,8 +133,8 @@ function refuseBrowser(): void {
   if (!('document' in globalThis) && !('importScripts' in globalThis)) return;
   throw misuse(
     'key_in_browser',
-    'An API key must not reach a browser. Create sessions on your server and give the browser ' +
-      'only their JSON, for @svc-asr/sdk/stream.',
+    'SvcClient does not run in browsers, because it would expose the API key. Create sessions on your server and ' +
+      'pass their JSON to @svc-asr/sdk/stream.',
   );
 }
 

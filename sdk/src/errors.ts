@@ -1,7 +1,7 @@
 import type { ErrorBody } from '@svc-asr/protocol';
-import { isRecord } from './answers.ts';
+import { isRecord } from './response-guards.ts';
 
-/** What went wrong, whether trying again can help, and the id to quote when asking for help. */
+/** What went wrong, whether a retry can help, and the request id to quote when you ask for support. */
 export interface SvcErrorDetails {
   readonly code: string;
   readonly message: string;
@@ -16,13 +16,13 @@ export interface SvcErrorDetails {
 }
 
 /**
- * Every failure this package reports, over HTTP and on a stream. `code` is stable: a code of the API reference or
+ * The error of every failure, over HTTP and on a stream. `code` is stable: a code from the API reference or
  * one of this package's own (`connection_failed`, `timeout`, `aborted`, `stream_closed`, `finish_timeout` ...).
  */
 export class SvcError extends Error {
   readonly code: string;
   readonly retryable: boolean;
-  /** The family of the code, as the API's error table has it; null for this package's own codes. */
+  /** The error type of the API reference. Null for this package's own codes. */
   readonly type: string | null;
   readonly status: number | null;
   readonly requestId: string | null;
@@ -44,22 +44,22 @@ export class SvcError extends Error {
   }
 }
 
-/** The error in a refused HTTP answer; an answer that is not ours (a proxy's page) still tells its status. */
-export function errorFromAnswer(answer: {
+/** Builds the error for an HTTP error response. A foreign response (a proxy's page) keeps its status. */
+export function errorFromResponse(response: {
   status: number;
   body: unknown;
   requestId: string | null;
   retryAfter: string | null;
 }): SvcError {
-  const told = errorFields(answer.body);
-  const seconds = Number(answer.retryAfter ?? Number.NaN);
+  const fields = errorFields(response.body);
+  const seconds = Number(response.retryAfter ?? Number.NaN);
   return new SvcError({
-    code: told.code ?? `http_${answer.status}`,
-    type: told.type,
-    message: told.message ?? `The service answered with status ${answer.status}.`,
-    retryable: [429, 502, 503, 504].includes(answer.status),
-    status: answer.status,
-    requestId: told.request_id ?? answer.requestId,
+    code: fields.code ?? `http_${response.status}`,
+    type: fields.type,
+    message: fields.message ?? `The service responded with status ${response.status}.`,
+    retryable: [429, 502, 503, 504].includes(response.status),
+    status: response.status,
+    requestId: fields.request_id ?? response.requestId,
     retryAfterMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null,
   });
 }

@@ -1,9 +1,10 @@
 import { untrustedCertificate } from './certificate.ts';
-import { errorFromAnswer, SvcError } from './errors.ts';
+import { errorFromResponse, SvcError } from './errors.ts';
+import { parseRateLimit, type RateLimit } from './rate-limit.ts';
 import { retryWaitMs, wait, type RetryLimits } from './retry.ts';
 
 export interface RequestInput<T> {
-  /** What a good answer looks like. */
+  /** Checks the shape of a successful response. */
   readonly accepts: (body: unknown) => body is T;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -17,17 +18,18 @@ export interface HttpOptions {
   readonly apiKey: string | null;
   readonly timeoutMs: number;
   readonly limits: RetryLimits;
+  readonly onRateLimit?: ((limit: RateLimit) => void) | undefined;
 }
 
-/** One answer of the API, or the error that stands after all retries. */
+/** Returns the response body, or throws the last error after all retries. */
 export async function request<T>(options: HttpOptions, input: RequestInput<T>): Promise<T> {
   let waitedMs = 0;
   for (let failures = 1; ; failures += 1) {
-    const answer = await attempt<T>(options, input);
-    if (answer.ok) return answer.value;
+    const result = await attempt<T>(options, input);
+    if (result.ok) return result.value;
     const state = { failures, waitedMs };
-    const waitMs = retryWaitMs(answer.error, state, options.limits, Math.random);
-    if (waitMs === null) throw answer.error;
+    const waitMs = retryWaitMs(result.error, state, options.limits, Math.random);
+    if (waitMs === null) throw result.error;
     await wait(waitMs, input.signal).catch((cause: unknown) => {
       throw aborted(cause);
     });
@@ -45,16 +47,18 @@ async function attempt<T>(options: HttpOptions, input: RequestInput<T>): Promise
       method: input.method,
       headers: headers(options, input),
       signal,
-      // A redirect would carry the key to another address.
+      // A redirect would send the key to another address.
       redirect: 'error',
       ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
     });
+    const rateLimit = parseRateLimit(response.headers.get('ratelimit'));
+    if (rateLimit !== null) options.onRateLimit?.(rateLimit);
     const body: unknown = await response.json().catch(() => null);
     if (response.ok && input.accepts(body)) return { ok: true, value: body };
-    if (response.ok) return { ok: false, error: notOurs(response.status) };
+    if (response.ok) return { ok: false, error: unexpectedResponse(response.status) };
     return {
       ok: false,
-      error: errorFromAnswer({
+      error: errorFromResponse({
         status: response.status,
         body,
         requestId: response.headers.get('x-request-id'),
@@ -63,7 +67,7 @@ async function attempt<T>(options: HttpOptions, input: RequestInput<T>): Promise
     };
   } catch (cause) {
     if (input.signal?.aborted === true) throw aborted(cause);
-    // `fetch` hides the network's own error inside its own.
+    // `fetch` wraps the network error.
     const untrusted = cause instanceof Error ? untrustedCertificate(cause.cause) : null;
     return { ok: false, error: untrusted ?? unreachable(cause, timeout.aborted) };
   }
@@ -78,10 +82,10 @@ function headers<T>(options: HttpOptions, input: RequestInput<T>): Record<string
   };
 }
 
-function notOurs(status: number): SvcError {
+function unexpectedResponse(status: number): SvcError {
   return new SvcError({
     code: 'unexpected_answer',
-    message: 'Something answered that is not the service. Check the base URL.',
+    message: 'The response is not from the service. Check the base URL.',
     retryable: false,
     status,
   });
@@ -91,7 +95,7 @@ function unreachable(cause: unknown, timedOut: boolean): SvcError {
   return new SvcError({
     code: timedOut ? 'timeout' : 'connection_failed',
     message: timedOut
-      ? 'The service did not answer in time. Check the network and try again.'
+      ? 'The service did not answer in time. Check the network, then try again.'
       : 'The service cannot be reached. Check the base URL and the network, then try again.',
     retryable: true,
     cause,
@@ -101,7 +105,7 @@ function unreachable(cause: unknown, timedOut: boolean): SvcError {
 function aborted(cause: unknown): SvcError {
   return new SvcError({
     code: 'aborted',
-    message: 'The call was aborted by its caller.',
+    message: 'The caller aborted the request.',
     retryable: false,
     cause,
   });

@@ -5,6 +5,7 @@ export {
   type CreateSessionParams,
   type RequestOptions,
 } from './client.ts';
+export type { RateLimit } from './rate-limit.ts';
 export { SvcError, type SvcErrorDetails } from './errors.ts';
 export type {
   AsrSession,

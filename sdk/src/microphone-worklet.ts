@@ -1,6 +1,6 @@
 /**
- * Runs on the audio thread, so it is text: a module of its own for the browser, which no bundler has to understand.
- * Gathers the 128-sample blocks into tenths of a second.
+ * The audio worklet, as text: browsers load it as a separate module on the audio thread, so bundlers need no special
+ * support for it. It collects blocks of 128 samples into chunks of 100 ms.
  */
 export const MICROPHONE_WORKLET = `
 registerProcessor('svc-microphone', class extends AudioWorkletProcessor {

@@ -9,43 +9,47 @@ import { VoiceGate, type GateOptions } from './voice-gate.ts';
 export { MICROPHONE_WORKLET } from './microphone-worklet.ts';
 export type { GateOptions } from './voice-gate.ts';
 
-/** What a microphone feeds. `openStream()` gives one. */
+/** Receives the microphone's audio. `openStream()` returns one. */
 export interface AudioSink {
   write(samples: Int16Array): Promise<void>;
   skip(ms: number): void;
+  /** Called at each pause that the gate finds, unless the service ends utterances itself. */
+  flush?(): Promise<unknown>;
+  /** Whether the service ends utterances itself. */
+  readonly endpointing?: boolean;
 }
 
 export interface MicrophoneOptions {
   readonly sink: AudioSink;
-  /** Holds silence back, which saves its cost. Default: off. */
+  /** Doesn't send long silences, so they aren't charged. Default: off. */
   readonly gate?: boolean | GateOptions;
-  /** About ten times a second, in dB against full scale: -100 is silence, 0 the loudest there is. */
+  /** Called about ten times a second with the level in dBFS: -100 is silence, 0 is full scale. */
   readonly onLevel?: (db: number) => void;
-  /** The microphone was unplugged or its permission withdrawn. */
+  /** Called when the microphone is unplugged or its permission is revoked. */
   readonly onLost?: () => void;
   readonly deviceId?: string;
   /**
-   * Echo cancellation, noise suppression and automatic gain by the browser. They are made for ears and can cost a
-   * recogniser words; turn them on where the page plays sound while it listens. Default: off.
+   * The browser's echo cancellation, noise suppression and automatic gain. They are tuned for human listeners and can
+   * make recognition worse. Turn them on if the page plays sound while it listens. Default: off.
    */
   readonly voiceProcessing?: boolean;
   /**
-   * For pages whose Content-Security-Policy forbids blob: scripts: where you serve the text MICROPHONE_WORKLET as
+   * For pages whose Content-Security-Policy forbids blob: scripts: the URL where you serve MICROPHONE_WORKLET as
    * JavaScript.
    */
   readonly workletUrl?: string;
 }
 
 export interface Microphone {
-  /** While muted nothing is sent and nothing is charged; time goes on. */
+  /** While muted, no audio is sent or charged, and the transcript's times keep counting. */
   muted: boolean;
   readonly sentMs: number;
   readonly skippedMs: number;
-  /** Gives the microphone back. The stream is yours to finish. */
+  /** Releases the microphone. It doesn't finish the stream. */
   stop(): Promise<void>;
 }
 
-/** Asks for the microphone and feeds it to the sink as 16 kHz PCM. Call it from a click: browsers insist. */
+/** Opens the microphone and sends it to the sink as 16 kHz PCM. Browsers require that a click triggers the call. */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
   const media = await askForMicrophone(options);
   try {
@@ -59,7 +63,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
 async function askForMicrophone(options: MicrophoneOptions): Promise<MediaStream> {
   const { deviceId, voiceProcessing = false } = options;
   const { mediaDevices } = navigator;
-  // Absent on pages that are not secure: plain http other than localhost.
+  // Undefined on insecure pages: plain HTTP on a host other than localhost.
   if (mediaDevices === undefined) throw microphoneError('insecure_page');
   const wish = {
     channelCount: 1,
@@ -114,7 +118,7 @@ async function capture(media: MediaStream, options: MicrophoneOptions): Promise<
   };
 }
 
-/** Some browsers cannot connect a microphone to a context of another rate: then we resample ourselves. */
+/** Some browsers can't connect a microphone to a context with another sample rate. Then we resample. */
 function openContext(media: MediaStream) {
   const context = new AudioContext({ sampleRate: AUDIO.sampleRateHz });
   try {
@@ -126,7 +130,7 @@ function openContext(media: MediaStream) {
   }
 }
 
-/** Browsers wait for a click, and some for a sound card, without a word: we wait for so long and then say so. */
+/** Without a click, and in some browsers without a sound card, resume() stays pending. We time out with an error. */
 const START_MAX_MS = 5_000;
 
 async function start(context: AudioContext): Promise<void> {
@@ -151,7 +155,7 @@ async function addWorklet(context: AudioContext, url: string | undefined): Promi
   }
 }
 
-/** From a block of samples to the sink: rate, mute, level, gate. */
+/** Passes blocks of samples to the sink: resamples, mutes, measures the level and applies the gate. */
 class Feed {
   muted = false;
   sentMs = 0;
@@ -172,11 +176,17 @@ class Feed {
     this.#options.onLevel?.(this.muted ? -100 : levelDb(samples));
     if (this.muted) this.#skip(msOf(samples));
     else if (this.#gate === null) this.#send(samples);
-    else this.#follow(this.#gate.push(samples));
+    else this.#pass(this.#gate, samples);
   }
 
   end(): void {
     if (!this.muted && this.#gate !== null) this.#follow(this.#gate.end());
+  }
+
+  #pass(gate: VoiceGate, samples: Int16Array): void {
+    const wasOpen = gate.isOpen;
+    this.#follow(gate.push(samples));
+    if (wasOpen && !gate.isOpen) this.#endUtterance();
   }
 
   #follow(output: ReturnType<VoiceGate['push']>): void {
@@ -188,8 +198,14 @@ class Feed {
 
   #send(samples: Int16Array): void {
     this.sentMs += msOf(samples);
-    // The stream tells its own end; a microphone cannot slow down anyway.
+    // The stream reports its own errors, and a microphone can't slow down for backpressure.
     this.#options.sink.write(samples).catch(() => {});
+  }
+
+  /** While the gate is closed the service receives no silence, so it can't detect the pause itself. */
+  #endUtterance(): void {
+    const { sink } = this.#options;
+    if (sink.endpointing !== true) sink.flush?.().catch(() => {});
   }
 
   #skip(ms: number): void {
@@ -210,12 +226,13 @@ const REFUSALS: Readonly<Record<string, keyof typeof MICROPHONE_ERRORS>> = {
 };
 
 const MICROPHONE_ERRORS = {
-  insecure_page: 'Browsers give the microphone only to pages served over https or from localhost.',
-  microphone_denied: 'The microphone was not allowed. Allow it in the browser and try again.',
-  microphone_missing: 'There is no such microphone. Connect one and try again.',
-  microphone_busy: 'The microphone is used by another program. Close that and try again.',
+  insecure_page: 'Browsers allow the microphone only on HTTPS or localhost.',
+  microphone_denied:
+    'Permission to use the microphone was denied. Allow it in the browser, then retry.',
+  microphone_missing: 'No microphone found. Connect one, then retry.',
+  microphone_busy: 'Another program is using the microphone. Close it, then retry.',
   audio_not_started:
-    'The browser did not start its audio. Ask for the microphone in answer to a click, check that the device has a ' +
+    'The browser did not start its audio. Open the microphone from a click handler, check that the device has a ' +
     'sound output, and try again.',
   microphone_failed: 'The microphone could not be opened.',
 } as const;

@@ -1,18 +1,18 @@
 import type { SvcError } from './errors.ts';
 
-/** When to try again: pure rules, so that a test can walk through every case. */
+/** Retry rules as pure functions. */
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Exponential, half of it chance, so that clients cut off together do not come back together. */
+/** Exponential backoff. Half of it is random, so that clients cut off together don't reconnect together. */
 export function backoffMs(attempt: number, random: () => number): number {
   const full = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
   return full / 2 + (full / 2) * random();
 }
 
 export interface RetryState {
-  /** How many tries have failed so far. */
+  /** How many attempts have failed. */
   readonly failures: number;
   readonly waitedMs: number;
 }
@@ -22,7 +22,7 @@ export interface RetryLimits {
   readonly waitMsMax: number;
 }
 
-/** How long to wait before the next try; null when the error is to be thrown. */
+/** Returns the wait before the next attempt, or null to throw the error. */
 export function retryWaitMs(
   error: SvcError,
   state: RetryState,
@@ -36,14 +36,14 @@ export function retryWaitMs(
 }
 
 /**
- * A caller that closed one session and at once asks for the next can meet its own, not yet settled. That is over
- * in milliseconds, while Retry-After speaks of a stranger's session: so the first look comes early.
+ * A caller that closes a session and creates the next one at once can be blocked by its own session for a few
+ * milliseconds. `Retry-After` assumes another client's session, so the first retry comes early.
  */
 function hasJustClosed(error: SvcError, state: RetryState): boolean {
   return error.code === 'concurrency_limit_exceeded' && state.failures === 1;
 }
 
-/** Never before Retry-After, and up to a tenth after it. */
+/** Never before `Retry-After`, and up to a tenth later. */
 function pacedMs(error: SvcError, random: () => number): number {
   return (error.retryAfterMs ?? 0) * (1 + 0.1 * random());
 }

@@ -19,12 +19,19 @@ export { SvcError, type SvcErrorDetails } from './errors.ts';
 export type { CloseInfo } from './stream/close-info.ts';
 export type {
   ReconnectingEvent,
+  WaitingEvent,
   StreamEvent,
   StreamListeners,
   Unsubscribe,
 } from './stream/events.ts';
 export { fetchSession } from './stream/fetch-session.ts';
-export type { AudioChunk, GetSession, SessionRequest, StreamOptions } from './stream/options.ts';
+export type {
+  AudioChunk,
+  EndpointingOptions,
+  GetSession,
+  SessionRequest,
+  StreamOptions,
+} from './stream/options.ts';
 export type { SessionReceipt, Transcript } from './stream/transcript.ts';
 export type { SvcStream } from './stream/svc-stream.ts';
 export type {
@@ -34,6 +41,8 @@ export type {
   FinalEvent,
   ModelId,
   ReadyEvent,
+  SpeechEndedEvent,
+  SpeechStartedEvent,
   StatusEvent,
   Word,
 } from '@svc-asr/protocol';

@@ -1,15 +1,15 @@
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
-/** 20 ms: short against a syllable, long against a pitch period. */
+/** 20 ms: shorter than a syllable, longer than a pitch period. */
 export const WINDOW_SAMPLES = AUDIO.sampleRateHz / 50;
 
 const FLOOR_START_DB = -55;
-/** The floor follows a quieter room at once and a louder one slowly: speech must not become the floor. */
+/** The noise floor falls at once and rises slowly, so that speech doesn't raise it. */
 const FLOOR_RISE_DB = 0.04;
 const SPEECH_ABOVE_FLOOR_DB = 9;
 const SPEECH_LEAST_DB = -52;
 
-/** Tells speech from the room's own noise by loudness alone: cheap, and it errs towards speech. */
+/** Detects speech by its level above the noise floor. It is cheap, and in doubt it reports speech. */
 export class VoiceActivity {
   #floorDb = FLOOR_START_DB;
 
@@ -20,7 +20,7 @@ export class VoiceActivity {
   }
 }
 
-/** Loudness against full scale: 0 is the loudest there is. */
+/** Returns the level in dBFS: 0 is full scale. */
 export function levelDb(samples: Int16Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;

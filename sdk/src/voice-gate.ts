@@ -2,13 +2,13 @@ import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { VoiceActivity, WINDOW_SAMPLES } from './voice-activity.ts';
 
 export interface GateOptions {
-  /** How much is kept from before the first sound of speech. Default 300. */
+  /** Audio sent from before speech starts. Default 300. */
   readonly leadMs?: number;
-  /** How long silence is still sent after the last. Default 700: pauses inside a sentence stay in it. */
+  /** Silence still sent after speech ends. Default 700, which keeps pauses inside a sentence. */
   readonly holdMs?: number;
 }
 
-/** What to do with a piece of audio, in order: send samples, or let time pass. */
+/** What to do with a chunk of audio, in order: send samples, or skip time. */
 export type GateOutput =
   | { readonly do: 'send'; readonly samples: Int16Array }
   | { readonly do: 'skip'; readonly ms: number };
@@ -16,8 +16,8 @@ export type GateOutput =
 const WINDOW_MS = (WINDOW_SAMPLES * 1000) / AUDIO.sampleRateHz;
 
 /**
- * Lets speech through and holds long silence back. Accepted audio is charged, silence included; time in which
- * nothing is sent is free. Skipped time is told, so that the transcript's times stay true.
+ * Passes speech and drops long silences. The service charges accepted audio, silence included; skipped time is free.
+ * The gate reports skipped time, so that the transcript's times stay correct.
  */
 export class VoiceGate {
   readonly #activity = new VoiceActivity();
@@ -50,7 +50,7 @@ export class VoiceGate {
     return output;
   }
 
-  /** At the end of the audio: the last piece, shorter than a window, if speech was going on. */
+  /** Call at the end of the audio. Returns the last samples, shorter than a window, if speech was active. */
   end(): GateOutput[] {
     const samples = this.#rest;
     this.#rest = new Int16Array(0);

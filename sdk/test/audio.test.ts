@@ -54,13 +54,13 @@ test.each([8_000, 11_025, 16_000, 22_050, 24_000, 44_100, 48_000])(
   },
 );
 
-test('what 16 kHz cannot hold is gone instead of folded back into speech', () => {
+test('frequencies above 8 kHz are removed, not aliased', () => {
   const resampler = new Resampler(48_000);
   const output = join2(resampler.push(tone(11_000, 48_000)), resampler.end());
   expect(rms(output)).toBeLessThan(0.5 * 10 ** (-60 / 20));
 });
 
-test('pieces of any length give the same samples as the whole', () => {
+test('chunk sizes do not change the samples', () => {
   const input = toFloat(toPcm16(tone(300, 44_100, 0.2)));
   const whole = new Resampler(44_100);
   const expected = join2(whole.push(input), whole.end());
@@ -112,14 +112,14 @@ test.each([
   expect(difference(original, pcm)).toBeLessThan(rms(original) * 0.06);
 });
 
-test('a WAV file that was piped, with no length in its header, is read to its end', () => {
+test('reads a piped WAV file without a length in its header to its end', () => {
   const file = Uint8Array.from(ffmpegTone('piped.wav', '-c:a', 'pcm_s16le'));
   const size = file.findIndex((_, at) => String.fromCharCode(...file.slice(at, at + 4)) === 'data');
   new DataView(file.buffer).setUint32(size + 4, 0xffff_ffff, true);
   expect(readWav(file).durationMs).toBe(1_000);
 });
 
-test('what is no WAV file is named, never misread', () => {
+test('rejects files that are not WAV', () => {
   expect(() => readWav(new Uint8Array(100))).toThrow(/not a WAV file/);
   expect(() => readWav(new TextEncoder().encode('RIFF____WAVEdata'))).toThrow(/no audio/);
   fc.assert(
@@ -130,11 +130,11 @@ test('what is no WAV file is named, never misread', () => {
   );
 });
 
-test('channels are mixed to their mean', () => {
+test('mixes channels to their mean', () => {
   expect([...mixToMono(Float32Array.of(1, 0, 0.5, -0.5), 2)]).toEqual([0.5, 0]);
 });
 
-test('telephone audio may be cut anywhere, inside a sample too', () => {
+test('converts telephone audio cut anywhere, even inside a sample', () => {
   const bytes = Uint8Array.from({ length: 3_200 }, (_, at) => (at * 37) % 256);
   const format = { encoding: 'pcm_s16le', sampleRateHz: 8_000 } as const;
   const whole = new AudioConverter(format);

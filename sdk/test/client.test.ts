@@ -32,7 +32,7 @@ async function answering(
 
 const BUSY = { status: 503, headers: { 'retry-after': '0' } };
 
-test('all tries of one call carry one idempotency key, and the next call another', async () => {
+test('all attempts of one call send the same idempotency key, and the next call another', async () => {
   const session = { id: 's', websocket_url: 'wss://x', websocket_protocols: ['a', 'b'] };
   const { asked, baseUrl } = await answering(BUSY, BUSY, { status: 201, body: session });
   const client = new SvcClient({ baseUrl, apiKey: KEY });
@@ -44,7 +44,7 @@ test('all tries of one call carry one idempotency key, and the next call another
   expect(asked[0]?.authorization).toBe(`Bearer ${KEY}`);
 });
 
-test('retries end, with the last error as the service told it', async () => {
+test('gives up after the last attempt and throws its error', async () => {
   const error = {
     type: 'api_error',
     code: 'service_unavailable',
@@ -63,7 +63,7 @@ test('retries end, with the last error as the service told it', async () => {
   expect(asked).toHaveLength(3);
 });
 
-test('an abort ends the waiting at once', async () => {
+test('an abort ends the wait at once', async () => {
   const { baseUrl } = await answering({ status: 503, headers: { 'retry-after': '60' } });
   const stop = new AbortController();
   const asking = new SvcClient({ baseUrl, apiKey: KEY }).usage.get({ signal: stop.signal });
@@ -71,13 +71,13 @@ test('an abort ends the waiting at once', async () => {
   await expect(asking).rejects.toMatchObject({ code: 'aborted', retryable: false });
 });
 
-test('an answer that is not the service’s is said to be so', async () => {
+test('reports a response that is not from the service', async () => {
   const { baseUrl } = await answering({ status: 200, body: '<html>' });
   const client = new SvcClient({ baseUrl, apiKey: KEY });
   await expect(client.usage.get()).rejects.toMatchObject({ code: 'unexpected_answer' });
 });
 
-test('a redirect is not followed: it would carry the key away', async () => {
+test('does not follow redirects, which would leak the key', async () => {
   const elsewhere = await answering({ status: 200, body: BALANCE });
   const { baseUrl } = await answering({ status: 302, headers: { location: elsewhere.baseUrl } });
   const client = new SvcClient({ baseUrl, apiKey: KEY, retriesMax: 0 });
@@ -85,7 +85,7 @@ test('a redirect is not followed: it would carry the key away', async () => {
   expect(elsewhere.asked).toEqual([]);
 });
 
-describe('what cannot be meant is refused before anything is sent', () => {
+describe('rejects invalid arguments before sending a request', () => {
   test.each([
     [
       'plain http to another machine',
@@ -104,14 +104,14 @@ describe('what cannot be meant is refused before anything is sent', () => {
     expect(() => new SvcClient(options)).toThrow(expect.objectContaining({ code }));
   });
 
-  test('no key, for all but the models', async () => {
+  test('no API key, except for models', async () => {
     const { baseUrl } = await answering({ status: 200, body: { object: 'list', data: [] } });
     const client = new SvcClient({ baseUrl });
     expect(await client.models.list()).toEqual([]);
     expect(() => client.usage.get()).toThrow(expect.objectContaining({ code: 'missing_api_key' }));
   });
 
-  test('the key is not in what is printed of a client', () => {
+  test('printing a client does not show its key', () => {
     const client = new SvcClient({ baseUrl: 'https://asr.example.org', apiKey: KEY });
     expect(JSON.stringify(client)).not.toContain(KEY);
   });

@@ -22,7 +22,7 @@ function readClose(payload: Buffer) {
   return [...new FrameReader().push(bytes)];
 }
 
-test('text of any length comes through, however the bytes are cut', () => {
+test('parses text messages of any length from any chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.string(), fc.constantFrom('x'.repeat(126), 'ũ'.repeat(40_000)))),
@@ -46,7 +46,7 @@ test('text of any length comes through, however the bytes are cut', () => {
   );
 });
 
-test('a message in several frames is one message, with a ping in between', () => {
+test('joins a fragmented message with a ping in between', () => {
   const reader = new FrameReader();
   const bytes = Buffer.concat([part(0x01, 'nyi'), part(0x89, 'p'), part(0x80, 'thindo')]);
   expect([...reader.push(bytes)].filter((frame) => frame.kind !== 'ignored')).toEqual([
@@ -55,13 +55,13 @@ test('a message in several frames is one message, with a ping in between', () =>
   ]);
 });
 
-test('a close frame tells its code and reason, or that there is none', () => {
+test('parses the code and reason of a close frame, or their absence', () => {
   const reason = Buffer.concat([Buffer.from([0x03, 0xf4]), Buffer.from('service_restart')]);
   expect(readClose(reason)).toEqual([{ kind: 'close', code: 1012, reason: 'service_restart' }]);
   expect(readClose(Buffer.alloc(0))).toEqual([{ kind: 'close', code: 1005, reason: '' }]);
 });
 
-test('masked frames, reserved bits and endless messages are violations, and nothing makes it throw', () => {
+test('reports masked frames, reserved bits and oversized messages as violations, and never throws', () => {
   for (const bytes of [
     [0x81, 0x80],
     [0xc1, 0x00],

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiReport } from '../scripts/api-report.ts';
 import { buildPackage } from '../scripts/build.ts';
 
-/** What is published, not what is written: the built folder and its tarball. */
+/** Tests the package as published: the built folder and its tarball. */
 let folder: string;
 let scratch: string;
 let tarball: string;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratch, { recursive: true }));
 
-test('the package needs no other', async () => {
+test('the package has no dependencies', async () => {
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   expect(manifest).not.toHaveProperty('dependencies');
   expect(manifest).not.toHaveProperty('devDependencies');
@@ -35,20 +35,21 @@ test('the package needs no other', async () => {
   expect(listing).not.toMatch(/\.test\.|scripts\/|tsbuildinfo/);
   const texts = execFileSync('tar', ['-xOf', tarball], { encoding: 'utf8' });
   expect(texts).not.toMatch(/@svc-asr\/protocol|typebox/);
+  expect(texts).not.toMatch(/from ['"]\.[^'"]*\.ts['"]/);
 });
 
-test('publint finds nothing to say', async () => {
+test('publint reports no problems', async () => {
   const { buffer } = new Uint8Array(await readFile(tarball));
   const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
   expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
 });
 
-test('the types are right for every way of importing ES modules', async () => {
+test('the types resolve for every way of importing ES modules', async () => {
   const analysis = await checkPackage(
     createPackageFromTarballData(new Uint8Array(await readFile(tarball))),
   );
   if (!analysis.types) throw new Error('The package has no types.');
-  // Two ways are not offered: Node's oldest resolution, which knows no exports, and require() of ES modules.
+  // Not supported: Node's oldest resolution, which ignores exports, and require() of ES modules.
   const problems = analysis.problems.filter(
     (problem) =>
       !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),
@@ -56,7 +57,7 @@ test('the types are right for every way of importing ES modules', async () => {
   expect(problems).toEqual([]);
 });
 
-test('a stream in a browser costs at most 10 kB', async () => {
+test('a stream in a browser takes at most 10 kB', async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: "export * from '@svc-asr/sdk/stream';",
@@ -76,7 +77,7 @@ test('a stream in a browser costs at most 10 kB', async () => {
   expect(bytes).toBeLessThanOrEqual(10_000);
 });
 
-test('the report of the public surface is in step', async () => {
+test('api-report.md is up to date', async () => {
   const committed = await readFile(join(import.meta.dirname, '../api-report.md'), 'utf8');
   expect(await apiReport(folder), 'Run: npm run api-report --prefix sdk').toBe(committed);
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { errorFromAnswer, type SvcError } from '../src/errors.ts';
+import { errorFromResponse, type SvcError } from '../src/errors.ts';
 import { backoffMs, retryWaitMs } from '../src/retry.ts';
 import { describeClose } from '../src/stream/close-info.ts';
 import { Failover } from '../src/stream/failover.ts';
@@ -10,23 +10,23 @@ const chance = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 
 function refusal(status: number, code: string, retryAfter: string | null = null): SvcError {
   const body = { error: { type: 'a_type', code, message: 'A sentence.', request_id: 'an id' } };
-  return errorFromAnswer({ status, body, requestId: null, retryAfter });
+  return errorFromResponse({ status, body, requestId: null, retryAfter });
 }
 
-test('never before Retry-After, never for longer than the limit, and waits grow', () => {
+test('waits at least Retry-After and at most the limit', () => {
   fc.assert(
     fc.property(fc.nat(120), fc.integer({ min: 1, max: 9 }), chance, (seconds, failures, luck) => {
       const error = refusal(503, 'capacity_exceeded', String(seconds));
       const wait = retryWaitMs(error, { failures, waitedMs: 0 }, LIMITS, () => luck);
       const isOver = failures > LIMITS.retriesMax || seconds * 1000 > LIMITS.waitMsMax;
       const isPaced = wait !== null && wait >= seconds * 1000 && wait <= LIMITS.waitMsMax;
-      // Just under the limit the jitter may carry it over: then it is over.
+      // Just under the limit the jitter may exceed it, which ends the retries.
       expect(isOver ? wait === null : isPaced || (wait === null && seconds > 80)).toBe(true);
     }),
   );
 });
 
-test('backoff doubles up to ten seconds, and half of it is chance', () => {
+test('backoff doubles up to ten seconds, and half of it is random', () => {
   expect([0, 1, 2, 10].map((attempt) => backoffMs(attempt, () => 0))).toEqual([
     125, 250, 500, 5_000,
   ]);
@@ -35,7 +35,7 @@ test('backoff doubles up to ten seconds, and half of it is chance', () => {
   ]);
 });
 
-test('one early look after a concurrency refusal, because the blocker may be the session just closed', () => {
+test('retries once early after concurrency_limit_exceeded, because the blocker may be the session just closed', () => {
   const error = refusal(429, 'concurrency_limit_exceeded', '5');
   expect(retryWaitMs(error, { failures: 1, waitedMs: 0 }, LIMITS, () => 1)).toBeLessThanOrEqual(
     250,
@@ -45,14 +45,14 @@ test('one early look after a concurrency refusal, because the blocker may be the
   );
 });
 
-test.each([400, 401, 402, 403, 404, 409, 413, 415])('%i is never tried again', (status) => {
+test.each([400, 401, 402, 403, 404, 409, 413, 415])('%i is never retried', (status) => {
   const error = refusal(status, 'a_code');
   expect(error.retryable).toBe(false);
   expect(retryWaitMs(error, { failures: 1, waitedMs: 0 }, LIMITS, () => 0)).toBeNull();
 });
 
-test('an answer that is not ours still tells its status', () => {
-  const error = errorFromAnswer({ status: 502, body: null, requestId: null, retryAfter: 'soon' });
+test('keeps the status of a response without an error body', () => {
+  const error = errorFromResponse({ status: 502, body: null, requestId: null, retryAfter: 'soon' });
   expect(error).toMatchObject({
     code: 'http_502',
     status: 502,
@@ -65,21 +65,21 @@ function end(code: number, reason = '') {
   return { code, reason, refusal: null };
 }
 
-describe('how a stream ended', () => {
+describe('describeClose', () => {
   const known = { sessionId: 's', opened: true, fatal: null };
 
-  test.each([1001, 1006, 1011, 1012, 1013])('%i: a new session can help', (code) => {
+  test.each([1001, 1006, 1011, 1012, 1013, 4429, 4503])('%i is retryable', (code) => {
     expect(describeClose(end(code), known).retryable).toBe(true);
   });
 
-  test.each([1000, 1002, 1007, 1008, 1009, 4400, 4403, 4408, 4499])(
-    '%i: it cannot, whatever else is said',
+  test.each([1000, 1002, 1007, 1008, 1009, 4400, 4401, 4403, 4408, 4499])(
+    '%i is not retryable',
     (code) => {
       expect(describeClose(end(code), known).retryable).toBe(false);
     },
   );
 
-  test('44xx is not retried even if the error event says so', () => {
+  test('4408 is not retryable even if the error event says so', () => {
     const fatal = {
       type: 'error',
       code: 'idle_timeout',
@@ -98,7 +98,7 @@ describe('how a stream ended', () => {
     });
   });
 
-  test('a refused upgrade tells the HTTP error, and a spent credential calls for a new session', () => {
+  test('a refused upgrade carries the HTTP error, and a used credential is retryable', () => {
     const spent = refusal(401, 'session_credential_used');
     expect(describeClose({ ...end(1006), refusal: spent }, known)).toMatchObject({
       reason: 'session_credential_used',
@@ -109,7 +109,15 @@ describe('how a stream ended', () => {
     expect(describeClose({ ...end(1006), refusal: forged }, known).retryable).toBe(false);
   });
 
-  test('there is always a reason, also where the network gave none', () => {
+  test.each([
+    ['session_credential_expired', true],
+    ['session_credential_used', true],
+    ['invalid_session_credential', false],
+  ])('4401 %s: retryable is %s', (reason, expected) => {
+    expect(describeClose(end(4401, reason), known).retryable).toBe(expected);
+  });
+
+  test('always has a reason and a message', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1000, max: 4999 }), fc.boolean(), (code, opened) => {
         const info = describeClose(end(code), { ...known, opened });
@@ -120,13 +128,13 @@ describe('how a stream ended', () => {
   });
 });
 
-describe('waits between sessions', () => {
+describe('failover', () => {
   const lost = describeClose(
     { code: 1011, reason: 'internal_error', refusal: null },
     { sessionId: 's', opened: true, fatal: null },
   );
 
-  test('the first failure is followed at once; sessions that die young do not reset the waits', () => {
+  test('retries at once after a stable session; short sessions do not reset the backoff', () => {
     const failover = new Failover();
     expect(failover.waitMsAfterClose(lost)).toBe(0);
     failover.onEnd(4_999);
@@ -135,11 +143,11 @@ describe('waits between sessions', () => {
     expect(failover.waitMsAfterClose(lost)).toBe(0);
   });
 
-  test('1013 is always waited for', () => {
-    expect(new Failover().waitMsAfterClose({ ...lost, code: 1013 })).toBeGreaterThan(0);
+  test.each([1013, 4429, 4503])('waits at least a second after %i', (code) => {
+    expect(new Failover().waitMsAfterClose({ ...lost, code })).toBeGreaterThanOrEqual(1_000);
   });
 
-  test('an error that says it is of no use is believed; one that says nothing gets three chances', () => {
+  test('does not retry a non-retryable error, and retries an unknown error three times', () => {
     const failover = new Failover();
     expect(failover.waitMsAfterError(refusal(402, 'insufficient_credits'))).toBeNull();
     const unknown = new TypeError('fetch failed');

@@ -24,7 +24,7 @@ function join(...parts: Int16Array[]): Int16Array {
   return Int16Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** What went through, each piece with the moment it belongs to. */
+/** The audio that passed the gate, each piece with its time. */
 function pass(audio: Int16Array, cut = 1_600) {
   const gate = new VoiceGate();
   const sent: { atMs: number; samples: Int16Array }[] = [];
@@ -43,18 +43,18 @@ function pass(audio: Int16Array, cut = 1_600) {
   return { sent, sentMs: sent.reduce((sum, { samples }) => sum + samples.length / 16, 0) };
 }
 
-test('of ten seconds with two of speech, less than four are sent', () => {
+test('sends less than four of ten seconds that contain two seconds of speech', () => {
   const { sentMs } = pass(join(noise(4, 40), speech(2), noise(4, 40)));
   expect(sentMs).toBeGreaterThanOrEqual(2_000);
   expect(sentMs).toBeLessThan(4_000);
 });
 
-test('nothing is sent of a quiet room, and little until the gate knows the hum of another', () => {
+test('sends nothing of a quiet room, and little of a humming one before the noise floor has adapted', () => {
   expect(pass(noise(10, 30)).sentMs).toBe(0);
   expect(pass(noise(20, 400)).sentMs).toBeLessThan(3_000);
 });
 
-test('speech is let through whole, its start and end included, with a lead', () => {
+test('passes all of the speech, with some audio before it', () => {
   const audio = join(noise(2, 40), speech(2), noise(2, 40));
   const { sent } = pass(audio);
   const first = sent[0]?.atMs ?? Infinity;
@@ -64,7 +64,7 @@ test('speech is let through whole, its start and end included, with a lead', () 
   expect((last?.atMs ?? 0) + 20).toBeGreaterThan(4_000);
 });
 
-test('what is sent is the audio itself, at the moment it is said to be, however it was cut', () => {
+test('sends unchanged samples at the reported times, for any chunk sizes', () => {
   const audio = join(noise(1, 40), speech(1), noise(2, 40), speech(1), noise(1, 40));
   const whole = pass(audio);
   fc.assert(

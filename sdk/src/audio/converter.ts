@@ -10,8 +10,8 @@ export interface SourceFormat {
 }
 
 /**
- * Raw audio of any rate, width and channel count to what a stream takes: 16 kHz mono PCM. Pieces may be cut
- * anywhere, inside a sample too.
+ * Converts raw audio of any rate, width and channel count to 16 kHz mono PCM for a stream. Chunks may be cut
+ * anywhere, even inside a sample.
  *
  * ```ts
  * const telephone = new AudioConverter({ encoding: 'mulaw', sampleRateHz: 8000 });
@@ -41,7 +41,7 @@ export class AudioConverter {
     return toPcm16(this.#resampler.push(mixToMono(samples, this.#channels)));
   }
 
-  /** The last few milliseconds, which the resampler held back. */
+  /** Returns the last few milliseconds, which the resampler still holds. */
   end(): Int16Array {
     return toPcm16(this.#resampler.end());
   }

@@ -1,4 +1,4 @@
-/** ITU-T G.711: what telephones send, eight bits a sample. */
+/** ITU-T G.711, the telephone codec: eight bits per sample. */
 
 const MULAW_BIAS = 0x84;
 const ALAW_SPLIT = 8;

@@ -1,4 +1,4 @@
-/** Full scale is 1 in floats and 32,768 in 16 bits; what is louder is clipped, not wrapped. */
+/** Converts floats (full scale 1) to 16-bit PCM (full scale 32,768). Louder samples are clipped. */
 export function toPcm16(samples: Float32Array): Int16Array {
   return Int16Array.from(samples, (sample) =>
     Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))),
@@ -9,7 +9,7 @@ export function toFloat(samples: Int16Array): Float32Array {
   return Float32Array.from(samples, (sample) => sample / 32_768);
 }
 
-/** Interleaved channels to one: their mean, so that nothing clips. */
+/** Mixes interleaved channels to mono by their mean, which cannot clip. */
 export function mixToMono(interleaved: Float32Array, channels: number): Float32Array {
   if (channels === 1) return interleaved;
   const mono = new Float32Array(Math.floor(interleaved.length / channels));

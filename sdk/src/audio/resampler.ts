@@ -1,26 +1,26 @@
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
-/** Zero crossings on each side: a stop band below -70 dB, so nothing folds back into speech. */
+/** Zero crossings on each side. Gives a stop band below -70 dB, so that aliases don't disturb speech. */
 const CROSSINGS = 16;
 const KAISER_BETA = 7;
-/** The band kept, as a share of the lower rate's: leaves the filter room to fall. */
+/** The pass band as a share of the lower Nyquist frequency. The rest is the filter's transition band. */
 const ROLL_OFF = 0.94;
 
-/** Any sample rate to 16 kHz, piece by piece, without a seam between pieces. */
+/** Resamples any rate to 16 kHz in chunks, without discontinuities between them. */
 export class Resampler {
   readonly #up: number;
   readonly #down: number;
   readonly #reach: number;
   readonly #phases: readonly Float32Array[];
   #held: Float32Array;
-  /** Of the next output, in 1/up input samples from the start of `held`. */
+  /** Position of the next output sample, in 1/up input samples from the start of `held`. */
   #position: number;
   #received = 0;
   #produced = 0;
 
   constructor(fromHz: number, toHz: number = AUDIO.sampleRateHz) {
     if (!Number.isInteger(fromHz) || fromHz < 1_000 || fromHz > 384_000) {
-      throw new RangeError('A sample rate is a whole number from 1,000 to 384,000 Hz.');
+      throw new RangeError('sampleRateHz must be a whole number from 1,000 to 384,000.');
     }
     const common = greatestCommonDivisor(fromHz, toHz);
     this.#up = toHz / common;
@@ -39,7 +39,7 @@ export class Resampler {
     return this.#filter(samples);
   }
 
-  /** What the filter still holds back. Afterwards the resampler is used up. */
+  /** Returns the samples that the filter still holds. The resampler can't be used afterwards. */
   end(): Float32Array {
     const rest = this.#filter(new Float32Array(this.#reach + 1));
     const total = Math.round((this.#received * this.#up) / this.#down);
@@ -76,7 +76,7 @@ export class Resampler {
   }
 }
 
-/** The taps for an output that lies `offset` of an input sample after its centre. */
+/** Computes the filter taps for an output that lies `offset` input samples after its centre. */
 function filterPhase(offset: number, reach: number, cutoff: number): Float32Array {
   const taps = Float32Array.from({ length: 2 * reach }, (_, tap) => {
     const distance = tap - reach + 1 - offset;
@@ -94,7 +94,7 @@ function kaiser(x: number): number {
   return Math.abs(x) >= 1 ? 0 : bessel(KAISER_BETA * Math.sqrt(1 - x * x)) / bessel(KAISER_BETA);
 }
 
-/** The modified Bessel function of order zero, by its series. */
+/** The modified Bessel function of order zero, computed from its series. */
 function bessel(x: number): number {
   let sum = 1;
   let term = 1;

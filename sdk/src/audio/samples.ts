@@ -1,7 +1,7 @@
 import { decodeAlaw, decodeMulaw } from './g711.ts';
 import { toFloat } from './pcm.ts';
 
-/** How a sample lies in bytes, all little-endian. */
+/** Encoding of a sample. All are little-endian. */
 export type SampleEncoding =
   | 'pcm_u8'
   | 'pcm_s16le'
@@ -27,7 +27,7 @@ export function bytesPerSample(encoding: SampleEncoding): number {
   }
 }
 
-/** Whole samples only: an incomplete last one is left out. */
+/** Decodes whole samples and ignores an incomplete last one. */
 export function decodeSamples(bytes: Uint8Array, encoding: SampleEncoding): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const size = bytesPerSample(encoding);

@@ -14,7 +14,7 @@ const PCM_BY_BITS: Readonly<Record<number, SampleEncoding>> = {
 };
 const EXTENSIBLE = 0xfffe;
 
-/** Reads a WAV file: PCM of 8 to 32 bits, floats, mu-law and A-law. Throws a RangeError that says what is wrong. */
+/** Reads a WAV file: PCM of 8 to 32 bits, floats, mu-law and A-law. Throws a RangeError with the reason otherwise. */
 export function readWav(file: Uint8Array): WavAudio {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (file.byteLength < 12 || tag(view, 0) !== 'RIFF' || tag(view, 8) !== 'WAVE') {
@@ -23,16 +23,16 @@ export function readWav(file: Uint8Array): WavAudio {
   let format: Required<SourceFormat> | null = null;
   for (let at = 12; at + 8 <= file.byteLength;) {
     const body = at + 8;
-    // A writer that could not seek back leaves a size that is too large: the file's end is the end.
+    // A writer that can't seek back leaves a size that is too large. The audio then ends with the file.
     const size = Math.min(view.getUint32(at + 4, true), file.byteLength - body);
     if (tag(view, at) === 'fmt ') format = readFormat(view, body, size);
     if (tag(view, at) === 'data') return withData(format, file.subarray(body, body + size));
     at = body + size + (size % 2);
   }
-  throw new RangeError('The WAV file has no audio in it.');
+  throw new RangeError('The WAV file contains no audio.');
 }
 
-/** A whole WAV file as a stream wants it. */
+/** Converts a whole WAV file to 16 kHz mono PCM for a stream. */
 export function wavToPcm16k(file: Uint8Array): Int16Array {
   const wav = readWav(file);
   const converter = new AudioConverter(wav);
@@ -65,7 +65,7 @@ function encodingOf(code: number, bits: number): SampleEncoding | undefined {
 }
 
 function withData(format: Required<SourceFormat> | null, data: Uint8Array): WavAudio {
-  if (format === null) throw new RangeError('The WAV file has its audio before its format.');
+  if (format === null) throw new RangeError('The WAV file has its audio before its format header.');
   const frameBytes = bytesPerSample(format.encoding) * format.channels;
   const frames = Math.floor(data.byteLength / frameBytes);
   return { ...format, data, durationMs: Math.round((frames * 1000) / format.sampleRateHz) };

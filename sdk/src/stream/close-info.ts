@@ -1,25 +1,27 @@
 import type { ErrorEvent } from '@svc-asr/protocol';
 import type { SvcError } from '../errors.ts';
 
-/** Why a stream is over: always said, also where the network said nothing. */
+/** Why a stream ended. Always complete, even when the network gave no reason. */
 export interface CloseInfo {
-  /** WebSocket close code. 1006: the connection was lost or refused, and no close frame came. */
+  /** WebSocket close code. 1006: the connection was lost or refused without a close frame. */
   readonly code: number;
   /** A stable word, such as `completed`, `idle_timeout`, `connection_lost` or an API error code. */
   readonly reason: string;
   readonly message: string;
   /** Whether a new session can help. */
   readonly retryable: boolean;
+  /** How long the service asked clients to wait before the next session, if it said so. */
+  readonly retryAfterMs: number | null;
   readonly sessionId: string | null;
-  /** To quote when asking for help. */
+  /** Quote it when you ask for support. */
   readonly requestId: string | null;
 }
 
-/** What is known when a socket has ended. */
+/** How a socket ended. */
 export interface SocketEnd {
   readonly code: number;
   readonly reason: string;
-  /** The HTTP answer that refused the upgrade, where the platform shows it (Node does, browsers do not). */
+  /** The HTTP response that refused the upgrade. Node shows it; browsers hide it. */
   readonly refusal: SvcError | null;
 }
 
@@ -27,13 +29,18 @@ const LOST = { reason: 'connection_lost', message: 'The connection was lost.' };
 const REFUSED = {
   reason: 'connection_refused',
   message:
-    'The stream could not be opened: no network, a busy or restarting server, or a used or expired session. ' +
-    'Browsers do not say which.',
+    'The stream could not be opened. Possible causes: no network, a proxy without WebSocket support, or a server ' +
+    'that is down.',
 };
-/** Our side failed or restarts, a proxy went away, or nobody said anything: a new session can help. */
-const RETRYABLE_CODES = new Set([1001, 1005, 1006, 1011, 1012, 1013]);
-/** The credential's time or its one use is over; a new session has a new one. */
-const RETRYABLE_REFUSALS = new Set(['session_credential_expired', 'session_credential_used']);
+/** The service failed, restarts or is busy, or the connection broke. */
+const RETRYABLE_CODES: ReadonlySet<number> = new Set([
+  1001, 1005, 1006, 1011, 1012, 1013, 4429, 4503,
+]);
+/** The credential expired or was used. A new session has a new credential. */
+const RETRYABLE_REFUSALS: ReadonlySet<string> = new Set([
+  'session_credential_expired',
+  'session_credential_used',
+]);
 
 export function describeClose(
   end: SocketEnd,
@@ -46,6 +53,7 @@ export function describeClose(
       reason: refusal.code,
       message: refusal.message,
       retryable: refusal.retryable || RETRYABLE_REFUSALS.has(refusal.code),
+      retryAfterMs: refusal.retryAfterMs,
       sessionId: known.sessionId,
       requestId: refusal.requestId,
     };
@@ -56,19 +64,29 @@ export function describeClose(
     reason: end.reason || (known.fatal?.code ?? silent.reason),
     message:
       known.fatal?.message ?? (end.code === 1000 ? 'The stream is complete.' : silent.message),
-    retryable: isRetryable(end.code, known.fatal),
+    retryable: isRetryable(end, known.fatal),
+    retryAfterMs: null,
     sessionId: known.sessionId,
     requestId: known.fatal?.request_id ?? null,
   };
 }
 
-function isRetryable(code: number, fatal: ErrorEvent | null): boolean {
-  // 44xx: the same again would meet the same. A server that says otherwise is mistaken.
-  if (code >= 4400 && code < 4500) return false;
+/** Codes 4400 to 4499 ask for a change first: only a wait (4429) or a new credential (4401) is one. */
+function isRetryable({ code, reason }: SocketEnd, fatal: ErrorEvent | null): boolean {
+  if (code === 4429) return true;
+  if (code >= 4400 && code < 4500) {
+    return code === 4401 && RETRYABLE_REFUSALS.has(fatal?.code ?? reason);
+  }
   return fatal?.retryable ?? RETRYABLE_CODES.has(code);
 }
 
-/** What the session that ended so will cost, as far as this side can know. */
+/** The service ended a healthy session because nothing was said for long, or it was open for long. */
+export function endedByTime(close: CloseInfo): 'resume' | 'rollover' | null {
+  if (close.code !== 4408) return null;
+  return close.reason === 'session_time_limit' ? 'rollover' : 'resume';
+}
+
+/** What the session will cost, as far as the client can know. */
 export function billed(info: CloseInfo): 'as_told' | 'nothing' | 'unknown' {
   if ([1011, 1012, 1013].includes(info.code)) return 'nothing';
   return info.code === 1006 || info.code === 1005 || info.code === 1001 ? 'unknown' : 'as_told';

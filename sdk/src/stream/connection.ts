@@ -1,56 +1,64 @@
-import { connect } from '#socket';
-import type { AsrSession, ErrorEvent, ReadyEvent, ServerEvent } from '@svc-asr/protocol';
+import type {
+  AsrSession,
+  ConfigMessage,
+  ErrorEvent,
+  ReadyEvent,
+  ServerEvent,
+} from '@svc-asr/protocol';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
-import { isServerEvent } from '../answers.ts';
+import { isServerEvent } from '../response-guards.ts';
 import { describeClose, type CloseInfo } from './close-info.ts';
 import { SessionClock } from './session-clock.ts';
-import type { Socket } from './socket.ts';
-import type { TapeEntry } from './tape.ts';
+import type { Connect, Socket } from './socket.ts';
+import type { BufferEntry } from './replay-buffer.ts';
 
-/** The service gives up after 20 s and says so; this is for one that says nothing. */
+/** The service gives up after 20 s and says so. This limit is for a service that hangs. */
 const READY_MS_MAX = 30_000;
-/** Sent bytes that do not move and nothing heard: the network is gone, though nobody said so. */
+/** Unsent bytes don't move and no event arrives: the network is gone. */
 const STALL_MS_MAX = 20_000;
-const GOODBYE_MS_MAX = 3_000;
-const WATCH_MS = 500;
+const CLOSE_MS_MAX = 3_000;
+const CHECK_INTERVAL_MS = 500;
 
 export interface ConnectionHandlers {
   onEvent(event: ServerEvent): void;
   onEnd(info: CloseInfo): void;
 }
 
-/** One session's socket: opens it, tells when it may be spoken to, and always tells why it ended. */
+/** One session's socket. Tracks readiness and activity, enforces the time limits, and explains every end. */
 export class Connection {
   readonly session: AsrSession;
   readonly clock = new SessionClock();
   readonly startedAt = performance.now();
   readonly #handlers: ConnectionHandlers;
   readonly #socket: Socket;
-  readonly #watch: ReturnType<typeof setInterval>;
+  readonly #checkTimer: ReturnType<typeof setInterval>;
   #opened = false;
   #ready: ReadyEvent | null = null;
   #readyAt = Infinity;
   #closingAt = Infinity;
   #fatal: ErrorEvent | null = null;
   #buffered = 0;
-  #signAt = performance.now();
+  #activeAt = performance.now();
 
-  constructor(session: AsrSession, handlers: ConnectionHandlers) {
+  constructor(session: AsrSession, connect: Connect, handlers: ConnectionHandlers) {
     this.session = session;
     this.#handlers = handlers;
     this.#socket = connect(
       { url: session.websocket_url, protocols: session.websocket_protocols },
       {
-        onOpen: () => (this.#opened = true),
+        onOpen: () => {
+          this.#opened = true;
+          this.#activeAt = performance.now();
+        },
         onText: (text) => this.#onText(text),
         onEnd: (end) => {
-          clearInterval(this.#watch);
+          clearInterval(this.#checkTimer);
           const known = { sessionId: session.id, opened: this.#opened, fatal: this.#fatal };
           handlers.onEnd(describeClose(end, known));
         },
       },
     );
-    this.#watch = setInterval(() => this.#check(), WATCH_MS);
+    this.#checkTimer = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
   }
 
   get ready(): ReadyEvent | null {
@@ -61,32 +69,32 @@ export class Connection {
     return Math.max(0, performance.now() - this.#readyAt);
   }
 
-  /** Since the service was last heard, or last took some audio. */
+  /** Time since the service last sent an event or took audio. */
   get silentMs(): number {
-    return performance.now() - this.#signAt;
+    return performance.now() - this.#activeAt;
   }
 
   get bufferedBytes(): number {
     return this.#socket.bufferedBytes;
   }
 
-  /** How many samples the session still takes. */
+  /** How many more samples the session takes. */
   get samplesLeft(): number {
     const limitMs = this.#ready?.max_audio_ms ?? 0;
-    return (limitMs * AUDIO.sampleRateHz) / 1000 - this.clock.heard;
+    return (limitMs * AUDIO.sampleRateHz) / 1000 - this.clock.sentSamples;
   }
 
-  configure(language: string): void {
-    this.#socket.send(JSON.stringify({ type: 'config', language }));
+  configure(config: ConfigMessage): void {
+    this.#socket.send(JSON.stringify(config));
   }
 
-  send(entry: TapeEntry): void {
-    if (this.bufferedBytes === 0) this.#signAt = performance.now();
+  send(entry: BufferEntry): void {
+    if (this.bufferedBytes === 0) this.#activeAt = performance.now();
     if (entry.kind !== 'audio') {
       this.#socket.send(JSON.stringify({ type: entry.kind }));
       return;
     }
-    this.clock.hear(entry.at, entry.pcm.byteLength / AUDIO.bytesPerSample);
+    this.clock.advance(entry.at, entry.pcm.byteLength / AUDIO.bytesPerSample);
     this.#socket.send(entry.pcm);
   }
 
@@ -103,7 +111,7 @@ export class Connection {
   #onText(text: string): void {
     const event = parseEvent(text);
     if (event === null) return;
-    this.#signAt = performance.now();
+    this.#activeAt = performance.now();
     if (event.type === 'ready') {
       this.#ready = event;
       this.#readyAt = performance.now();
@@ -115,16 +123,16 @@ export class Connection {
   #check(): void {
     const now = performance.now();
     const buffered = this.bufferedBytes;
-    if (buffered !== this.#buffered) this.#signAt = now;
+    if (buffered !== this.#buffered) this.#activeAt = now;
     this.#buffered = buffered;
     const unready = this.#ready === null && now - this.startedAt > READY_MS_MAX;
     const stalled = buffered > 0 && this.silentMs > STALL_MS_MAX;
-    const unanswered = now - this.#closingAt > GOODBYE_MS_MAX;
+    const unanswered = now - this.#closingAt > CLOSE_MS_MAX;
     if (unready || stalled || unanswered) this.drop();
   }
 }
 
-/** Null for what this version does not know: the protocol grows by addition. */
+/** Returns null for event types this version doesn't know. Inside v1 the service only adds. */
 function parseEvent(text: string): ServerEvent | null {
   try {
     const event: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 import type { SvcError } from '../errors.ts';
 
-/** What one `for await` still has to see. A delta replaces the one before it, so a slow reader costs nothing. */
+/** Unread events of one `for await` loop. A delta replaces the one before it, so slow readers use no memory. */
 export class EventQueue<E extends { readonly type: string }> implements AsyncIterator<
   E,
   undefined

@@ -3,41 +3,61 @@ import type {
   ErrorEvent,
   FinalEvent,
   ReadyEvent,
+  SpeechEndedEvent,
+  SpeechStartedEvent,
   StatusEvent,
 } from '@svc-asr/protocol';
 import type { SvcError } from '../errors.ts';
 import type { CloseInfo } from './close-info.ts';
+import type { SessionRequest } from './options.ts';
 import { EventQueue } from './event-queue.ts';
 
-/** The stream is between two sessions. Nothing is lost: what the next one must hear is kept. */
+/** The stream moves to a new session. No audio is lost: everything since the last final is kept and sent again. */
 export interface ReconnectingEvent {
   readonly type: 'reconnecting';
   readonly why: 'failover' | 'rollover' | 'resume';
   /** How the last session ended. */
   readonly close: CloseInfo;
-  /** How long until the next try. */
+  /** How long until the next attempt. */
   readonly waitMs: number;
 }
 
-/** What `for await` yields. `error` events here are not fatal: a fatal one is thrown. */
+/** `getSession` failed. The stream waits `waitMs` and calls it again; audio stays buffered. */
+export interface WaitingEvent {
+  readonly type: 'waiting';
+  /** Why a session is needed. */
+  readonly why: SessionRequest['why'];
+  /** What the stream waits for, such as `concurrency_limit_exceeded` or `request_rate_exceeded`. */
+  readonly error: SvcError;
+  readonly waitMs: number;
+}
+
+/** Yielded by `for await`. `error` events here are not fatal: fatal errors are thrown. */
 export type StreamEvent =
   | ReadyEvent
   | StatusEvent
   | DeltaEvent
   | FinalEvent
+  | SpeechStartedEvent
+  | SpeechEndedEvent
   | ErrorEvent
-  | ReconnectingEvent;
+  | ReconnectingEvent
+  | WaitingEvent;
 
-/** What `on()` listens to. */
+/** The events of `on()`. */
 export interface StreamListeners {
   ready: ReadyEvent;
   status: StatusEvent;
   delta: DeltaEvent;
   final: FinalEvent;
-  /** The service ignored something and went on. */
+  /** Only with `endpointing`: somebody starts to speak, or has stopped. */
+  speech_started: SpeechStartedEvent;
+  speech_ended: SpeechEndedEvent;
+  /** A non-fatal error: the service ignored a message and continues. */
   warning: ErrorEvent;
   reconnecting: ReconnectingEvent;
-  /** The stream ended badly; `close` follows. Without a listener it is silent. */
+  waiting: WaitingEvent;
+  /** The stream failed; `close` follows. Without a listener nothing is thrown. */
   error: SvcError;
   close: CloseInfo;
 }
@@ -51,8 +71,11 @@ export class StreamEvents {
     status: new Set(),
     delta: new Set(),
     final: new Set(),
+    speech_started: new Set(),
+    speech_ended: new Set(),
     warning: new Set(),
     reconnecting: new Set(),
+    waiting: new Set(),
     error: new Set(),
     close: new Set(),
   };
@@ -73,40 +96,49 @@ export class StreamEvents {
   emit(event: StreamEvent): void {
     switch (event.type) {
       case 'error':
-        this.#tell('warning', event);
+        this.#notify('warning', event);
         break;
       case 'ready':
-        this.#tell('ready', event);
+        this.#notify('ready', event);
         break;
       case 'status':
-        this.#tell('status', event);
+        this.#notify('status', event);
         break;
       case 'delta':
-        this.#tell('delta', event);
+        this.#notify('delta', event);
         break;
       case 'final':
-        this.#tell('final', event);
+        this.#notify('final', event);
+        break;
+      case 'speech_started':
+        this.#notify('speech_started', event);
+        break;
+      case 'speech_ended':
+        this.#notify('speech_ended', event);
         break;
       case 'reconnecting':
-        this.#tell('reconnecting', event);
+        this.#notify('reconnecting', event);
+        break;
+      case 'waiting':
+        this.#notify('waiting', event);
         break;
     }
     for (const queue of this.#queues) queue.push(event);
   }
 
   end(close: CloseInfo, error: SvcError | null): void {
-    if (error !== null) this.#tell('error', error);
-    this.#tell('close', close);
+    if (error !== null) this.#notify('error', error);
+    this.#notify('close', close);
     for (const queue of this.#queues) queue.end(error);
   }
 
-  #tell<K extends keyof StreamListeners>(type: K, value: StreamListeners[K]): void {
+  #notify<K extends keyof StreamListeners>(type: K, value: StreamListeners[K]): void {
     const listeners: Set<Listener<K>> = this.#listeners[type];
     for (const listener of listeners) {
       try {
         listener(value);
       } catch (error) {
-        // The listener's mistake is reported as its own, and the stream goes on.
+        // Report the listener's error as uncaught. The stream continues.
         queueMicrotask(() => {
           throw error;
         });

@@ -1,65 +1,95 @@
 import type { CloseInfo } from './close-info.ts';
 import { backoffMs } from '../retry.ts';
 
-/** Only a session that lasted proves that the trouble is over: one that dies young must not reset the waits. */
+/** A session this old proves that the trouble is over. Shorter ones don't reset the backoff. */
 const STABLE_MS = 5_000;
-/** So long without a final or a session that lasted: the same audio would be replayed for ever. */
+/** Give up after this long without a final or a stable session: the same audio would be replayed forever. */
 const GIVE_UP_MS = 120_000;
-/** Nothing was ever said, so nothing is lost: a caller would rather hear of it. */
+/** Before the first `ready` no audio can be lost, so the caller hears of the failure sooner. */
 const GIVE_UP_FIRST_MS = 15_000;
-/** Errors that do not say whether trying again helps are given this many chances. */
+/** Errors without a `retryable` field are retried this often. */
 const UNKNOWN_ERRORS_MAX = 3;
+/** The service is restarting, busy or over a rate limit: never reconnect at once. */
+const PACED_CODES: ReadonlySet<number> = new Set([1013, 4429, 4503]);
+const PACED_MS_MIN = 1_000;
 
-/** How long to wait between sessions, and when to stop trying. */
+/** Decides how long to wait between sessions, and when to give up. No wait goes past the give-up time. */
 export class Failover {
   #failures = 0;
   #failingSince: number | null = null;
   #unknownErrors = 0;
   #wasReady = false;
+  /** The session lasted or brought a final, so the next one may follow at once. */
+  #sessionWorked = false;
+  #finishing = false;
 
   onEnd(readyForMs: number): void {
     if (readyForMs > 0) {
       this.#unknownErrors = 0;
       this.#wasReady = true;
     }
-    if (readyForMs < STABLE_MS) return;
+    if (readyForMs < STABLE_MS || this.#finishing) return;
+    this.#sessionWorked = true;
     this.#failures = 0;
     this.#failingSince = null;
   }
 
-  /** A final came: whatever fails next is not the same failure going on, though the waits stay as they are. */
+  /** A final arrived, so the next failure starts a new give-up period. The backoff stays. */
   onProgress(): void {
+    this.#sessionWorked = true;
     this.#failingSince = null;
   }
 
-  /** Null: it has failed for too long. The first failure after a stable session is followed at once. */
+  /** From now on only a final counts as progress: `finish()` must settle. */
+  onFinish(): void {
+    this.#finishing = true;
+  }
+
+  /** Returns null when it is time to give up. After a stable session the first retry is immediate. */
   waitMsAfterClose(close: CloseInfo): number | null {
-    const atOnce = this.#failures === 0 && close.code !== 1013;
-    const waitMs = this.#nextWaitMs();
-    return atOnce && waitMs !== null ? 0 : waitMs;
+    this.#takeSessionWorked();
+    const isPaced = PACED_CODES.has(close.code) || close.retryAfterMs !== null;
+    const immediate = this.#failures === 0 && !isPaced;
+    const leastMs = isPaced ? (close.retryAfterMs ?? PACED_MS_MIN) : 0;
+    const waitMs = this.#nextWaitMs(leastMs);
+    return immediate && waitMs !== null ? 0 : waitMs;
   }
 
-  /** After `getSession` failed. Null: trying again is of no use, or has been for too long. */
+  /**
+   * After a session that ended by plan: full, idle or too old. Returns 0 if it worked. A service that ends every session
+   * at once is asked less and less often, and null is returned when it is time to give up.
+   */
+  waitMsAfterHandover(): number | null {
+    return this.#takeSessionWorked() ? 0 : this.#nextWaitMs(0);
+  }
+
+  /** After `getSession` failed. Returns null when a retry cannot help or it is time to give up. */
   waitMsAfterError(error: unknown): number | null {
-    const told = saysRetryable(error);
-    if (told === null) this.#unknownErrors += 1;
-    if (told === false || this.#unknownErrors > UNKNOWN_ERRORS_MAX) return null;
-    const waitMs = this.#nextWaitMs();
-    return waitMs === null ? null : Math.max(waitMs, retryAfterMs(error));
+    const retryable = retryableField(error);
+    if (retryable === null) this.#unknownErrors += 1;
+    if (retryable === false || this.#unknownErrors > UNKNOWN_ERRORS_MAX) return null;
+    return this.#nextWaitMs(retryAfterMs(error));
   }
 
-  #nextWaitMs(): number | null {
+  #takeSessionWorked(): boolean {
+    const worked = this.#sessionWorked;
+    this.#sessionWorked = false;
+    return worked;
+  }
+
+  #nextWaitMs(leastMs: number): number | null {
     const now = performance.now();
     this.#failingSince ??= now;
-    const patienceMs = this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS;
-    if (now - this.#failingSince > patienceMs) return null;
-    const waitMs = backoffMs(this.#failures, Math.random);
+    const leftMs = this.#failingSince + (this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS) - now;
+    if (leftMs <= 0) return null;
+    const waitMs = Math.max(leastMs, backoffMs(this.#failures, Math.random));
     this.#failures += 1;
-    return waitMs;
+    // A longer Retry-After still gets one last attempt, at the give-up time.
+    return Math.min(waitMs, leftMs);
   }
 }
 
-function saysRetryable(error: unknown): boolean | null {
+function retryableField(error: unknown): boolean | null {
   if (typeof error !== 'object' || error === null || !('retryable' in error)) return null;
   return error.retryable === true;
 }

@@ -1,8 +1,8 @@
-import { isSession } from '../answers.ts';
-import { errorFromAnswer, SvcError } from '../errors.ts';
+import { isSession } from '../response-guards.ts';
+import { errorFromResponse, SvcError } from '../errors.ts';
 import type { GetSession } from './options.ts';
 
-/** A `getSession` that asks your own server: POST, answered with the session's JSON or the API's error as it is. */
+/** Returns a `getSession` that POSTs to your server, which answers with the session's or the API error's JSON. */
 export function fetchSession(url: string | URL, init: RequestInit = {}): GetSession {
   return async ({ signal }) => {
     const response = await fetch(url, { method: 'POST', ...init, signal }).catch(
@@ -25,7 +25,7 @@ export function fetchSession(url: string | URL, init: RequestInit = {}): GetSess
         status: response.status,
       });
     }
-    throw errorFromAnswer({
+    throw errorFromResponse({
       status: response.status,
       body,
       requestId: response.headers.get('x-request-id'),

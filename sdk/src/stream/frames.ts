@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** RFC 6455 frames of a client: masked out, unmasked in. */
+/** RFC 6455 frames of a client: outgoing frames are masked, incoming ones are not. */
 export const OPCODE = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** No event is anywhere near this long. */
+/** Far above the longest event. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 
 export type ServerFrame =
@@ -34,7 +34,7 @@ export function encodeFrame(opcode: number, payload: Uint8Array): Buffer {
   return frame;
 }
 
-/** Bytes in, whole messages out. After a violation nothing more is read. */
+/** Turns bytes into whole messages. Reads nothing more after a violation. */
 export class FrameReader {
   #bytes: Buffer = Buffer.alloc(0);
   #message: Buffer[] = [];
@@ -97,7 +97,7 @@ function readHeader(bytes: Buffer): Header | 'violation' | null {
   const first = bytes[0];
   const second = bytes[1];
   if (first === undefined || second === undefined) return null;
-  // Reserved bits need an extension, and no server may mask.
+  // Reserved bits need an extension, and servers must not mask.
   if ((first & 0x70) !== 0 || (second & 0x80) !== 0) return 'violation';
   const fin = (first & 0x80) !== 0;
   const opcode = first & 0x0f;

@@ -1,7 +1,7 @@
-import type { AsrSession } from '@svc-asr/protocol';
+import type { AsrSession, ConfigMessage } from '@svc-asr/protocol';
 
 export interface SessionRequest {
-  /** Why a session is needed: the first, after a failure, at the audio limit, or after a long silence. */
+  /** Why a session is needed: the first one, after a failure, at a session limit, or after a long silence. */
   readonly why: 'first' | 'failover' | 'rollover' | 'resume';
   /** Aborted when the stream ends first. */
   readonly signal: AbortSignal;
@@ -9,16 +9,25 @@ export interface SessionRequest {
 
 export type GetSession = (request: SessionRequest) => Promise<AsrSession>;
 
+export interface EndpointingOptions {
+  /** How long the speaker must be silent, from 200 to 5000. Default 700. */
+  readonly silenceMs?: number;
+  /** No utterance is longer, from 5000 to 60000. Default 30000. */
+  readonly maxUtteranceMs?: number;
+}
+
 export interface StreamOptions {
-  /** The session to begin with. */
+  /** The first session. */
   readonly session?: AsrSession;
   /**
-   * Brings a fresh session whenever one is needed. With it a stream outlives failures of the service, the audio limit
-   * and long silences; without it the stream ends with its one session.
+   * Returns a new session whenever the stream needs one. With it a stream survives service failures, session limits
+   * and long silences. Without it the stream ends with its one session.
    */
   readonly getSession?: GetSession;
-  /** Sent as `config.language`: a check that the session's model is the one you mean. */
+  /** Sent as `config.language`, to check that the session has the model you expect. */
   readonly language?: string;
+  /** Makes the service end each utterance when the speaker pauses, and report when speech starts and ends. */
+  readonly endpointing?: boolean | EndpointingOptions;
   /** Ends the stream at once. */
   readonly signal?: AbortSignal;
 }
@@ -28,11 +37,30 @@ export type AudioChunk = Int16Array | Uint8Array | ArrayBuffer;
 
 const PCM_VIEWS = new Set(['Int16Array', 'Uint8Array']);
 
-/** Null for what is no PCM, such as Web Audio's Float32Array: no compiler warns callers in JavaScript. */
+/** Returns null for anything but PCM, such as Web Audio's Float32Array. JavaScript callers have no compiler. */
 export function toBytes(chunk: AudioChunk): Uint8Array | null {
   if (!ArrayBuffer.isView(chunk)) {
     return chunk instanceof ArrayBuffer ? new Uint8Array(chunk) : null;
   }
   if (!PCM_VIEWS.has(chunk[Symbol.toStringTag])) return null;
   return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+}
+
+/** The `config` message that the options ask for, or null when the service's defaults will do. */
+export function toConfig(
+  options: Pick<StreamOptions, 'language' | 'endpointing'>,
+): ConfigMessage | null {
+  const { language, endpointing = false } = options;
+  if (language === undefined && endpointing === false) return null;
+  const { silenceMs, maxUtteranceMs }: EndpointingOptions =
+    typeof endpointing === 'boolean' ? {} : endpointing;
+  const rules = {
+    ...(silenceMs === undefined ? {} : { silence_ms: silenceMs }),
+    ...(maxUtteranceMs === undefined ? {} : { max_utterance_ms: maxUtteranceMs }),
+  };
+  return {
+    type: 'config',
+    ...(language === undefined ? {} : { language }),
+    ...(endpointing === false ? {} : { endpointing: rules }),
+  };
 }

@@ -1,40 +1,41 @@
-import type { FinalEvent, ServerEvent } from '@svc-asr/protocol';
+import type { ConfigMessage, FinalEvent, ServerEvent } from '@svc-asr/protocol';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import type { SvcError } from '../errors.ts';
 import type { Connection } from './connection.ts';
 import type { StreamEvents } from './events.ts';
 import type { Failover } from './failover.ts';
 import type { Sender } from './sender.ts';
-import type { Tape } from './tape.ts';
-import type { Stitcher } from './transcript.ts';
-import { Waiters } from './waiters.ts';
+import type { ReplayBuffer, Settled } from './replay-buffer.ts';
+import type { TranscriptBuilder } from './transcript.ts';
+import { PendingResults } from './pending-results.ts';
 
 interface ReceiverOptions {
-  readonly tape: Tape;
+  readonly buffer: ReplayBuffer;
   readonly sender: Sender;
-  readonly stitcher: Stitcher;
+  readonly transcript: TranscriptBuilder;
   readonly failover: Failover;
   readonly events: StreamEvents;
-  /** Whether there can be a next session to hear it all again. */
-  readonly mayMove: boolean;
-  readonly language: string | undefined;
+  /** Whether another session can follow and replay the audio. */
+  readonly canReconnect: boolean;
+  /** Sent to each session when it is ready. */
+  readonly config: ConfigMessage | null;
 }
 
-/** Takes in what a session says: as one transcript in the caller's time, to whoever asked for it. */
+/** Handles a session's events: builds the transcript, emits events, and resolves pending flushes and resets. */
 export class Receiver {
   readonly #options: ReceiverOptions;
-  readonly #answers = new Waiters<FinalEvent>();
+  readonly #answers = new PendingResults<FinalEvent>();
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
   }
 
-  /** The final for a flush or reset of this number, from this session or a later one. */
+  /** Resolves with the final for this flush or reset, from this session or a later one. */
   answerTo(id: number): Promise<FinalEvent> {
     return this.#answers.wait(id);
   }
 
-  /** Nothing has to be heard for these any more. */
+  /** Resolves flushes and resets that need no answer from the service. */
   answerEmpty(ids: readonly number[]): void {
     for (const id of ids) this.#answers.resolve(id, this.emptyFinal());
   }
@@ -43,23 +44,23 @@ export class Receiver {
     this.#answers.rejectAll(error);
   }
 
-  /** For a flush when there is nothing to finish and no session to ask. */
+  /** The answer to a flush without audio. */
   emptyFinal(): FinalEvent {
-    const { stitcher, tape } = this.#options;
-    return stitcher.emptyFinal(Math.floor((tape.endSample * 1000) / AUDIO.sampleRateHz));
+    const { transcript, buffer } = this.#options;
+    return transcript.emptyFinal(Math.floor((buffer.endSample * 1000) / AUDIO.sampleRateHz));
   }
 
   onEvent(connection: Connection, event: ServerEvent): void {
-    const { tape, sender, stitcher, events, language } = this.#options;
+    const { buffer, sender, transcript, events, config } = this.#options;
     switch (event.type) {
       case 'ready':
-        if (language !== undefined) connection.configure(language);
+        if (config !== null) connection.configure(config);
         events.emit(event);
-        sender.watchIdle();
+        sender.restartIdleTimer();
         sender.pump();
         return;
       case 'delta': {
-        const delta = tape.isForgotten ? null : stitcher.onDelta(event);
+        const delta = buffer.isResetPending ? null : transcript.onDelta(event);
         if (delta !== null) events.emit(delta);
         return;
       }
@@ -67,35 +68,48 @@ export class Receiver {
         this.#onFinal(connection, event);
         return;
       case 'reset_ack': {
-        const id = tape.settleReset();
+        const id = buffer.settleReset();
         if (id !== null) this.answerEmpty([id]);
         return;
       }
       case 'error':
-        // A fatal one is told with the close that follows it.
+        // Fatal errors are reported with the close that follows.
         if (!event.fatal) events.emit(event);
         return;
       case 'status':
         events.emit(event);
         return;
+      case 'speech_started':
+      case 'speech_ended': {
+        const speech = buffer.isResetPending ? null : transcript.onSpeech(event, connection.clock);
+        if (speech !== null) events.emit(speech);
+        return;
+      }
       case 'config_ack':
         return;
     }
   }
 
   #onFinal(connection: Connection, event: FinalEvent): void {
-    const { tape, sender, stitcher, failover, events, mayMove } = this.#options;
-    // Cut in mid-speech and not charged: with a next session the whole utterance is heard again, uncut.
-    if (event.reason === 'draining' && mayMove) return;
+    const { buffer, sender, transcript, failover, events, canReconnect } = this.#options;
+    // Cut in mid-speech and not charged. The next session receives the whole utterance again.
+    if (event.reason === 'draining' && canReconnect) return;
     failover.onProgress();
-    const { isForgotten } = tape;
-    const settled = event.reason === 'flush' ? tape.settleFlush() : tape.settleSent();
+    const { isResetPending } = buffer;
+    const settled = this.#settle(event);
     if (settled === null) return;
-    const final = isForgotten
+    const final = isResetPending
       ? this.emptyFinal()
-      : stitcher.onFinal(event, settled, connection.clock);
-    if (!isForgotten) events.emit(final);
+      : transcript.onFinal(event, settled, connection.clock);
+    if (!isResetPending) events.emit(final);
     for (const id of settled.answered) this.#answers.resolve(id, final);
     sender.onAnswered(settled.answered);
+  }
+
+  #settle(event: FinalEvent): Settled | null {
+    const { buffer } = this.#options;
+    if (event.reason === 'flush') return buffer.settleFlush();
+    if (event.reason !== 'endpoint') return buffer.settleSent();
+    return buffer.settleUpTo((event.end_ms * AUDIO.sampleRateHz) / 1000);
   }
 }

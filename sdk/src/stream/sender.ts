@@ -1,38 +1,40 @@
+import type { ReadyEvent } from '@svc-asr/protocol';
 import { AUDIO, LIMITS } from '@svc-asr/protocol/constants.ts';
 import type { Connection } from './connection.ts';
-import { PauseFinder } from './pause-finder.ts';
-import type { Tape } from './tape.ts';
+import { PauseDetector } from './pause-detector.ts';
+import type { ReplayBuffer } from './replay-buffer.ts';
 
-/** So much may wait in the socket; the rest waits on the tape, where it can be replayed. */
+/** At most this much waits in the socket. The rest stays in the replay buffer. */
 const SOCKET_BYTES_MAX = 64 * 1024;
 const PUMP_MS = 20;
 /** The service refuses more than five flushes a second. */
 const FLUSH_SPACING_MS = 250;
-/** From here on the next pause is taken to change sessions. */
+/** Close to the audio limit the next pause is used to change sessions. */
 const ROLLOVER_SAMPLES = 10 * AUDIO.sampleRateHz;
-const ROLLOVER_AGE_MS = LIMITS.sessionWallClockMs - 60_000;
-/** So long before the service would call the stream idle. */
-const LEAVE_EARLY_MS = 10_000;
+/** How long before the session's time limit the stream changes sessions. */
+const ROLLOVER_EARLY_MS = 60_000;
+/** How long before the idle timeout the stream leaves the session. */
+const IDLE_EARLY_MS = 10_000;
 
-/** Why a session is left of our own accord: its limit is near, or nothing has been said for long. */
-export type Move = 'rollover' | 'resume';
+/** Why the stream leaves a healthy session: a limit is near, or nothing was said for long. */
+export type Handover = 'rollover' | 'resume';
 
 interface SenderOptions {
-  readonly tape: Tape;
-  /** Whether there can be a next session to move to. */
-  readonly mayMove: boolean;
+  readonly buffer: ReplayBuffer;
+  /** Whether another session can follow. */
+  readonly canReconnect: boolean;
   readonly newId: () => number;
   readonly onSent: () => void;
 }
 
-/** Carries the tape to the present session: at the socket's pace, within its limits, and away in time. */
+/** Sends the replay buffer to the current session at the socket's pace, and leaves the session before its limits. */
 export class Sender {
   readonly #options: SenderOptions;
   #connection: Connection | null = null;
-  #pauses = new PauseFinder();
-  /** A flush of our own, after whose final the session is left. */
-  #boundary: { readonly id: number; readonly move: Move } | null = null;
-  #move: Move | null = null;
+  #pauses = new PauseDetector();
+  /** The sender's own flush. The stream leaves the session after its final. */
+  #lastFlush: { readonly id: number; readonly handover: Handover } | null = null;
+  #handover: Handover | null = null;
   #flushedAt = -Infinity;
   #pumpTimer: ReturnType<typeof setTimeout> | undefined;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -41,16 +43,16 @@ export class Sender {
     this.#options = options;
   }
 
-  /** Set when the session was left by a move. */
-  get move(): Move | null {
-    return this.#move;
+  /** Set when the sender left the session on purpose. */
+  get handover(): Handover | null {
+    return this.#handover;
   }
 
   attach(connection: Connection): void {
     this.#connection = connection;
-    this.#pauses = new PauseFinder();
-    this.#boundary = null;
-    this.#move = null;
+    this.#pauses = new PauseDetector();
+    this.#lastFlush = null;
+    this.#handover = null;
   }
 
   detach(): void {
@@ -59,77 +61,88 @@ export class Sender {
     clearTimeout(this.#idleTimer);
   }
 
-  /** Sends what may be sent now. Called whenever something changed, and by itself while something waits. */
+  /** Sends as much as possible. Called on every change, and by a timer while something is unsent. */
   pump(): void {
-    const { tape } = this.#options;
+    const { buffer } = this.#options;
     clearTimeout(this.#pumpTimer);
     const connection = this.#connection;
     if (connection === null || connection.ready === null) return;
     while (connection.bufferedBytes < SOCKET_BYTES_MAX && this.#maySend(connection)) {
-      const entry = tape.next(connection.samplesLeft);
+      const entry = buffer.next(connection.samplesLeft);
       if (entry === undefined) break;
       connection.send(entry);
-      if (entry.kind === 'audio') this.#pauses.hear(entry.pcm);
+      if (entry.kind === 'audio') this.#pauses.push(entry.pcm);
       if (entry.kind === 'flush') this.#flushedAt = performance.now();
-      this.watchIdle();
+      this.restartIdleTimer();
     }
-    if (!tape.isSent) this.#pumpTimer = setTimeout(() => this.pump(), PUMP_MS);
+    if (!buffer.isSent) this.#pumpTimer = setTimeout(() => this.pump(), PUMP_MS);
     this.#options.onSent();
   }
 
-  /** Before the service closes an idle session: end the utterance, leave, and come back with the next audio. */
-  watchIdle(): void {
+  /** Leaves the session before the service closes it as idle. The next audio opens a new one. */
+  restartIdleTimer(): void {
     const ready = this.#connection?.ready ?? null;
     clearTimeout(this.#idleTimer);
-    if (ready === null || !this.#options.mayMove) return;
-    const restMs = Math.max(ready.idle_timeout_ms / 2, ready.idle_timeout_ms - LEAVE_EARLY_MS);
-    this.#idleTimer = setTimeout(() => this.#rest(), restMs);
+    if (ready === null || !this.#options.canReconnect) return;
+    const leaveMs = Math.max(ready.idle_timeout_ms / 2, ready.idle_timeout_ms - IDLE_EARLY_MS);
+    this.#idleTimer = setTimeout(() => this.#leaveIdleSession(), leaveMs);
   }
 
-  /** These flushes have their finals: if our own is among them, the session has done its part. */
+  /** Leaves the session if the sender's own flush is among the answered ones. */
   onAnswered(ids: readonly number[]): void {
-    if (this.#boundary === null || !ids.includes(this.#boundary.id)) return;
-    this.#move = this.#boundary.move;
+    if (this.#lastFlush === null || !ids.includes(this.#lastFlush.id)) return;
+    this.#handover = this.#lastFlush.handover;
     this.#connection?.close();
   }
 
   #maySend(connection: Connection): boolean {
-    const { tape } = this.#options;
-    if (tape.peek()?.kind === 'audio' && this.#isTimeToRoll(connection)) this.#leave('rollover');
-    const next = tape.peek();
+    const { buffer } = this.#options;
+    if (buffer.peek()?.kind === 'audio' && this.#shouldRollOver(connection)) {
+      this.#flushAndLeave('rollover');
+    }
+    const next = buffer.peek();
     if (next === undefined) return false;
-    if (this.#boundary !== null && (next.kind !== 'flush' || next.id !== this.#boundary.id)) {
+    if (this.#lastFlush !== null && (next.kind !== 'flush' || next.id !== this.#lastFlush.id)) {
       return false;
     }
     if (next.kind === 'flush') return performance.now() - this.#flushedAt >= FLUSH_SPACING_MS;
     return next.kind === 'reset' || connection.samplesLeft > 0;
   }
 
-  #isTimeToRoll(connection: Connection): boolean {
-    if (!this.#options.mayMove || this.#boundary !== null || connection.clock.heard === 0) {
+  #shouldRollOver(connection: Connection): boolean {
+    const { clock, ready, samplesLeft, startedAt } = connection;
+    if (!this.#options.canReconnect || this.#lastFlush !== null || clock.sentSamples === 0) {
       return false;
     }
-    const limit = connection.clock.heard + connection.samplesLeft;
-    const near = connection.samplesLeft < Math.min(ROLLOVER_SAMPLES, limit / 4);
-    const old = performance.now() - connection.startedAt > ROLLOVER_AGE_MS;
-    return (near && this.#pauses.isPause) || old;
+    const limit = clock.sentSamples + samplesLeft;
+    const nearLimit = samplesLeft < Math.min(ROLLOVER_SAMPLES, limit / 4);
+    const isOld = performance.now() - startedAt > rolloverAgeMs(ready);
+    return (nearLimit && this.#pauses.isPause) || isOld;
   }
 
-  #rest(): void {
+  #leaveIdleSession(): void {
     const connection = this.#connection;
-    if (connection === null || connection.ready === null || this.#boundary !== null) return;
-    if (!this.#options.tape.isEmpty) this.#leave('resume');
+    if (connection === null || connection.ready === null || this.#lastFlush !== null) return;
+    if (!this.#options.buffer.isEmpty) this.#flushAndLeave('resume');
     else {
-      this.#move = 'resume';
+      this.#handover = 'resume';
       connection.close();
     }
     this.pump();
   }
 
-  /** A flush where the session stands: its final is the border between two sessions. */
-  #leave(move: Move): void {
+  /** Flushes what was sent so far. Its final is the border between two sessions. */
+  #flushAndLeave(handover: Handover): void {
     const id = this.#options.newId();
-    this.#options.tape.flushHere(id);
-    this.#boundary = { id, move };
+    this.#options.buffer.flushSent(id);
+    this.#lastFlush = { id, handover };
   }
+}
+
+/** A minute before the session's time limit, or half-way where the limit is short. */
+function rolloverAgeMs(ready: ReadyEvent | null): number {
+  const announced: unknown =
+    ready !== null && 'session_time_limit_ms' in ready ? ready.session_time_limit_ms : null;
+  const limitMs = typeof announced === 'number' ? announced : LIMITS.sessionWallClockMs;
+  return Math.max(limitMs / 2, limitMs - ROLLOVER_EARLY_MS);
 }

@@ -3,43 +3,51 @@ import { AUDIO } from '@svc-asr/protocol/constants.ts';
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
 
 /**
- * From a session's time to the caller's. A session hears audio without gaps; in the caller's time it may begin late
- * (an earlier session heard the rest) and leap (silence that was not sent).
+ * Converts a session's time to the caller's time. A session receives audio without gaps. In the caller's time that
+ * audio may start late (an earlier session received the rest) and have gaps (skipped silence).
  */
 export class SessionClock {
-  #pieces: { session: number; caller: number }[] = [];
-  #heard = 0;
+  #segments: { session: number; caller: number }[] = [];
+  #sentSamples = 0;
 
-  /** How many samples this session was sent. */
-  get heard(): number {
-    return this.#heard;
+  /** How many samples were sent to this session. */
+  get sentSamples(): number {
+    return this.#sentSamples;
   }
 
-  hear(at: number, samples: number): void {
-    const last = this.#pieces.at(-1);
-    const expected = last === undefined ? null : last.caller + this.#heard - last.session;
-    if (at !== expected) this.#pieces.push({ session: this.#heard, caller: at });
-    this.#heard += samples;
+  /** Records that samples were sent which begin at `at` in the caller's time. */
+  advance(at: number, samples: number): void {
+    const last = this.#segments.at(-1);
+    const expected = last === undefined ? null : last.caller + this.#sentSamples - last.session;
+    if (at !== expected) this.#segments.push({ session: this.#sentSamples, caller: at });
+    this.#sentSamples += samples;
+  }
+
+  /** Converts a time of the session that belongs to no utterance. */
+  callerMs(sessionMs: number): number {
+    const first = this.#segments[0];
+    const callerMs = first === undefined ? 0 : floorMs(first.caller);
+    return this.toCaller(sessionMs, { sessionMs: 0, callerMs }, 'start');
   }
 
   /**
-   * A moment of an utterance that begins at `origin`. Counted from there, so that it is to the millisecond what one
-   * session alone would have said; only after a leap is it counted from the leap.
+   * Converts a time inside an utterance that begins at `origin`. Counting from the origin gives the same millisecond
+   * as a single session would; only times after a gap are counted from the gap.
    */
   toCaller(sessionMs: number, origin: Origin, edge: 'start' | 'end'): number {
     const samples = sessionMs * SAMPLES_PER_MS;
-    // A start lies in the piece that begins there, an end in the piece that ends there.
-    const piece = this.#pieces.findLast(({ session }) =>
+    // A start belongs to the segment that begins there, an end to the segment that ends there.
+    const segment = this.#segments.findLast(({ session }) =>
       edge === 'start' ? session <= samples : session < samples,
     );
-    if (piece === undefined || piece.session <= origin.sessionMs * SAMPLES_PER_MS) {
+    if (segment === undefined || segment.session <= origin.sessionMs * SAMPLES_PER_MS) {
       return origin.callerMs + sessionMs - origin.sessionMs;
     }
-    return floorMs(piece.caller) + sessionMs - floorMs(piece.session);
+    return floorMs(segment.caller) + sessionMs - floorMs(segment.session);
   }
 }
 
-/** The same moment in both times. */
+/** One moment in both times. */
 export interface Origin {
   readonly sessionMs: number;
   readonly callerMs: number;

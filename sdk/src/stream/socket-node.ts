@@ -3,13 +3,14 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket as NetSocket } from 'node:net';
 import { untrustedCertificate } from '../certificate.ts';
-import { errorFromAnswer, SvcError } from '../errors.ts';
+import { errorFromResponse, SvcError } from '../errors.ts';
 import { encodeFrame, FrameReader, OPCODE } from './frames.ts';
 import type { Connect, Socket, SocketHandlers } from './socket.ts';
 
 /**
- * Node's own WebSocket hides why an upgrade was refused, and Node 20 has none. This one tells the HTTP error, knows
- * how much is still unsent, and is no dependency.
+ * A WebSocket client for Node. Node's own hides why an upgrade was refused, and Node 20 has none. This one reports the
+ * HTTP error and the number of unsent bytes. It uses Node's global agent, so NODE_USE_ENV_PROXY=1 applies to it as to
+ * `fetch`.
  */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const REFUSAL_BYTES_MAX = 16 * 1024;
@@ -33,27 +34,26 @@ export const connect: Connect = (address, handlers) => {
       'sec-websocket-key': nonce,
       'sec-websocket-protocol': address.protocols.join(', '),
     },
-    agent: false,
   });
   request.on('error', (error) => once.refused(unreachable(error)));
   request.on('response', (response) => {
     void readRefusal(response).then((refusal) => once.refused(refusal));
   });
   request.on('upgrade', (response, socket: NetSocket, head) => {
-    if (!isOurAnswer(response, nonce, address.protocols)) {
+    if (!isExpectedUpgrade(response, nonce, address.protocols)) {
       socket.destroy();
       once.lost();
       return;
     }
-    // What came with the answer is read when everything is in place, like what comes after it.
+    // Bytes that came with the 101 are read after the listeners are added.
     if (head.byteLength > 0) socket.unshift(head);
-    live = speak(socket, once);
+    live = openFrames(socket, once);
     handlers.onOpen();
   });
   request.end();
   return {
     send(data) {
-      if (live === null) throw new Error('Nothing can be sent before the socket is open.');
+      if (live === null) throw new Error('The socket is not open yet.');
       live.send(data);
     },
     close() {
@@ -71,7 +71,7 @@ export const connect: Connect = (address, handlers) => {
   };
 };
 
-/** No answer at all: the network's word for it. */
+/** There was no HTTP response: names the network error. */
 function unreachable(error: NodeJS.ErrnoException): SvcError {
   return (
     untrustedCertificate(error) ??
@@ -108,7 +108,7 @@ function endOnce(handlers: SocketHandlers): Ending {
   };
 }
 
-function isOurAnswer(
+function isExpectedUpgrade(
   response: IncomingMessage,
   nonce: string,
   protocols: readonly string[],
@@ -130,10 +130,10 @@ async function readRefusal(response: IncomingMessage): Promise<SvcError> {
       parts.push(part);
     }
   } catch {
-    // Half an answer still has its status.
+    // An incomplete response still has its status.
   }
   const { headers } = response;
-  return errorFromAnswer({
+  return errorFromResponse({
     status: response.statusCode ?? 0,
     body: parseJson(Buffer.concat(parts).toString('utf8')),
     requestId: headers['x-request-id']?.toString() ?? null,
@@ -149,11 +149,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-function speak(socket: NetSocket, once: Ending): Socket {
+function openFrames(socket: NetSocket, once: Ending): Socket {
   const reader = new FrameReader();
   let closing = false;
-  // The first to say goodbye leaves the line open for the answer.
-  const goodbye = (code: number): void => {
+  // After its own close frame the client waits for the server's.
+  const sendClose = (code: number): void => {
     if (closing) return;
     closing = true;
     const payload = Buffer.alloc(2);
@@ -171,12 +171,12 @@ function speak(socket: NetSocket, once: Ending): Socket {
           if (!closing) socket.write(encodeFrame(OPCODE.pong, frame.payload));
           break;
         case 'close':
-          goodbye(1000);
+          sendClose(1000);
           socket.end();
           once.closed(frame.code, frame.reason);
           return;
         case 'violation':
-          goodbye(1002);
+          sendClose(1002);
           socket.end();
           once.closed(1002, 'protocol_error');
           return;
@@ -196,7 +196,7 @@ function speak(socket: NetSocket, once: Ending): Socket {
       const opcode = typeof data === 'string' ? OPCODE.text : OPCODE.binary;
       socket.write(encodeFrame(opcode, typeof data === 'string' ? Buffer.from(data) : data));
     },
-    close: () => goodbye(1000),
+    close: () => sendClose(1000),
     drop: () => socket.destroy(),
     get bufferedBytes() {
       return socket.writableLength;

@@ -1,6 +1,6 @@
 import type { Connect } from './socket.ts';
 
-/** The platform's own WebSocket: browsers, Deno, Bun, workers. */
+/** Uses the platform's WebSocket: browsers, workers, Deno and Bun. */
 export const connect: Connect = (address, handlers) => {
   const socket = new WebSocket(address.url, [...address.protocols]);
   socket.binaryType = 'arraybuffer';
@@ -14,7 +14,7 @@ export const connect: Connect = (address, handlers) => {
   socket.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (!over && typeof data === 'string') handlers.onText(data);
   });
-  // `close` always follows and tells more; without a listener some platforms report an uncaught error.
+  // `close` follows with the details. Without a listener some platforms report an uncaught error.
   socket.addEventListener('error', () => {});
   socket.addEventListener('close', ({ code, reason }) => end(code, reason));
   return {

@@ -1,11 +1,11 @@
 import type { SocketEnd } from './close-info.ts';
 
-/** One WebSocket, as little of it as a stream needs. Browsers and Node each have their own. */
+/** The part of a WebSocket that a stream needs, implemented for browsers and for Node. */
 export interface Socket {
   send(data: string | Uint8Array<ArrayBuffer>): void;
-  /** Says goodbye; `onEnd` follows when the other side has answered. */
+  /** Sends a close frame. `onEnd` follows after the server's close frame. */
   close(): void;
-  /** Gives up at once, for a side that does not answer. */
+  /** Ends the connection at once, for servers that don't answer. */
   drop(): void;
   readonly bufferedBytes: number;
 }
@@ -13,7 +13,7 @@ export interface Socket {
 export interface SocketHandlers {
   onOpen(): void;
   onText(text: string): void;
-  /** Exactly once, and nothing after it. */
+  /** Called exactly once, as the last callback. */
   onEnd(end: SocketEnd): void;
 }
 

@@ -1,11 +1,13 @@
+import { connect as platformConnect } from '#socket';
 import type { AsrSession, FinalEvent } from '@svc-asr/protocol';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { SvcError } from '../errors.ts';
 import { wait } from '../retry.ts';
-import { billed, type CloseInfo } from './close-info.ts';
+import { billed, endedByTime, type CloseInfo } from './close-info.ts';
 import { Connection } from './connection.ts';
 import {
   StreamEvents,
+  type ReconnectingEvent,
   type StreamEvent,
   type StreamListeners,
   type Unsubscribe,
@@ -15,62 +17,75 @@ import {
   endedBy,
   failure,
   fromClose,
+  ignoreRejection,
   NEVER_OPENED,
-  quiet,
   toSvcError,
-} from './failures.ts';
+} from './stream-errors.ts';
 import { Failover } from './failover.ts';
-import { Intake } from './intake.ts';
-import { toBytes, type AudioChunk, type SessionRequest, type StreamOptions } from './options.ts';
+import {
+  toBytes,
+  toConfig,
+  type AudioChunk,
+  type SessionRequest,
+  type StreamOptions,
+} from './options.ts';
 import { Receiver } from './receiver.ts';
+import { ReplayBuffer } from './replay-buffer.ts';
 import { Sender } from './sender.ts';
 import { SessionSource } from './session-source.ts';
-import { Tape } from './tape.ts';
-import { Stitcher, type Transcript } from './transcript.ts';
+import type { Connect } from './socket.ts';
+import { TranscriptBuilder, type Transcript } from './transcript.ts';
+import { WriteQueue } from './write-queue.ts';
 
 const FINISH_MS_MAX = 10_000;
 const NOT_PCM =
-  'Write 16 kHz mono PCM as Int16Array or bytes. AudioConverter of @svc-asr/sdk/audio makes it from other audio.';
+  'Write 16 kHz mono PCM as Int16Array or bytes. AudioConverter in @svc-asr/sdk/audio converts other audio.';
 
 /**
- * One stream of speech, however many sessions it takes. Audio since the last final is kept; when a session fails,
- * reaches its limit or falls idle, the next one hears that audio again and the transcript goes on as if nothing were.
+ * One stream of speech over any number of sessions. Audio since the last final is kept. When a session fails, reaches
+ * its limit or goes idle, the next session receives that audio and the transcript continues.
  */
 export class SvcStream implements AsyncIterable<StreamEvent> {
-  /** Resolves when all is over, for whatever reason; never rejects. */
+  /** Resolves when the stream has ended, for whatever reason. Never rejects. */
   readonly closed: Promise<CloseInfo>;
   readonly #events = new StreamEvents();
-  readonly #tape = new Tape();
-  readonly #stitcher = new Stitcher();
+  readonly #buffer = new ReplayBuffer();
+  readonly #transcript = new TranscriptBuilder();
   readonly #failover = new Failover();
   readonly #stop = new AbortController();
+  readonly #connect: Connect;
   readonly #sessions: SessionSource;
-  readonly #intake: Intake;
+  readonly #writeQueue: WriteQueue;
   readonly #sender: Sender;
   readonly #receiver: Receiver;
   #connection: Connection | null = null;
   #writable: WritableStream<AudioChunk> | null = null;
   #nextId = 1;
+  /** Set while the stream has no session and waits for audio. */
   #wake: (() => void) | null = null;
   #end: SvcError | 'finished' | 'closed' | null = null;
 
-  constructor(options: StreamOptions) {
-    this.#sessions = new SessionSource(options, this.#failover);
-    this.#intake = new Intake(this.#tape, () => this.#changed());
+  constructor(options: StreamOptions, connect: Connect = platformConnect) {
+    this.#connect = connect;
+    this.endpointing = (options.endpointing ?? false) !== false;
+    this.#sessions = new SessionSource(options, this.#failover, (event) =>
+      this.#events.emit(event),
+    );
+    this.#writeQueue = new WriteQueue(this.#buffer, () => this.#onChange());
     this.#sender = new Sender({
-      tape: this.#tape,
-      mayMove: this.#sessions.hasMore,
+      buffer: this.#buffer,
+      canReconnect: this.#sessions.hasMore,
       newId: () => this.#nextId++,
-      onSent: () => this.#intake.onSent(),
+      onSent: () => this.#writeQueue.onSent(),
     });
     this.#receiver = new Receiver({
-      tape: this.#tape,
+      buffer: this.#buffer,
       sender: this.#sender,
-      stitcher: this.#stitcher,
+      transcript: this.#transcript,
       failover: this.#failover,
       events: this.#events,
-      mayMove: this.#sessions.hasMore,
-      language: options.language,
+      canReconnect: this.#sessions.hasMore,
+      config: toConfig(options),
     });
     this.closed = this.#run();
     const { signal } = options;
@@ -79,9 +94,12 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     else signal?.addEventListener('abort', abort, { signal: this.#stop.signal });
   }
 
-  /** All that is final so far. */
+  /** Whether the service ends utterances when the speaker pauses. */
+  readonly endpointing: boolean;
+
+  /** Everything final so far. */
   get transcript(): Transcript {
-    return this.#stitcher.transcript;
+    return this.#transcript.transcript;
   }
 
   get sessionId(): string | null {
@@ -99,15 +117,15 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     return this.#events.iterate();
   }
 
-  /** Takes any amount at any time, before `ready` too. Await it, and a fast source keeps the service's pace. */
+  /** Takes any amount at any time, even before `ready`. Await it to send a fast source at the service's pace. */
   write(chunk: AudioChunk): Promise<void> {
     const bytes = toBytes(chunk);
     if (bytes === null) this.#fail(failure('invalid_audio', NOT_PCM));
-    if (bytes === null || this.#end !== null) return quiet(Promise.reject(this.#overError()));
-    return this.#intake.write(bytes);
+    if (bytes === null || this.#end !== null) return this.#rejected();
+    return this.#writeQueue.write(bytes);
   }
 
-  /** For `readable.pipeTo(stream.writable)`; closing it is `finish()`. */
+  /** For `readable.pipeTo(stream.writable)`. Closing it calls `finish()`. */
   get writable(): WritableStream<AudioChunk> {
     this.#writable ??= new WritableStream<AudioChunk>({
       write: (chunk) => this.write(chunk),
@@ -117,66 +135,74 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     return this.#writable;
   }
 
-  /** Time passed in which nothing is sent: it costs nothing, and the transcript's times stay true. */
+  /** Advances the transcript's time without sending audio, which costs nothing. */
   skip(ms: number): void {
-    this.#tape.skip(Math.round((ms * AUDIO.sampleRateHz) / 1000));
+    this.#buffer.skip(Math.round((ms * AUDIO.sampleRateHz) / 1000));
   }
 
-  /** Ends the utterance. Resolves with its final, also across a failure of the session. */
+  /** Ends the utterance. Resolves with its final, even across a failed session. */
   flush(): Promise<FinalEvent> {
-    if (this.#end !== null) return quiet(Promise.reject(this.#overError()));
-    if (this.#wake !== null && this.#tape.isEmpty)
+    if (this.#end !== null) return this.#rejected();
+    if (this.#wake !== null && this.#buffer.isEmpty) {
       return Promise.resolve(this.#receiver.emptyFinal());
+    }
     const id = this.#nextId++;
-    this.#tape.flush(id);
+    this.#buffer.flush(id);
     const final = this.#receiver.answerTo(id);
-    this.#changed();
+    this.#onChange();
     return final;
   }
 
-  /** Forgets the audio since the last flush. What the service accepted of it stays charged. */
+  /** Drops the audio since the last flush. Audio that the service accepted stays charged. */
   reset(): Promise<void> {
-    if (this.#end !== null) return quiet(Promise.reject(this.#overError()));
+    if (this.#end !== null) return this.#rejected();
     const id = this.#nextId++;
-    this.#stitcher.onReset();
-    if (this.#tape.reset(id) === 'done') return Promise.resolve();
-    const done = quiet(this.#receiver.answerTo(id).then(() => undefined));
-    this.#changed();
+    this.#transcript.onReset();
+    if (this.#buffer.reset(id) === 'done') return Promise.resolve();
+    const done = ignoreRejection(this.#receiver.answerTo(id).then(() => undefined));
+    this.#onChange();
     return done;
   }
 
-  /** The last flush, and then the end. Rejects after 10 s in which the service neither answers nor takes audio. */
+  /**
+   * Flushes and ends the stream. Always settles: it rejects after 10 s in which a session neither answers nor takes
+   * audio, and, while there is no session, when the stream gives up.
+   */
   async finish(): Promise<Transcript & { readonly final: FinalEvent }> {
-    const watch = setInterval(() => {
-      const connection = this.#connection;
-      if (connection === null || connection.ready === null || !this.#tape.isSent) return;
-      if (connection.silentMs < FINISH_MS_MAX) return;
-      this.#fail(failure('finish_timeout', 'The last final did not come. Try again.', true));
-      // Who does not answer that does not answer a goodbye either.
-      connection.drop();
-    }, FINISH_MS_MAX / 20);
+    const startedAt = performance.now();
+    this.#failover.onFinish();
+    const timer = setInterval(() => this.#failIfSilent(startedAt), FINISH_MS_MAX / 20);
     try {
-      // A session that was used up to its limit has ended by itself, with everything final.
+      // A session that reached its audio limit has ended by itself, with everything final.
       const final = this.#end === 'finished' ? this.#receiver.emptyFinal() : await this.flush();
       this.#leave('finished');
       await this.closed;
       return { ...this.transcript, final };
     } finally {
-      clearInterval(watch);
+      clearInterval(timer);
     }
   }
 
-  /** Ends now, without waiting for what is not final yet. */
+  /** Ends now, without waiting for pending finals. */
   close(): Promise<CloseInfo> {
     this.#leave('closed');
     return this.closed;
   }
 
-  /** One session after the other until the stream's end. */
+  #failIfSilent(finishedAt: number): void {
+    const connection = this.#connection;
+    const waitedMs = performance.now() - finishedAt;
+    if (connection === null || Math.min(waitedMs, connection.silentMs) < FINISH_MS_MAX) return;
+    this.#fail(failure('finish_timeout', 'The last final did not arrive. Try again.', true));
+    // A service that doesn't answer a flush won't answer a close frame either.
+    connection.drop();
+  }
+
+  /** Runs one session after another until the stream ends. */
   async #run(): Promise<CloseInfo> {
     let why: SessionRequest['why'] = 'first';
     let close = NEVER_OPENED;
-    // The caller's listeners are added after the constructor; nothing may be told before.
+    // Emit nothing before the caller could add listeners.
     await Promise.resolve();
     try {
       while (this.#end === null) {
@@ -187,20 +213,20 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     } catch (error) {
       this.#end ??= toSvcError(error);
     }
-    return this.#over(close);
+    return this.#settle(close);
   }
 
   #serve(session: AsrSession): Promise<CloseInfo> {
-    this.#receiver.answerEmpty(this.#tape.rewind());
-    this.#stitcher.beginSession(session.id);
+    this.#receiver.answerEmpty(this.#buffer.rewind());
+    this.#transcript.beginSession(session.id);
     return new Promise((resolve) => {
-      const connection = new Connection(session, {
+      const connection = new Connection(session, this.#connect, {
         onEvent: (event) => this.#receiver.onEvent(connection, event),
         onEnd: (info) => {
           this.#failover.onEnd(connection.readyForMs);
           this.#connection = null;
           this.#sender.detach();
-          this.#stitcher.endSession(billed(info));
+          this.#transcript.endSession(billed(info));
           resolve(info);
         },
       });
@@ -209,34 +235,42 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     });
   }
 
-  /** Whether and when a next session follows; throws when the stream ends here. */
+  /** Waits until the next session is due. Throws when the stream ends here. */
   async #afterClose(close: CloseInfo): Promise<SessionRequest['why']> {
     const isFull = close.reason === 'max_audio_reached';
     if (!this.#sessions.hasMore) {
-      if (!isFull || !this.#tape.isEmpty) throw fromClose(close);
+      if (!isFull || !this.#buffer.isEmpty) throw fromClose(close);
       this.#end = 'finished';
     }
-    const move = this.#sender.move ?? (isFull ? 'rollover' : null);
-    if (move !== null) {
-      await this.#somethingToSay();
-      this.#events.emit({ type: 'reconnecting', why: move, close, waitMs: 0 });
-      return move;
+    const handover = this.#sender.handover ?? (isFull ? 'rollover' : endedByTime(close));
+    if (handover !== null) {
+      await this.#untilAudio();
+      if (this.#end !== null) return handover;
+      return this.#waitFor(handover, close, this.#failover.waitMsAfterHandover());
     }
     const waitMs = close.retryable ? this.#failover.waitMsAfterClose(close) : null;
-    if (waitMs === null) throw fromClose(close);
-    this.#events.emit({ type: 'reconnecting', why: 'failover', close, waitMs });
-    await wait(waitMs, this.#stop.signal);
-    return 'failover';
+    return this.#waitFor('failover', close, waitMs);
   }
 
-  /** A session without audio would idle: the next one begins with the next word. */
-  async #somethingToSay(): Promise<void> {
-    if (!this.#tape.isEmpty || this.#end !== null) return;
+  async #waitFor<W extends ReconnectingEvent['why']>(
+    why: W,
+    close: CloseInfo,
+    waitMs: number | null,
+  ): Promise<W> {
+    if (waitMs === null) throw fromClose(close);
+    this.#events.emit({ type: 'reconnecting', why, close, waitMs });
+    await wait(waitMs, this.#stop.signal);
+    return why;
+  }
+
+  /** A session without audio would time out, so the next one starts with the next audio. */
+  async #untilAudio(): Promise<void> {
+    if (!this.#buffer.isEmpty || this.#end !== null) return;
     await new Promise<void>((resolve) => (this.#wake = resolve));
     this.#wake = null;
   }
 
-  #changed(): void {
+  #onChange(): void {
     this.#wake?.();
     this.#sender.pump();
   }
@@ -257,17 +291,21 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     this.#connection?.close();
   }
 
-  #over(close: CloseInfo): CloseInfo {
+  #settle(close: CloseInfo): CloseInfo {
     const error = this.#end instanceof SvcError ? this.#end : null;
     const info = error === null ? completed(close) : endedBy(error, close);
     this.#stop.abort();
-    this.#receiver.end(this.#overError());
-    this.#intake.end(this.#overError());
+    this.#receiver.end(this.#endError());
+    this.#writeQueue.end(this.#endError());
     this.#events.end(info, error);
     return info;
   }
 
-  #overError(): SvcError {
+  #rejected(): Promise<never> {
+    return ignoreRejection(Promise.reject(this.#endError()));
+  }
+
+  #endError(): SvcError {
     if (this.#end instanceof SvcError) return this.#end;
     return failure('stream_closed', 'The stream is closed. Open a new one.');
   }

@@ -1,14 +1,19 @@
-import type { DeltaEvent, FinalEvent } from '@svc-asr/protocol';
+import type {
+  DeltaEvent,
+  FinalEvent,
+  SpeechEndedEvent,
+  SpeechStartedEvent,
+} from '@svc-asr/protocol';
 import { ceilMs, floorMs, type Origin, type SessionClock } from './session-clock.ts';
-import type { Settled } from './tape.ts';
+import type { Settled } from './replay-buffer.ts';
 
-/** What one session cost: null while unknown (a connection that was lost; `GET /v1/usage` will tell). */
+/** What one session cost. Null when the connection was lost: `GET /v1/usage` has the figure. */
 export interface SessionReceipt {
   readonly sessionId: string;
   readonly billableMs: number | null;
 }
 
-/** All that was recognised, over however many sessions, in the caller's time. */
+/** The recognised text of all sessions, in the caller's time. */
 export interface Transcript {
   readonly text: string;
   readonly finals: readonly FinalEvent[];
@@ -16,12 +21,15 @@ export interface Transcript {
   readonly sessions: readonly SessionReceipt[];
 }
 
-/** Joins what the sessions say into one transcript: utterances counted through, times in the caller's time. */
-export class Stitcher {
+/** Joins the events of all sessions into one transcript with continuous utterance numbers and times. */
+export class TranscriptBuilder {
   readonly #finals: FinalEvent[] = [];
   readonly #receipts: { sessionId: string; billableMs: number | null }[] = [];
   #shownMs = 0;
   #endMs = 0;
+  #isSpeaking = false;
+  /** Where the last reported speech ended. */
+  #speechEndMs = -1;
 
   beginSession(sessionId: string): void {
     this.#receipts.push({ sessionId, billableMs: 0 });
@@ -33,7 +41,7 @@ export class Stitcher {
     receipt.billableMs = billed === 'nothing' ? 0 : null;
   }
 
-  /** Null for what the caller has seen already: a new session hears the open utterance again from its start. */
+  /** Returns null for text the caller has seen: a new session receives the open utterance from its start. */
   onDelta(event: DeltaEvent): DeltaEvent | null {
     if (event.audio_ms < this.#shownMs) return null;
     this.#shownMs = event.audio_ms;
@@ -65,11 +73,24 @@ export class Stitcher {
     return final;
   }
 
+  /** Returns null for speech that was already reported, because a new session replays the open utterance. */
+  onSpeech<Event extends SpeechStartedEvent | SpeechEndedEvent>(
+    event: Event,
+    clock: SessionClock,
+  ): Event | null {
+    const starts = event.type === 'speech_started';
+    const audio_ms = clock.callerMs(event.audio_ms);
+    if (starts === this.#isSpeaking || audio_ms <= this.#speechEndMs) return null;
+    this.#isSpeaking = starts;
+    if (!starts) this.#speechEndMs = audio_ms;
+    return { ...event, utterance: this.#finals.length, audio_ms };
+  }
+
   onReset(): void {
     this.#shownMs = 0;
   }
 
-  /** What a flush without audio brings: nothing, at that moment. It is no part of the transcript. */
+  /** The answer to a flush without audio. It is not part of the transcript. */
   emptyFinal(atMs: number): FinalEvent {
     return {
       type: 'final',
@@ -102,7 +123,7 @@ export class Stitcher {
   }
 }
 
-/** Where an utterance lies: we know to the sample what was sent. One without audio lies where the last one ended. */
+/** Returns an utterance's position, known to the sample. One without audio lies at the end of the last one. */
 function placed(event: FinalEvent, settled: Settled, lastEndMs: number) {
   const { startSample, endSample } = settled;
   const start_ms = startSample === null ? lastEndMs : floorMs(startSample);

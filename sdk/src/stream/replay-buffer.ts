@@ -1,14 +1,14 @@
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
-/** Frames of up to a second: large enough for files, small enough that a lost one costs little. */
+/** At most a second per frame: efficient for files, and a lost frame costs little. */
 const FRAME_BYTES = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 
-export type TapeEntry =
+export type BufferEntry =
   | { readonly kind: 'audio'; readonly at: number; readonly pcm: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'flush'; readonly id: number }
   | { readonly kind: 'reset'; readonly id: number };
 
-/** What a final covered: the flushes and resets it answers, and the audio, in the caller's time. */
+/** What a final covers: the flushes and resets it answers, and its audio in the caller's time. */
 export interface Settled {
   readonly answered: readonly number[];
   readonly startSample: number | null;
@@ -16,14 +16,18 @@ export interface Settled {
 }
 
 /**
- * Everything since the last final, in order: what a new session must hear after the old one failed. `at` is the
- * sample's place in the caller's time, which goes on through skipped silence and through every session.
+ * Audio, flushes and resets since the last final, in order. After a failure the next session receives them again.
+ * `at` is a sample's position in the caller's time, which continues through skipped silence and across sessions.
  */
-export class Tape {
-  #entries: TapeEntry[] = [];
-  /** Before it: sent on the present session. */
+export class ReplayBuffer {
+  #entries: BufferEntry[] = [];
+  /** Entries before it were sent to the current session. */
   #cursor = 0;
   #endSample = 0;
+  /** How many samples of the current session lie before the first entry. */
+  #settledSamples = 0;
+  /** Samples that were sent and then dropped, by the reset that dropped them. */
+  readonly #droppedSamples = new Map<number, number>();
   #unsentBytes = 0;
   #oddByte: number | null = null;
 
@@ -43,12 +47,12 @@ export class Tape {
     return this.#cursor === this.#entries.length;
   }
 
-  /** Whether the service, until it has answered a reset, still speaks of what is to be forgotten. */
-  get isForgotten(): boolean {
+  /** Whether a reset is unanswered: until then events are about audio that the caller dropped. */
+  get isResetPending(): boolean {
     return this.#entries.find((entry) => entry.kind !== 'audio')?.kind === 'reset';
   }
 
-  /** Copies: callers reuse their buffers. An odd byte waits for its other half. */
+  /** Copies the bytes, because callers reuse their buffers. An odd byte waits for the next write. */
   write(bytes: Uint8Array): void {
     const carried = this.#oddByte === null ? 0 : 1;
     const whole = new Uint8Array(carried + bytes.byteLength);
@@ -72,35 +76,33 @@ export class Tape {
     this.#entries.push({ kind: 'flush', id });
   }
 
-  /** A flush before anything that is not yet sent: ends the utterance where the session stands. */
-  flushHere(id: number): void {
+  /** Inserts a flush before all unsent entries: it ends the utterance that the session has received so far. */
+  flushSent(id: number): void {
     this.#entries.splice(this.#cursor, 0, { kind: 'flush', id });
   }
 
-  /** Forgets audio after the last flush. The service need only be told if it has heard some of it. */
+  /** Drops audio after the last flush. The service must be told only if it received some of it. */
   reset(id: number): 'to_send' | 'done' {
     const keep = this.#entries.findLastIndex((entry) => entry.kind !== 'audio') + 1;
-    const heard = this.#cursor > keep;
+    const wasSent = this.#cursor > keep;
+    const sent = this.#entries.slice(keep, this.#cursor);
+    const samples = sent.reduce((sum, entry) => sum + samplesIn(entry), 0);
     this.#cut(keep, this.#entries.length);
     this.#oddByte = null;
-    if (!heard) return 'done';
+    if (!wasSent) return 'done';
     this.#entries.push({ kind: 'reset', id });
+    this.#droppedSamples.set(id, samples);
     return 'to_send';
   }
 
-  peek(): TapeEntry | undefined {
+  peek(): BufferEntry | undefined {
     return this.#entries[this.#cursor];
   }
 
-  /** What to send next, audio up to so many samples of it; from then on it counts as sent. */
-  next(samplesMax = Infinity): TapeEntry | undefined {
+  /** Returns the next entry, with at most `samplesMax` samples of audio, and marks it as sent. */
+  next(samplesMax = Infinity): BufferEntry | undefined {
     const whole = this.#entries[this.#cursor];
-    if (whole?.kind === 'audio' && sampleCount(whole.pcm) > samplesMax) {
-      const cut = samplesMax * AUDIO.bytesPerSample;
-      const head = { kind: 'audio', at: whole.at, pcm: whole.pcm.subarray(0, cut) } as const;
-      const tail = { ...whole, at: whole.at + samplesMax, pcm: whole.pcm.subarray(cut) };
-      this.#entries.splice(this.#cursor, 1, head, tail);
-    }
+    if (whole !== undefined && samplesIn(whole) > samplesMax) this.#splitUnsent(samplesMax);
     const entry = this.#entries[this.#cursor];
     if (entry === undefined) return undefined;
     this.#cursor += 1;
@@ -108,7 +110,7 @@ export class Tape {
     return entry;
   }
 
-  /** The oldest flush got its final: all before it is safe. Null: nobody asked for that final. */
+  /** Removes everything up to the oldest flush, which has its final. Null if no flush was sent. */
   settleFlush(): Settled | null {
     const at = this.#entries.findIndex((entry) => entry.kind === 'flush');
     return at < 0 || at >= this.#cursor ? null : this.#settle(at + 1);
@@ -120,18 +122,33 @@ export class Tape {
     return this.#settle(at + 1).answered.at(-1) ?? null;
   }
 
-  /** A final that nobody asked for covered all audio sent. Flushes and resets right behind it are answered too. */
+  /** Removes everything sent: a final without a flush covered it. Flushes and resets right behind are answered too. */
   settleSent(): Settled {
     let to = this.#cursor;
     while (to < this.#entries.length && this.#entries[to]?.kind !== 'audio') to += 1;
     return this.#settle(to);
   }
 
-  /** For a new session: nothing is sent yet, and what was to be forgotten needs no telling. Gives the resets' ids. */
+  /** Removes audio up to a sample of the session: an endpoint's final covered it. Later audio stays. */
+  settleUpTo(sessionSample: number): Settled {
+    let left = sessionSample - this.#settledSamples;
+    let to = 0;
+    for (const entry of this.#entries.slice(0, this.#cursor)) {
+      if (entry.kind !== 'audio' || left <= 0) break;
+      if (samplesIn(entry) > left) this.#split(to, left);
+      left -= Math.min(left, samplesIn(entry));
+      to += 1;
+    }
+    return this.#settle(to);
+  }
+
+  /** Marks everything as unsent for a new session. Returns the ids of the resets, which are no longer needed. */
   rewind(): number[] {
     const resets = this.#entries.flatMap((entry) => (entry.kind === 'reset' ? [entry.id] : []));
     this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');
     this.#cursor = 0;
+    this.#settledSamples = 0;
+    this.#droppedSamples.clear();
     this.#unsentBytes = 0;
     for (const entry of this.#entries) {
       if (entry.kind === 'audio') this.#unsentBytes += entry.pcm.byteLength;
@@ -139,10 +156,29 @@ export class Tape {
     return resets;
   }
 
+  /** Splits an audio entry that was sent: both parts were. */
+  #split(index: number, samples: number): void {
+    const whole = this.#entries[index];
+    if (whole?.kind !== 'audio') return;
+    this.#entries.splice(index, 1, ...halves(whole, samples));
+    this.#cursor += 1;
+  }
+
+  #splitUnsent(samples: number): void {
+    const whole = this.#entries[this.#cursor];
+    if (whole?.kind === 'audio') {
+      this.#entries.splice(this.#cursor, 1, ...halves(whole, samples));
+    }
+  }
+
   #settle(to: number): Settled {
     const done = this.#entries.slice(0, to);
     const audio = done.filter((entry) => entry.kind === 'audio');
     const last = audio.at(-1);
+    for (const entry of done) {
+      this.#settledSamples += samplesIn(entry);
+      if (entry.kind === 'reset') this.#settledSamples += this.#droppedSamples.get(entry.id) ?? 0;
+    }
     this.#cut(0, to);
     return {
       answered: done.flatMap((entry) => (entry.kind === 'audio' ? [] : [entry.id])),
@@ -158,6 +194,21 @@ export class Tape {
     this.#entries.splice(from, to - from);
     if (this.#cursor > from) this.#cursor = Math.max(from, this.#cursor - (to - from));
   }
+}
+
+function halves(
+  whole: BufferEntry & { kind: 'audio' },
+  samples: number,
+): readonly [BufferEntry, BufferEntry] {
+  const cut = samples * AUDIO.bytesPerSample;
+  return [
+    { kind: 'audio', at: whole.at, pcm: whole.pcm.subarray(0, cut) },
+    { kind: 'audio', at: whole.at + samples, pcm: whole.pcm.subarray(cut) },
+  ];
+}
+
+function samplesIn(entry: BufferEntry): number {
+  return entry.kind === 'audio' ? sampleCount(entry.pcm) : 0;
 }
 
 function sampleCount(pcm: Uint8Array): number {

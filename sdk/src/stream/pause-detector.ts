@@ -2,8 +2,8 @@ import { VoiceActivity, WINDOW_SAMPLES } from '../voice-activity.ts';
 
 const PAUSE_WINDOWS = 10;
 
-/** Whether the audio sent so far ends in a pause of 200 ms: a place to change sessions without cutting a word. */
-export class PauseFinder {
+/** Detects whether the audio so far ends in a pause of 200 ms, where sessions can change without cutting a word. */
+export class PauseDetector {
   readonly #activity = new VoiceActivity();
   #window = new Int16Array(WINDOW_SAMPLES);
   #filled = 0;
@@ -13,7 +13,7 @@ export class PauseFinder {
     return this.#quietWindows >= PAUSE_WINDOWS;
   }
 
-  hear(pcm: Uint8Array): void {
+  push(pcm: Uint8Array): void {
     const view = new DataView(pcm.buffer, pcm.byteOffset, pcm.byteLength);
     for (let at = 0; at + 1 < pcm.byteLength; at += 2) {
       this.#window[this.#filled] = view.getInt16(at, true);

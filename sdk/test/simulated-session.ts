@@ -1,5 +1,5 @@
 import type { FinalEvent } from '@svc-asr/protocol';
-import type { TapeEntry } from '../src/stream/tape.ts';
+import type { BufferEntry } from '../src/stream/replay-buffer.ts';
 
 /** Sixteen samples are a millisecond: tests write whole ones, so that every time is exact. */
 export const SAMPLES_PER_MS = 16;
@@ -8,29 +8,34 @@ export const SAMPLES_PER_MS = 16;
  * What a session of the service does with what it is sent, by the interface alone: a final for each flush, a last one
  * at the limit. It "recognises" the first sample of every millisecond as a word, so each word tells where it came from.
  */
-export class ModelSession {
+export class SimulatedSession {
   readonly events: ({ type: 'reset_ack' } | FinalEvent)[] = [];
   readonly #limitSamples: number;
+  /** The speaker pauses after this much audio of an utterance, also in the middle of a frame. */
+  readonly #endpointSamples: number;
   #heard: number[] = [];
   #utteranceStart = 0;
   #utterance = 0;
   #full = false;
 
-  constructor(limitMs: number) {
+  constructor(limitMs: number, endpointEveryMs = Infinity) {
     this.#limitSamples = limitMs * SAMPLES_PER_MS;
+    this.#endpointSamples = endpointEveryMs * SAMPLES_PER_MS;
   }
 
   get samplesLeft(): number {
     return this.#limitSamples - this.#heard.length;
   }
 
-  hear(entry: TapeEntry): void {
+  hear(entry: BufferEntry): void {
     if (this.#full) return;
     switch (entry.kind) {
       case 'audio': {
         const view = new DataView(entry.pcm.buffer, entry.pcm.byteOffset, entry.pcm.byteLength);
         for (let at = 0; at < entry.pcm.byteLength && this.samplesLeft > 0; at += 2) {
           this.#heard.push(view.getInt16(at, true));
+          const isPause = this.#heard.length - this.#utteranceStart === this.#endpointSamples;
+          if (isPause && this.samplesLeft > 0) this.#finish('endpoint');
         }
         if (this.samplesLeft > 0) return;
         this.#full = true;

@@ -1,8 +1,8 @@
 import type { AsrSession, CreditBalance, ModelList, ServerEvent } from '@svc-asr/protocol';
 
 /**
- * Whether something is what the service would send: enough to tell a proxy's page or a wrong address from an answer.
- * Fields beyond are trusted, and unknown ones passed on: inside v1 the service only adds.
+ * Check whether a response has the service's shape: enough to detect a proxy's page or a wrong address. Other fields
+ * are trusted, and unknown ones are passed on, because the service only adds fields inside v1.
  */
 
 export function isSession(value: unknown): value is AsrSession {
@@ -30,6 +30,8 @@ const EVENT_TYPES: ReadonlySet<unknown> = new Set<ServerEvent['type']>([
   'reset_ack',
   'delta',
   'final',
+  'speech_started',
+  'speech_ended',
   'error',
 ]);
 

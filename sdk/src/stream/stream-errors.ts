@@ -1,7 +1,7 @@
 import { SvcError } from '../errors.ts';
 import type { CloseInfo } from './close-info.ts';
 
-/** This package's own errors on a stream, and what a close looks like as an error and back. */
+/** Converts between stream errors and close information. */
 
 export function failure(code: string, message: string, retryable = false): SvcError {
   return new SvcError({ code, message, retryable });
@@ -11,7 +11,7 @@ export function toSvcError(cause: unknown): SvcError {
   if (cause instanceof SvcError) return cause;
   return new SvcError({
     code: 'get_session_failed',
-    message: 'getSession failed. Its error is the cause.',
+    message: 'getSession failed. See `cause` for its error.',
     retryable: false,
     cause,
   });
@@ -22,6 +22,7 @@ export function fromClose(close: CloseInfo): SvcError {
     code: close.reason,
     message: close.message,
     retryable: close.retryable,
+    retryAfterMs: close.retryAfterMs,
     sessionId: close.sessionId,
     requestId: close.requestId,
     closeCode: close.code,
@@ -33,13 +34,21 @@ export const NEVER_OPENED: CloseInfo = {
   reason: 'never_opened',
   message: 'The stream ended before it had a session.',
   retryable: false,
+  retryAfterMs: null,
   sessionId: null,
   requestId: null,
 };
 
 export function completed(close: CloseInfo): CloseInfo {
   const reason = close.reason === 'max_audio_reached' ? close.reason : 'completed';
-  return { ...close, code: 1000, reason, message: 'The stream is complete.', retryable: false };
+  return {
+    ...close,
+    code: 1000,
+    reason,
+    message: 'The stream is complete.',
+    retryable: false,
+    retryAfterMs: null,
+  };
 }
 
 export function endedBy(error: SvcError, close: CloseInfo): CloseInfo {
@@ -48,13 +57,14 @@ export function endedBy(error: SvcError, close: CloseInfo): CloseInfo {
     reason: error.code,
     message: error.message,
     retryable: error.retryable,
+    retryAfterMs: error.retryAfterMs,
     sessionId: error.sessionId ?? close.sessionId,
     requestId: error.requestId ?? close.requestId,
   };
 }
 
-/** A promise nobody awaits must not bring the process down; one that is awaited rejects as ever. */
-export function quiet<T>(promise: Promise<T>): Promise<T> {
+/** Keeps an unawaited promise from crashing the process. Awaiting it still rejects. */
+export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { launchChromium } from '@svc-asr/testing/chromium.ts';
+import { projectWithPackage, type Project } from '@svc-asr/testing/installed-package.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildPackage as buildSdk } from '../../scripts/build.ts';
+import { buildPackage as buildEmulator } from '../../../emulator/scripts/build.ts';
+import { startEmulator, type Emulator } from '@svc-asr/emulator';
+import { clientOf } from '../emulator-client.ts';
+import { codeBlocks } from './code-blocks.ts';
+import { RECORDING, servePage } from '../browser/page-server.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const run = promisify(execFile);
+const TEXT = 'nĩ wega mũno';
+
+const PAGES = [
+  'README.md',
+  'sdk/README.md',
+  'emulator/README.md',
+  'docs/guides/quickstart.md',
+  'docs/guides/browser.md',
+  'docs/guides/captions.md',
+  'docs/guides/telephony.md',
+  'docs/guides/testing-with-the-emulator.md',
+];
+
+/** A project as the guides describe it, with the packed SDK and emulator. */
+let project: Project;
+let emulator: Emulator;
+beforeAll(async () => {
+  [project, emulator] = await Promise.all([
+    projectWithPackage(buildSdk, [join(ROOT, 'sdk/node_modules')]),
+    startEmulator({ texts: [TEXT] }),
+  ]);
+  const modules = join(project.folder, 'node_modules');
+  await buildEmulator(join(modules, '@svc-asr/emulator'));
+  await mkdir(join(modules, '@types'), { recursive: true });
+  await symlink(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'));
+}, 180_000);
+afterAll(async () => {
+  await Promise.all([project.remove(), emulator.stop()]);
+});
+
+test('every TypeScript block of the guides compiles on its own under strict settings', async () => {
+  const blocks = (await Promise.all(PAGES.map(codeBlocks))).flat();
+  const typed = blocks.filter(({ language }) => language === 'ts');
+  expect(typed.length).toBeGreaterThanOrEqual(9);
+  const files = typed.map((_, at) => `block-${at}.mts`);
+  for (const [at, { code }] of typed.entries()) {
+    // A block without imports is still a module.
+    await writeFile(join(project.folder, `block-${at}.mts`), `${code}\nexport {};\n`);
+  }
+  const strict = [
+    '--strict',
+    '--noUncheckedIndexedAccess',
+    '--exactOptionalPropertyTypes',
+    '--noPropertyAccessFromIndexSignature',
+  ];
+  const settings = [
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2023,dom,dom.iterable',
+  ];
+  const tsc = run(
+    join(ROOT, 'node_modules/.bin/tsc'),
+    ['--noEmit', ...strict, ...settings, '--types', 'node', ...files],
+    { cwd: project.folder },
+  );
+  const errors = await tsc.then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  const named = errors.replace(/block-(\d+)\.mts/g, (_, at) => typed[Number(at)]?.where ?? '');
+  expect(named).toBe('');
+}, 120_000);
+
+test('the program of the quickstart prints the transcript', async () => {
+  const blocks = await codeBlocks('docs/guides/quickstart.md');
+  const program = blocks.find(({ language }) => language === 'ts');
+  await writeFile(join(project.folder, 'my-program.mjs'), program?.code ?? '');
+  await copyFile(RECORDING, join(project.folder, 'kikuyu-1.wav'));
+  const { stdout } = await run(process.execPath, ['my-program.mjs'], {
+    cwd: project.folder,
+    env: { SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
+  });
+  expect(stdout).toBe('nĩ wega mũno\n');
+});
+
+test('the programs for live captions print a cue per turn', async () => {
+  const [block] = await codeBlocks('docs/guides/captions.md');
+  await writeFile(join(project.folder, 'captions.mjs'), block?.code ?? '');
+  emulator.play([
+    { text: 'nĩ wega', silenceMs: 500, speechMs: 1_000 },
+    { text: 'ũhoro waku', silenceMs: 1_500, speechMs: 1_200 },
+  ]);
+  const programs = [
+    [join(project.folder, 'captions.mjs')],
+    [join(ROOT, 'examples/node-file/captions.ts'), 'svc-asr-kikuyu-v1'],
+  ];
+  for (const args of programs) {
+    const running = run(process.execPath, args, {
+      env: { SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
+    });
+    running.child.stdin?.end(Buffer.alloc(6_000 * 32));
+    expect((await running).stdout).toBe(
+      'WEBVTT\n\n00:00:00.500 --> 00:00:01.500\nnĩ wega\n\n00:00:03.000 --> 00:00:04.200\nũhoro waku\n\n',
+    );
+  }
+  emulator.say([TEXT]);
+});
+
+test('the quickstart leaves the clone before it creates a project', async () => {
+  const shell = (await codeBlocks('docs/guides/quickstart.md'))
+    .filter(({ language }) => language === 'sh')
+    .map(({ code }) => code);
+  const project = shell.find((code) => code.includes('mkdir my-program')) ?? '';
+  expect(project).toMatch(/^cd \.\.\nmkdir my-program/);
+});
+
+test('the page of the browser guide shows lines and clears the interim line', async () => {
+  const blocks = await codeBlocks('docs/guides/browser.md');
+  const html = blocks.find(({ language }) => language === 'html')?.code ?? '';
+  const script = blocks.findLast(({ language }) => language === 'ts')?.code ?? '';
+  const [server, browser] = await Promise.all([
+    servePage({ script, html, resolveDir: join(ROOT, 'sdk'), client: clientOf(emulator) }),
+    launchChromium({ microphone: RECORDING, repeat: true }),
+  ]);
+  try {
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.locator('#interim', { hasText: 'nĩ wega' }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.locator('#lines li', { hasText: 'nĩ wega mũno' }).first().waitFor();
+    expect(await page.locator('#interim').textContent()).toBe('');
+    expect(await page.getByRole('alert').textContent()).toBe('');
+  } finally {
+    server.close();
+    await browser.close();
+  }
+});
+
+test('the first commands of the README transcribe before any session is reserved by hand', async () => {
+  const shell = (await codeBlocks('README.md')).filter(({ language }) => language === 'sh');
+  const transcribes = shell.findIndex(({ code }) => code.includes('transcribe'));
+  const reserves = shell.findIndex(({ code }) => code.includes('/v1/asr/sessions'));
+  expect(transcribes).toBeGreaterThanOrEqual(0);
+  expect(reserves).toBeGreaterThan(transcribes);
+});
