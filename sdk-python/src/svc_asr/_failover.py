@@ -1,0 +1,95 @@
+"""How long to wait between sessions, and when to stop trying."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+from ._close import CloseInfo
+from ._retry import backoff_ms
+
+# Only a session that lasted proves that the trouble is over.
+STABLE_MS = 5_000
+# So long without a final or a stable session: the same audio would be replayed for ever.
+GIVE_UP_MS = 120_000
+# No session was ever ready, so nothing is lost: the caller should learn of it soon.
+GIVE_UP_FIRST_MS = 15_000
+# The service is restarting, busy or over a rate limit: never reconnect at once.
+PACED_CODES = frozenset({1013, 4429, 4503})
+PACED_MS_MIN = 1_000
+# Attempts after errors that do not say whether a retry helps.
+UNKNOWN_ERRORS_MAX = 3
+
+
+class Failover:
+    def __init__(
+        self,
+        now_ms: Callable[[], float] = lambda: time.monotonic() * 1000,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._now_ms = now_ms
+        self._chance = chance
+        self._failures = 0
+        self._failing_since: float | None = None
+        self._unknown_errors = 0
+        self._was_ready = False
+        # The session lasted or brought a final, so the next one may follow at once.
+        self._session_worked = False
+        self._finishing = False
+
+    def on_end(self, ready_for_ms: float) -> None:
+        if ready_for_ms > 0:
+            self._unknown_errors = 0
+            self._was_ready = True
+        if ready_for_ms >= STABLE_MS and not self._finishing:
+            self._session_worked = True
+            self._failures = 0
+            self._failing_since = None
+
+    def on_progress(self) -> None:
+        """A final came, so the next failure is a new one. The waits stay as they are."""
+        self._session_worked = True
+        self._failing_since = None
+
+    def on_finish(self) -> None:
+        """From now on only a final counts as progress: `finish()` must settle."""
+        self._finishing = True
+
+    def wait_ms_after_close(self, close: CloseInfo) -> float | None:
+        """None: it has failed for too long. The first failure after a stable session is not waited for."""
+        self._session_worked = False
+        is_paced = close.code in PACED_CODES or close.retry_after_ms is not None
+        at_once = self._failures == 0 and not is_paced
+        paced_ms = PACED_MS_MIN if close.retry_after_ms is None else close.retry_after_ms
+        wait_ms = self._next_wait_ms(paced_ms if is_paced else 0)
+        return 0 if at_once and wait_ms is not None else wait_ms
+
+    def wait_ms_after_handover(self) -> float | None:
+        """After a session that ended by plan: full, idle or too old. 0 if it worked. A service that ends every session
+        at once is asked less and less often. None: it has failed for too long."""
+        worked, self._session_worked = self._session_worked, False
+        return 0 if worked else self._next_wait_ms(0)
+
+    def wait_ms_after_error(self, error: BaseException) -> float | None:
+        """After ``get_session`` failed. None: another attempt is of no use."""
+        retryable = getattr(error, "retryable", None)
+        if retryable is None:
+            self._unknown_errors += 1
+        if retryable is False or self._unknown_errors > UNKNOWN_ERRORS_MAX:
+            return None
+        retry_after_ms = getattr(error, "retry_after_ms", None)
+        return self._next_wait_ms(retry_after_ms if isinstance(retry_after_ms, (int, float)) else 0)
+
+    def _next_wait_ms(self, least_ms: float) -> float | None:
+        now = self._now_ms()
+        if self._failing_since is None:
+            self._failing_since = now
+        give_up_ms = GIVE_UP_MS if self._was_ready else GIVE_UP_FIRST_MS
+        left_ms = self._failing_since + give_up_ms - now
+        if left_ms <= 0:
+            return None
+        wait_ms = max(least_ms, backoff_ms(self._failures, self._chance))
+        self._failures += 1
+        # A longer Retry-After still gets one last attempt, at the give-up time.
+        return min(wait_ms, left_ms)

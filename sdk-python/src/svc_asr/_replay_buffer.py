@@ -1,0 +1,219 @@
+"""Everything since the last final, in order: what a new session must hear after the old one failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+SAMPLE_RATE_HZ = 16_000
+BYTES_PER_SAMPLE = 2
+SAMPLES_PER_MS = SAMPLE_RATE_HZ // 1000
+BYTES_PER_SECOND = SAMPLE_RATE_HZ * BYTES_PER_SAMPLE
+# Frames of up to a second: large enough for files, small enough that a lost one costs little.
+FRAME_BYTES = BYTES_PER_SECOND
+
+
+@dataclass(frozen=True)
+class Audio:
+    """``at`` is the first sample's place in the caller's time, which runs through every session."""
+
+    at: int
+    pcm: bytes
+
+    @property
+    def samples(self) -> int:
+        return len(self.pcm) // BYTES_PER_SAMPLE
+
+
+@dataclass(frozen=True)
+class Flush:
+    id: int
+
+
+@dataclass(frozen=True)
+class Reset:
+    id: int
+
+
+Entry: TypeAlias = Audio | Flush | Reset
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The flushes and resets that a final answers, and its audio in the caller's time."""
+
+    answered: tuple[int, ...]
+    start_sample: int | None
+    end_sample: int | None
+
+
+class ReplayBuffer:
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        # Entries before it were sent on the present session.
+        self._cursor = 0
+        self._end_sample = 0
+        # How many samples of the current session lie before the first entry.
+        self._settled_samples = 0
+        # Samples that were sent and then dropped, by the id of the reset that dropped them.
+        self._dropped_samples: dict[int, int] = {}
+        self._unsent_bytes = 0
+        self._odd_byte = b""
+
+    @property
+    def unsent_bytes(self) -> int:
+        return self._unsent_bytes
+
+    @property
+    def end_sample(self) -> int:
+        return self._end_sample
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._entries
+
+    @property
+    def is_sent(self) -> bool:
+        return self._cursor == len(self._entries)
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether events still concern audio that a reset has discarded."""
+        first = next((entry for entry in self._entries if not isinstance(entry, Audio)), None)
+        return isinstance(first, Reset)
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Copies the audio. An odd byte waits for its other half."""
+        whole = self._odd_byte + bytes(data)
+        even = len(whole) - len(whole) % BYTES_PER_SAMPLE
+        self._odd_byte = whole[even:]
+        for start in range(0, even, FRAME_BYTES):
+            frame = Audio(self._end_sample, whole[start : min(even, start + FRAME_BYTES)])
+            self._entries.append(frame)
+            self._end_sample += frame.samples
+            self._unsent_bytes += len(frame.pcm)
+
+    def skip(self, samples: int) -> None:
+        self._end_sample += samples
+
+    def flush(self, id: int) -> None:
+        self._entries.append(Flush(id))
+
+    def flush_here(self, id: int) -> None:
+        """Inserts a flush before anything unsent: ends the utterance where the session stands."""
+        self._entries.insert(self._cursor, Flush(id))
+
+    def reset(self, id: int) -> bool:
+        """Forgets the audio after the last flush. Returns whether the service must be told."""
+        keep = len(self._entries)
+        while keep > 0 and isinstance(self._entries[keep - 1], Audio):
+            keep -= 1
+        sent = self._entries[keep : self._cursor]
+        self._cut(keep, len(self._entries))
+        self._odd_byte = b""
+        if sent:
+            self._entries.append(Reset(id))
+            self._dropped_samples[id] = sum(_samples_in(entry) for entry in sent)
+        return bool(sent)
+
+    def peek(self) -> Entry | None:
+        return self._entries[self._cursor] if self._cursor < len(self._entries) else None
+
+    def next(self, samples_max: int | None = None) -> Entry | None:
+        """Returns the next entry to send, audio up to so many samples. From then on it counts as sent."""
+        entry = self.peek()
+        if isinstance(entry, Audio) and samples_max is not None and entry.samples > samples_max:
+            entry = self._split(self._cursor, samples_max)
+        if entry is None:
+            return None
+        self._cursor += 1
+        if isinstance(entry, Audio):
+            self._unsent_bytes -= len(entry.pcm)
+        return entry
+
+    def settle_flush(self) -> Settled | None:
+        """The oldest flush got its final: everything before it is safe. None: nobody asked for that final."""
+        at = self._find(Flush)
+        return None if at is None else self._settle(at + 1)
+
+    def settle_reset(self) -> int | None:
+        at = self._find(Reset)
+        if at is None:
+            return None
+        answered = self._settle(at + 1).answered
+        return answered[-1] if answered else None
+
+    def settle_sent(self) -> Settled:
+        """A final that ends the session covered all audio sent, and answers the flushes right behind it."""
+        to = self._cursor
+        while to < len(self._entries) and not isinstance(self._entries[to], Audio):
+            to += 1
+        return self._settle(to)
+
+    def settle_up_to(self, session_sample: int) -> Settled:
+        """Removes audio up to a sample of the session: an endpoint's final covered it. Later audio stays."""
+        left = session_sample - self._settled_samples
+        to = 0
+        while to < self._cursor and left > 0:
+            entry = self._entries[to]
+            if not isinstance(entry, Audio):
+                break
+            if entry.samples > left:
+                entry = self._split(to, left)
+                self._cursor += 1
+            left -= entry.samples
+            to += 1
+        return self._settle(to)
+
+    def rewind(self) -> tuple[int, ...]:
+        """For a new session: nothing is sent yet, and resets are not needed. Returns the resets' ids."""
+        resets = tuple(entry.id for entry in self._entries if isinstance(entry, Reset))
+        self._entries = [entry for entry in self._entries if not isinstance(entry, Reset)]
+        self._cursor = 0
+        self._settled_samples = 0
+        self._dropped_samples.clear()
+        self._unsent_bytes = sum(
+            len(entry.pcm) for entry in self._entries if isinstance(entry, Audio)
+        )
+        return resets
+
+    def _split(self, at: int, samples: int) -> Audio:
+        whole = self._entries[at]
+        assert isinstance(whole, Audio)
+        cut = samples * BYTES_PER_SAMPLE
+        head = replace(whole, pcm=whole.pcm[:cut])
+        tail = Audio(whole.at + samples, whole.pcm[cut:])
+        self._entries[at : at + 1] = [head, tail]
+        return head
+
+    def _find(self, kind: type[Flush] | type[Reset]) -> int | None:
+        for at in range(self._cursor):
+            if isinstance(self._entries[at], kind):
+                return at
+        return None
+
+    def _settle(self, to: int) -> Settled:
+        done = self._entries[:to]
+        audio = [entry for entry in done if isinstance(entry, Audio)]
+        for entry in done:
+            self._settled_samples += _samples_in(entry)
+            if isinstance(entry, Reset):
+                self._settled_samples += self._dropped_samples.pop(entry.id, 0)
+        self._cut(0, to)
+        return Settled(
+            answered=tuple(entry.id for entry in done if not isinstance(entry, Audio)),
+            start_sample=audio[0].at if audio else None,
+            end_sample=audio[-1].at + audio[-1].samples if audio else None,
+        )
+
+    def _cut(self, start: int, end: int) -> None:
+        for entry in self._entries[max(start, self._cursor) : end]:
+            if isinstance(entry, Audio):
+                self._unsent_bytes -= len(entry.pcm)
+        del self._entries[start:end]
+        if self._cursor > start:
+            self._cursor = max(start, self._cursor - (end - start))
+
+
+def _samples_in(entry: Entry) -> int:
+    return entry.samples if isinstance(entry, Audio) else 0

@@ -1,0 +1,42 @@
+"""When to retry a request. Pure rules, tested by the vectors that both SDKs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .errors import SvcError
+
+FIRST_WAIT_MS = 250
+LONGEST_WAIT_MS = 10_000
+
+
+def backoff_ms(attempt: int, random: Callable[[], float]) -> float:
+    """Returns an exponential backoff, half of it random, so that clients do not reconnect all at once."""
+    # Limits the exponent, because a Python integer grows without bound.
+    full = float(min(LONGEST_WAIT_MS, FIRST_WAIT_MS << min(attempt, 16)))
+    return full / 2 + full / 2 * random()
+
+
+@dataclass(frozen=True)
+class RetryLimits:
+    retries_max: int
+    wait_ms_max: float
+
+
+def retry_wait_ms(
+    error: SvcError,
+    failures: int,
+    waited_ms: float,
+    limits: RetryLimits,
+    random: Callable[[], float],
+) -> float | None:
+    """Returns how long to wait before the next attempt, or None if the caller must raise the error."""
+    if not error.retryable or failures > limits.retries_max:
+        return None
+    wait_ms = backoff_ms(failures - 1, random)
+    # The first concurrency refusal is often the session that this caller has just closed. It is settled within
+    # milliseconds, so the first retry does not wait for Retry-After.
+    if not (error.code == "concurrency_limit_exceeded" and failures == 1):
+        wait_ms = max(wait_ms, (error.retry_after_ms or 0) * (1 + 0.1 * random()))
+    return None if waited_ms + wait_ms > limits.wait_ms_max else wait_ms

@@ -1,0 +1,133 @@
+"""Joins the events of all sessions into one transcript in the caller's time."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+from ._replay_buffer import Settled
+from ._session_clock import Origin, SessionClock, ceil_ms, floor_ms
+from .wire import DeltaEvent, FinalEvent, SpeechEndedEvent, SpeechStartedEvent, Word
+
+SpeechEvent = TypeVar("SpeechEvent", bound=SpeechStartedEvent | SpeechEndedEvent)
+
+
+@dataclass(frozen=True)
+class SessionReceipt:
+    """What one session cost. None while unknown: the connection was lost, and usage.get() will tell."""
+
+    session_id: str
+    billable_ms: int | None
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """All recognised text, over however many sessions, in the caller's time."""
+
+    text: str
+    finals: tuple[FinalEvent, ...]
+    words: tuple[Word, ...]
+    sessions: tuple[SessionReceipt, ...]
+
+
+class Stitcher:
+    def __init__(self) -> None:
+        self._finals: list[FinalEvent] = []
+        self._receipts: list[SessionReceipt] = []
+        self._shown_ms = 0
+        self._end_ms = 0
+        self._is_speaking = False
+        # Where the last reported speech ended.
+        self._speech_end_ms = -1
+
+    def begin_session(self, session_id: str) -> None:
+        self._receipts.append(SessionReceipt(session_id, 0))
+
+    def end_session(self, billed: Literal["as_told", "nothing", "unknown"]) -> None:
+        if billed != "as_told":
+            self._set_receipt(0 if billed == "nothing" else None)
+
+    def on_delta(self, event: DeltaEvent) -> DeltaEvent | None:
+        """None for text that the caller has seen: a new session hears the open utterance from its start."""
+        if event.audio_ms < self._shown_ms:
+            return None
+        self._shown_ms = event.audio_ms
+        return replace(event, text=_nfc(event.text), utterance=len(self._finals))
+
+    def on_final(self, event: FinalEvent, settled: Settled, clock: SessionClock) -> FinalEvent:
+        self._shown_ms = 0
+        self._set_receipt(event.billable_ms)
+        # The samples sent are known exactly. An utterance without audio lies where the last one ended.
+        start_ms = self._end_ms if settled.start_sample is None else floor_ms(settled.start_sample)
+        end_ms = self._end_ms if settled.end_sample is None else ceil_ms(settled.end_sample)
+        origin = Origin(event.start_ms, start_ms)
+        self._end_ms = end_ms
+        final = replace(
+            event,
+            text=_nfc(event.text),
+            utterance=len(self._finals),
+            start_ms=start_ms,
+            end_ms=end_ms,
+            words=tuple(
+                replace(
+                    word,
+                    text=_nfc(word.text),
+                    start_ms=min(end_ms, clock.to_caller(word.start_ms, origin, "start")),
+                    end_ms=min(end_ms, clock.to_caller(word.end_ms, origin, "end")),
+                )
+                for word in event.words
+            ),
+            total_audio_ms=end_ms,
+            billable_ms=self._billable_ms(),
+        )
+        self._finals.append(final)
+        return final
+
+    def on_speech(self, event: SpeechEvent, clock: SessionClock) -> SpeechEvent | None:
+        """Returns None for speech that was already reported: a new session replays the open utterance."""
+        starts = isinstance(event, SpeechStartedEvent)
+        audio_ms = clock.caller_ms(event.audio_ms)
+        if starts == self._is_speaking or audio_ms <= self._speech_end_ms:
+            return None
+        self._is_speaking = starts
+        if not starts:
+            self._speech_end_ms = audio_ms
+        return replace(event, utterance=len(self._finals), audio_ms=audio_ms)
+
+    def on_reset(self) -> None:
+        self._shown_ms = 0
+
+    def empty_final(self, at_ms: int) -> FinalEvent:
+        """The final of a flush without audio. It is not part of the transcript."""
+        return FinalEvent(
+            text="",
+            utterance=len(self._finals),
+            reason="flush",
+            start_ms=at_ms,
+            end_ms=at_ms,
+            words=(),
+            audio_ms=0,
+            total_audio_ms=at_ms,
+            billable_ms=self._billable_ms(),
+        )
+
+    @property
+    def transcript(self) -> Transcript:
+        return Transcript(
+            text=" ".join(final.text for final in self._finals if final.text),
+            finals=tuple(self._finals),
+            words=tuple(word for final in self._finals for word in final.words),
+            sessions=tuple(self._receipts),
+        )
+
+    def _set_receipt(self, billable_ms: int | None) -> None:
+        if self._receipts:
+            self._receipts[-1] = replace(self._receipts[-1], billable_ms=billable_ms)
+
+    def _billable_ms(self) -> int:
+        return sum(receipt.billable_ms or 0 for receipt in self._receipts)
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

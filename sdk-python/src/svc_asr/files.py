@@ -1,0 +1,97 @@
+"""Whole files to text, for scripts and batch jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import wave
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from ._replay_buffer import BYTES_PER_SECOND, SAMPLE_RATE_HZ
+from ._transcript import Transcript
+from .client import SvcClient
+from .errors import SvcError
+from .stream import open_stream
+from .wire import ModelId
+
+CHUNK_BYTES = BYTES_PER_SECOND // 2
+
+
+async def read_audio(path: str | Path) -> AsyncIterator[bytes]:
+    """Yields a file as 16 kHz mono PCM. WAV in that format is read as it is; ffmpeg converts everything else."""
+    plain = _open_plain_wav(path)
+    if plain is None:
+        async for chunk in _convert(path):
+            yield chunk
+        return
+    with plain:
+        while chunk := plain.readframes(CHUNK_BYTES // 2):
+            yield chunk
+
+
+async def transcribe(
+    path: str | Path, *, model: ModelId, client: SvcClient | None = None
+) -> Transcript:
+    """Transcribes a file of any length and survives failures of the service on the way."""
+    own = SvcClient() if client is None else None
+    used = client or own
+    assert used is not None
+    try:
+        get_session = lambda: used.sessions.create(model, max_audio_seconds=300)  # noqa: E731
+        async with open_stream(get_session=get_session) as stream:
+            async for chunk in read_audio(path):
+                await stream.write(chunk)
+            return await stream.finish()
+    finally:
+        if own is not None:
+            await own.close()
+
+
+def transcribe_file(path: str | Path, *, model: ModelId) -> Transcript:
+    """Transcribes a file, without asyncio. Reads SVC_BASE_URL and SVC_API_KEY from the environment."""
+    return asyncio.run(transcribe(path, model=model))
+
+
+def _open_plain_wav(path: str | Path) -> wave.Wave_read | None:
+    try:
+        wav = wave.open(str(path), "rb")
+    except (wave.Error, EOFError):
+        return None
+    if (wav.getframerate(), wav.getnchannels(), wav.getsampwidth()) == (SAMPLE_RATE_HZ, 1, 2):
+        return wav
+    wav.close()
+    return None
+
+
+async def _convert(path: str | Path) -> AsyncIterator[bytes]:
+    ffmpeg = shutil.which("ffmpeg")
+    if ffmpeg is None:
+        raise SvcError("missing_ffmpeg", "Install ffmpeg to read other files than 16 kHz mono WAV.")
+    arguments = [
+        "-nostdin",
+        "-v",
+        "error",
+        "-i",
+        str(path),
+        "-f",
+        "s16le",
+        "-ar",
+        "16000",
+        "-ac",
+        "1",
+        "-",
+    ]
+    process = await asyncio.create_subprocess_exec(
+        ffmpeg, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    assert process.stdout is not None
+    try:
+        while chunk := await process.stdout.read(CHUNK_BYTES):
+            yield chunk
+        if await process.wait() != 0:
+            raise SvcError("unreadable_audio", "No audio found in this file.")
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()

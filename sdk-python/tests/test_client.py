@@ -1,0 +1,104 @@
+"""The HTTP client."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from svc_asr import SvcClient, SvcError
+
+from .emulator import Emulator
+from .speech import KIKUYU, client_of
+
+KEY = "svc_live_v1_" + "0" * 50
+
+
+async def test_lists_models_without_a_key(emulator: Emulator) -> None:
+    async with SvcClient(emulator.base_url) as client:
+        models = await client.models.list()
+        assert [model.id for model in models] == ["svc-asr-kikuyu-v1", "svc-asr-dholuo-v1"]
+        assert models[0].audio.sample_rate_hz == 16_000
+        with pytest.raises(SvcError) as missing:
+            await client.usage.get()
+        assert missing.value.code == "missing_api_key"
+
+
+async def test_the_same_idempotency_key_returns_the_same_session(emulator: Emulator) -> None:
+    async with client_of(emulator) as client:
+        key = "order-42"
+        first = await client.sessions.create(KIKUYU, max_audio_seconds=1, idempotency_key=key)
+        again = await client.sessions.create(KIKUYU, max_audio_seconds=1, idempotency_key=key)
+        assert first == again
+        with pytest.raises(SvcError) as conflict:
+            await client.sessions.create(KIKUYU, max_audio_seconds=2, idempotency_key=key)
+        assert (conflict.value.status, conflict.value.type) == (409, "idempotency_conflict")
+        assert conflict.value.request_id
+        assert first.websocket_protocols[1] not in repr(first)
+        await _release(first.websocket_url, list(first.websocket_protocols))
+
+
+async def _release(url: str, protocols: list[str]) -> None:
+    from websockets.asyncio.client import connect
+    from websockets.typing import Subprotocol
+
+    async with connect(url, subprotocols=[Subprotocol(each) for each in protocols]) as socket:
+        await socket.recv()
+
+
+async def test_a_retry_after_a_lost_answer_finds_the_first_reservation() -> None:
+    keys: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        keys.extend(line[17:] for line in head.split("\r\n") if line.startswith("idempotency-key"))
+        if len(keys) == 3:
+            body = b'{"error":{"type":"t","code":"insufficient_credits","message":"m","request_id":"r"}}'
+            writer.write(b"HTTP/1.1 402 x\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+            await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        async with SvcClient(f"http://127.0.0.1:{port}", KEY) as client:
+            with pytest.raises(SvcError) as refused:
+                await client.sessions.create(KIKUYU)
+    assert refused.value.code == "insufficient_credits"
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    asked: list[httpx.Request] = []
+
+    def redirect(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(307, headers={"location": "http://127.0.0.1:1/elsewhere"})
+
+    async with SvcClient("http://127.0.0.1:9", KEY) as client:
+        await client._http.aclose()
+        client._http = httpx.AsyncClient(
+            base_url="http://127.0.0.1:9", transport=httpx.MockTransport(redirect)
+        )
+        with pytest.raises(SvcError) as refused:
+            await client.usage.get()
+    assert refused.value.code == "http_307"
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("base_url", "api_key", "code"),
+    [
+        ("asr.example.org", KEY, "invalid_base_url"),
+        ("http://asr.example.org", KEY, "insecure_base_url"),
+        ("https://asr.example.org", "sk-123", "invalid_api_key"),
+    ],
+)
+def test_refuses_wrong_settings_before_any_request(base_url: str, api_key: str, code: str) -> None:
+    with pytest.raises(SvcError) as wrong:
+        SvcClient(base_url, api_key)
+    assert wrong.value.code == code
+    assert api_key not in str(wrong.value)

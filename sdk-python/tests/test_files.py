@@ -1,0 +1,60 @@
+"""Files to text."""
+
+from __future__ import annotations
+
+import subprocess
+import wave
+from pathlib import Path
+
+import pytest
+
+from svc_asr import SvcError, read_audio, transcribe, transcribe_file
+
+from .conftest import TEXT
+from .emulator import Emulator
+from .speech import KIKUYU, client_of, speech
+
+
+def write_wav(path: Path, pcm: bytes, rate: int = 16_000) -> None:
+    with wave.open(str(path), "wb") as wav:
+        wav.setnchannels(1)
+        wav.setsampwidth(2)
+        wav.setframerate(rate)
+        wav.writeframes(pcm)
+
+
+def test_transcribes_a_file_without_asyncio(
+    emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_wav(tmp_path / "greeting.wav", speech(3_000))
+    monkeypatch.setenv("SVC_BASE_URL", emulator.base_url)
+    monkeypatch.setenv("SVC_API_KEY", emulator.api_key)
+    emulator.arm("engine-crash")
+    transcript = transcribe_file(tmp_path / "greeting.wav", model=KIKUYU)
+    assert transcript.text == TEXT
+    assert transcript.finals[-1].end_ms == 3_000
+
+
+async def test_reads_a_voice_note_through_ffmpeg(emulator: Emulator, tmp_path: Path) -> None:
+    write_wav(tmp_path / "a.wav", speech(2_000))
+    note = tmp_path / "note.ogg"
+    command = ["ffmpeg", "-v", "error", "-i", str(tmp_path / "a.wav"), "-c:a", "libopus", str(note)]
+    subprocess.run(command, check=True)
+    async with client_of(emulator) as client:
+        transcript = await transcribe(note, model=KIKUYU, client=client)
+    assert transcript.text == TEXT
+    assert 1_990 <= transcript.finals[-1].end_ms <= 2_010
+
+
+async def test_resamples_a_wav_at_another_rate(tmp_path: Path) -> None:
+    write_wav(tmp_path / "phone.wav", speech(1_000)[::2], rate=8_000)
+    pcm = b"".join([chunk async for chunk in read_audio(tmp_path / "phone.wav")])
+    assert abs(len(pcm) // 32 - 500 * 2) <= 5
+
+
+async def test_says_when_a_file_has_no_audio(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("not audio")
+    with pytest.raises(SvcError) as failed:
+        async for _ in read_audio(tmp_path / "note.txt"):
+            pass
+    assert failed.value.code == "unreadable_audio"

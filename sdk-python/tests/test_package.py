@@ -1,0 +1,77 @@
+"""The built wheel, installed into a clean environment, and the README's example run in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from .conftest import TEXT
+from .emulator import ROOT, Emulator
+from .speech import speech
+from .test_files import write_wav
+
+PACKAGE = ROOT / "sdk-python"
+
+
+@pytest.fixture(scope="session")
+def clean_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clean")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
+    subprocess.run([*build, str(PACKAGE)], check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv/bin/python"
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
+    return python
+
+
+def run_clean(python: Path, *arguments: str, env: dict[str, str] | None = None) -> str:
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [str(python), "-W", "error", *arguments]
+    done = subprocess.run(
+        command, env={**clean, **(env or {})}, capture_output=True, text=True, cwd=python.parent
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def readme_examples() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (PACKAGE / "README.md").read_text(), re.DOTALL)
+
+
+def test_the_wheel_is_typed_and_holds_only_the_package(clean_python: Path) -> None:
+    script = "import svc_asr, pathlib; print(*sorted(p.name for p in pathlib.Path(svc_asr.__file__).parent.iterdir()))"
+    names = run_clean(clean_python, "-c", script).split()
+    assert "py.typed" in names
+    assert "wire.py" in names
+    script = "from importlib.metadata import requires; print(*requires('svc-asr'))"
+    requirements = run_clean(clean_python, "-c", script).split()
+    assert [re.split(r"[<>=]", name)[0] for name in requirements] == ["httpx", "websockets"]
+
+
+def test_the_first_example_of_the_readme_runs(
+    clean_python: Path, emulator: Emulator, tmp_path: Path
+) -> None:
+    write_wav(tmp_path / "greeting.wav", speech(2_000))
+    script = tmp_path / "example.py"
+    script.write_text(readme_examples()[0].replace("greeting.wav", str(tmp_path / "greeting.wav")))
+    settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
+    assert run_clean(clean_python, str(script), env=settings).strip() == TEXT
+
+
+def test_the_streaming_example_of_the_readme_runs(
+    clean_python: Path, emulator: Emulator, tmp_path: Path
+) -> None:
+    source = f"async def microphone():\n    yield bytes.fromhex({speech(3_000).hex()!r})\n\n"
+    script = tmp_path / "example.py"
+    script.write_text(source + readme_examples()[1])
+    settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
+    lines = run_clean(clean_python, str(script), env=settings).splitlines()
+    assert lines[-1] == TEXT
