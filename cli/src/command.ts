@@ -1,26 +1,18 @@
-import type { ParseArgsOptionsConfig } from 'node:util';
+import { CommanderError, InvalidArgumentError } from 'commander';
 import type { Terminal } from './terminal.ts';
 
-/** What a command gets: its words, its options, and the world outside. */
-export interface Invocation {
-  readonly words: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+/** The environment of a command. */
+export interface Context {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
-  /** Aborted by the first Ctrl-C; the second ends the process. */
+  /** Aborted by the first Ctrl-C. The second one ends the process. */
   readonly interrupted: AbortSignal;
 }
 
-export interface Command {
-  readonly about: string;
-  readonly help: string;
-  readonly options: ParseArgsOptionsConfig;
-  /** Whether words follow the command. To the others a word too many is a mistake. */
-  readonly takesFiles?: true;
-  run(invocation: Invocation): Promise<ExitCode>;
-}
+/** Runs a command's work and records its exit status. */
+export type RunCommand = (work: (context: Context) => Promise<ExitCode>) => Promise<void>;
 
-/** Documented in `svc --help`; scripts rely on them. */
+/** Documented in `svc --help`. Scripts rely on these values. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -32,7 +24,7 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The caller wrote something that cannot be meant. */
+/** The command line or the settings are wrong. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -40,11 +32,16 @@ export class UsageError extends Error {
   }
 }
 
-export function text(invocation: Invocation, name: string): string | undefined {
-  const value = invocation.options[name];
-  return typeof value === 'string' ? value : undefined;
+/** Returns an option parser for whole numbers in a range. */
+export function wholeNumber(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (Number.isInteger(number) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`);
+  };
 }
 
-export function flag(invocation: Invocation, name: string): boolean {
-  return invocation.options[name] === true;
+/** Help and --version end the program like an error, with exit code 0. */
+export function isHelpOrVersion(error: unknown): boolean {
+  return error instanceof CommanderError && error.exitCode === 0;
 }

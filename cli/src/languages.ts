@@ -1,18 +1,20 @@
 import { MODELS, MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
-import { UsageError, type Invocation, text } from './command.ts';
+import { Option } from 'commander';
+import { UsageError, type Context } from './command.ts';
 
-/** By language, as people say it, or by model id. */
-export function chosenModel(invocation: Invocation): ModelId {
-  const wish = text(invocation, 'language') ?? invocation.env['SVC_LANGUAGE'];
-  if (wish === undefined || wish === '') {
-    throw new UsageError('Say which language is spoken: --language ki (Kikuyu) or luo (Dholuo).');
+export function languageOption(): Option {
+  return new Option('-l, --language <lang>', 'ki (Kikuyu) or luo (Dholuo); default: SVC_LANGUAGE');
+}
+
+/** Returns the model for a language name, a language code or a model id. */
+export function modelFor(language: string | undefined, { env }: Pick<Context, 'env'>): ModelId {
+  const wanted = (language ?? env['SVC_LANGUAGE'] ?? '').toLowerCase();
+  if (wanted === '') {
+    throw new UsageError('No language given. Use --language ki (Kikuyu) or luo (Dholuo).');
   }
-  const spoken = wish.toLowerCase();
   const found = MODEL_IDS.find(
-    (id) => id === spoken || MODELS[id].aliases.some((alias) => alias.toLowerCase() === spoken),
+    (id) => id === wanted || MODELS[id].aliases.some((alias) => alias.toLowerCase() === wanted),
   );
   if (found !== undefined) return found;
-  throw new UsageError(
-    'There is no such language here. Use --language ki (Kikuyu) or luo (Dholuo).',
-  );
+  throw new UsageError('Unsupported language. Use --language ki (Kikuyu) or luo (Dholuo).');
 }

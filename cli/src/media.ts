@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
-/** Anything ffmpeg reads, as 16 kHz mono PCM. */
+/** Reads audio with external programs, as 16 kHz mono PCM. */
 
 const PCM = ['-f', 's16le', '-ar', String(AUDIO.sampleRateHz), '-ac', String(AUDIO.channels)];
 
@@ -13,28 +13,27 @@ export class MediaError extends Error {
 }
 
 export async function* decodeFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  // The protocol list keeps a playlist from opening network addresses in our name.
+  // Without this list a playlist file could make ffmpeg open network addresses.
   const input = ['-protocol_whitelist', 'file,pipe,crypto,data', '-i', path];
   yield* runForAudio({
     program: 'ffmpeg',
     args: ['-nostdin', '-v', 'error', ...input, '-vn', ...PCM, 'pipe:1'],
     signal,
-    // The file is named where this is shown.
-    explain: (line) => `ffmpeg reads no sound from it: ${line.replace(`${path}: `, '')}.`,
+    explain: (line) => `No audio found in this file (${line.replace(`${path}: `, '')}).`,
   });
 }
 
-/** Null when ffprobe cannot tell. */
+/** Returns null if ffprobe can't determine the duration. */
 export async function durationMs(path: string): Promise<number | null> {
   const args = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', '-i', path];
   const probe = spawn('ffprobe', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  let told = '';
-  probe.stdout.setEncoding('utf8').on('data', (piece: string) => (told += piece));
+  let output = '';
+  probe.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
   await new Promise((resolve) => {
     probe.on('close', resolve);
     probe.on('error', resolve);
   });
-  const seconds = Number.parseFloat(told);
+  const seconds = Number.parseFloat(output);
   return Number.isFinite(seconds) ? Math.round(seconds * 1000) : null;
 }
 
@@ -89,7 +88,7 @@ export async function* record(
     args: recorder.args(device),
     signal,
     explain: (line) =>
-      `No sound from the microphone. Is one connected, and is it this one? --device NAME chooses another.\n${line}`,
+      `No audio from the microphone. Check that it is connected, or choose another with --device NAME.\n${line}`,
   });
 }
 
@@ -104,21 +103,21 @@ export function isInstalled(program: string): Promise<boolean> {
   });
 }
 
-/** A program's standard output. Its complaints become the error, its end the end; an abort ends both quietly. */
+/** Yields a program's standard output. Throws its last error line if it fails. Ends without an error on abort. */
 async function* runForAudio(input: {
   program: string;
   args: readonly string[];
   signal: AbortSignal;
-  /** From the last line of its complaint. */
+  /** Builds the message from the last line of standard error. */
   explain: (line: string) => string;
 }): AsyncGenerator<Uint8Array> {
   const { program, args, signal, explain } = input;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = (): void => void child.kill();
   signal.addEventListener('abort', stop);
-  let complaint = '';
+  let errorOutput = '';
   child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-    complaint = (complaint + piece).slice(-2_000);
+    errorOutput = (errorOutput + piece).slice(-2_000);
   });
   const ended = new Promise<number | 'missing'>((resolve) => {
     child.on('error', () => resolve('missing'));
@@ -132,13 +131,13 @@ async function* runForAudio(input: {
         `${program} is not installed. Debian: apt-get install ffmpeg alsa-utils.`,
       );
     }
-    if (code !== 0 && !signal.aborted) throw new MediaError(explain(lastLine(complaint)));
+    if (code !== 0 && !signal.aborted) throw new MediaError(explain(lastLine(errorOutput)));
   } finally {
     signal.removeEventListener('abort', stop);
     child.kill();
   }
 }
 
-function lastLine(complaint: string): string {
-  return complaint.trim().split('\n').at(-1)?.trim() || 'it does not say why';
+function lastLine(errorOutput: string): string {
+  return errorOutput.trim().split('\n').at(-1)?.trim() || 'no reason given';
 }

@@ -1,10 +1,10 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { SvcClient, SvcError } from '@svc-asr/sdk';
+import { SvcClient, SvcError, type RateLimit } from '@svc-asr/sdk';
 import { UsageError } from './command.ts';
 
-/** Where the service is and who is asking. Never from the command line: other users of the machine can read that. */
+/** The service's address and the API key. Never read from the command line, which other users can see. */
 export interface Settings {
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
@@ -33,14 +33,21 @@ export async function writeSettings(
   const path = settingsPath(env);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFile(path, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
-  // The mode above counts only for a new file.
+  // writeFile applies the mode only to new files.
   await chmod(path, 0o600);
   return path;
 }
 
+interface ConnectOptions {
+  readonly retriesMax?: number;
+  readonly waitMsMax?: number;
+  readonly needsKey?: boolean;
+  readonly onRateLimit?: (limit: RateLimit) => void;
+}
+
 export async function openClient(
   env: NodeJS.ProcessEnv,
-  options: { retriesMax?: number; waitMsMax?: number; needsKey?: boolean } = {},
+  options: ConnectOptions = {},
 ): Promise<SvcClient> {
   const { baseUrl, apiKey } = await readSettings(env);
   if (baseUrl === undefined) throw missing('address', 'SVC_BASE_URL');
@@ -48,9 +55,10 @@ export async function openClient(
   return new SvcClient({
     baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
-    // Somebody waits in front of it.
+    // Someone is waiting at the terminal.
     retriesMax: options.retriesMax ?? 3,
     ...(options.waitMsMax === undefined ? {} : { waitMsMax: options.waitMsMax }),
+    ...(options.onRateLimit === undefined ? {} : { onRateLimit: options.onRateLimit }),
     allowInsecure: env['SVC_ALLOW_INSECURE'] === '1',
   });
 }
@@ -58,7 +66,7 @@ export async function openClient(
 function missing(what: string, variable: string): SvcError {
   return new SvcError({
     code: what === 'API key' ? 'missing_api_key' : 'missing_base_url',
-    message: `No ${what} is set. Run \`svc login\`, or set ${variable}.`,
+    message: `No ${what}. Run \`svc login\`, or set ${variable}.`,
     retryable: false,
   });
 }
@@ -67,13 +75,15 @@ async function readFileSettings(path: string): Promise<{ baseUrl?: string; apiKe
   const info = await stat(path).catch(() => null);
   if (info === null) return {};
   if (process.platform !== 'win32' && (info.mode & 0o077) !== 0) {
-    throw new UsageError(`${path} holds a key and can be read by others. Run: chmod 600 ${path}`);
+    throw new UsageError(
+      `${path} contains a key and is readable by others. Run: chmod 600 ${path}`,
+    );
   }
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
     const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
     return Object.fromEntries(fields.filter(([, field]) => typeof field === 'string'));
   } catch {
-    throw new UsageError(`${path} is not valid JSON. Run \`svc login\` to write it anew.`);
+    throw new UsageError(`${path} is not valid JSON. Run \`svc login\` to replace it.`);
   }
 }

@@ -13,11 +13,11 @@ const CODES: Readonly<Record<Style, readonly [number, number]>> = {
   cyan: [36, 39],
 };
 
-/** Results go to standard output, everything for people's eyes to standard error: so a pipe gets only results. */
+/** Writes results to standard output and progress and messages to standard error, so that pipes get only results. */
 export class Terminal {
   readonly #out: Output;
   readonly #err: Output;
-  /** Whether lines can be redrawn: somebody is watching. */
+  /** Whether lines can be redrawn in place. */
   readonly #isLive: boolean;
   readonly #isStyled: boolean;
   #liveLines = 0;
@@ -39,7 +39,7 @@ export class Terminal {
 
   print(text: string): void {
     this.clearLive();
-    // Colours are decided by standard error; a file or a pipe wants none.
+    // Whether to style is decided by standard error. Files and pipes get plain text.
     this.#out.write(`${this.isOutTerminal ? text : stripVTControlCharacters(text)}\n`);
   }
 
@@ -58,7 +58,7 @@ export class Terminal {
     return `\u001B[${on}m${text}\u001B[${off}m`;
   }
 
-  /** Lines at the bottom that the next call replaces. Nothing when nobody is watching. */
+  /** Draws lines at the bottom that the next call replaces. Does nothing without a terminal. */
   live(lines: readonly string[]): void {
     if (!this.#isLive) return;
     this.clearLive();
@@ -68,20 +68,20 @@ export class Terminal {
 
   clearLive(): void {
     if (this.#liveLines === 0) return;
-    // To the first column too: the echo of Ctrl-C has moved on.
+    // Back to the first column too, because the terminal echoes Ctrl-C.
     this.#err.write(`\u001B[${this.#liveLines}F\u001B[0J`);
     this.#liveLines = 0;
   }
 }
 
-/** Cut to a width, with a mark that something is missing. */
+/** Pads or cuts a text to a width. A cut text ends with an ellipsis. */
 export function fit(text: string, width: number): string {
   const letters = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
   if (letters.length <= width) return text.padEnd(text.length + width - letters.length);
   return `${letters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
-/** The end of a text, for what is being said right now. */
+/** Returns the end of a text, cut to a width. */
 export function tail(text: string, width: number): string {
   const letters = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
   return letters.length <= width ? text : `…${letters.slice(1 - width).join('')}`;
@@ -92,7 +92,7 @@ export function bar(share: number, width: number): string {
   return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
-/** 83,500 ms as 1:23; an hour and more as 2:05:09. */
+/** Formats 83,500 ms as 1:23, and longer times as 2:05:09. */
 export function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const rest = String(seconds % 60).padStart(2, '0');

@@ -20,15 +20,15 @@ test('a terminal gets colours and lines that are redrawn', () => {
   expect(err).toBe('half\n\u001B[1F\u001B[0J');
 });
 
-test('a pipe gets no colours, though somebody watches standard error', () => {
+test('a pipe gets no colours, even if standard error is a terminal', () => {
   expect(show({ out: false, err: true }).out).toBe('whole\n');
 });
 
-test('NO_COLOR takes the colours and leaves the progress', () => {
+test('NO_COLOR removes colours and keeps the progress', () => {
   const { out, err } = show({ out: true, err: true }, { NO_COLOR: '1' });
   expect([out, err]).toEqual(['whole\n', 'half\n\u001B[1F\u001B[0J']);
 });
 
-test('nobody watching: no progress', () => {
+test('shows no progress without a terminal', () => {
   expect(show({ out: false, err: false }).err).toBeNull();
 });

@@ -1,36 +1,42 @@
-import { EXIT, flag, type Command, type ExitCode, type Invocation } from '../command.ts';
-import { checkUp, type Finding } from '../checks.ts';
+import type { Command } from 'commander';
+import { EXIT, type Context, type ExitCode, type RunCommand } from '../command.ts';
+import { diagnose, type Finding } from '../diagnostics.ts';
 
-export const doctorCommand: Command = {
-  about: 'Find out what is wrong, and say what to do',
-  help: `Usage: svc doctor [--json]
-
-Checks the settings, the network, the clock, the key, the credit, a stream, and
-the programs for audio. A stream is opened and closed without audio, so nothing
-is charged.
-
+export function addDoctorCommand(program: Command, run: RunCommand): void {
+  program
+    .command('doctor')
+    .summary('Diagnose problems')
+    .description(
+      'Checks the settings, network, clock, key, credit, streaming and audio programs. Streaming is tested ' +
+        'without audio, so nothing is charged.',
+    )
+    .option('--json', 'print the findings as JSON')
+    .addHelpText(
+      'after',
+      `
 Examples:
   svc doctor
   svc doctor --json | jq '.[] | select(.ok == false)'`,
-  options: { json: { type: 'boolean' } },
-  run,
-};
-
-async function run(invocation: Invocation): Promise<ExitCode> {
-  const { terminal } = invocation;
-  const findings: Finding[] = [];
-  for await (const finding of checkUp(invocation)) {
-    findings.push(finding);
-    if (!flag(invocation, 'json')) terminal.print(line(invocation, finding));
-  }
-  const wrong = findings.filter((finding) => !finding.ok);
-  if (flag(invocation, 'json')) terminal.json(findings);
-  else if (wrong.length === 0) terminal.print(`\n${terminal.style('green', 'All is well.')}`);
-  else terminal.print(`\n${wrong.length} of ${findings.length} to look at.`);
-  return wrong.length === 0 ? EXIT.done : EXIT.failed;
+    )
+    .action((options: { json?: true }) => run((context) => doctor(context, options.json === true)));
 }
 
-function line({ terminal }: Invocation, finding: Finding): string {
+async function doctor(context: Context, json: boolean): Promise<ExitCode> {
+  const { terminal } = context;
+  const findings: Finding[] = [];
+  for await (const finding of diagnose(context)) {
+    findings.push(finding);
+    if (!json) terminal.print(line(context, finding));
+  }
+  const problems = findings.filter((finding) => !finding.ok);
+  if (json) terminal.json(findings);
+  else if (problems.length === 0)
+    terminal.print(`\n${terminal.style('green', 'No problems found.')}`);
+  else terminal.print(`\n${problems.length} of ${findings.length} checks failed.`);
+  return problems.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+function line({ terminal }: Context, finding: Finding): string {
   const mark = finding.ok ? terminal.style('green', '✓') : terminal.style('red', '✗');
   const advice = finding.advice === null ? '' : `\n  ${terminal.style('yellow', finding.advice)}`;
   return `${mark} ${finding.check.padEnd(10)} ${finding.found}${advice}`;

@@ -1,66 +1,74 @@
 import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
-import { EXIT, flag, text, type Command, type ExitCode, type Invocation } from '../command.ts';
-import { chosenModel } from '../languages.ts';
+import type { Command } from 'commander';
+import { EXIT, type Context, type ExitCode, type RunCommand } from '../command.ts';
+import { createSession } from '../create-session.ts';
+import { afterFirstAudio, Feeder, TURN_SILENCE_MS } from '../feeder.ts';
+import { languageOption, modelFor } from '../languages.ts';
 import { findRecorder, MediaError, record } from '../media.ts';
-import { createSession } from '../sessions.ts';
 import { openClient } from '../settings.ts';
-import { clock, tail } from '../terminal.ts';
-import { Feeder, whenHeard } from '../transcriber.ts';
+import { clock, tail, type Terminal } from '../terminal.ts';
 
-export const listenCommand: Command = {
-  about: 'Transcribe the microphone, live',
-  help: `Usage: svc listen --language ki|luo [options]
+interface ListenOptions {
+  readonly language?: string;
+  readonly device?: string;
+  readonly stdin?: true;
+  readonly keepSilence?: true;
+  readonly json?: true;
+}
 
-Shows what is said while it is said; Ctrl-C ends it. Silence is not sent, so it
-is not charged.
-
-Options:
-  -l, --language LANG   ki (Kikuyu) or luo (Dholuo); or set SVC_LANGUAGE
-      --device NAME     a microphone by its name for arecord or ffmpeg
-      --stdin           read 16 kHz mono 16-bit PCM from standard input instead
-      --keep-silence    send silence too
-      --json            one JSON event a line
-
+export function addListenCommand(program: Command, run: RunCommand): void {
+  program
+    .command('listen')
+    .summary('Transcribe the microphone, live')
+    .description(
+      'Shows the transcript while you speak. Ctrl-C ends it. Silence is not sent, so it is not charged.',
+    )
+    .addOption(languageOption())
+    .option('--device <name>', 'microphone, as arecord or ffmpeg names it')
+    .option('--stdin', 'read 16 kHz mono 16-bit PCM from standard input instead')
+    .option('--keep-silence', 'send silence too')
+    .option('--json', 'print one JSON event per line')
+    .addHelpText(
+      'after',
+      `
 Examples:
   svc listen -l ki
   svc listen -l luo --device hw:1,0
   ffmpeg -i radio.mp3 -f s16le -ar 16000 -ac 1 - | svc listen -l ki --stdin`,
-  options: {
-    language: { type: 'string', short: 'l' },
-    device: { type: 'string' },
-    stdin: { type: 'boolean' },
-    'keep-silence': { type: 'boolean' },
-    json: { type: 'boolean' },
-  },
-  run,
-};
+    )
+    .action((options: ListenOptions) => run((context) => listen(context, options)));
+}
 
-async function run(invocation: Invocation): Promise<ExitCode> {
-  const model = chosenModel(invocation);
-  // A key that is missing is told of before anybody has spoken.
-  await openClient(invocation.env);
-  const source = await whenHeard(await openSource(invocation));
+async function listen(context: Context, options: ListenOptions): Promise<ExitCode> {
+  const { terminal } = context;
+  const model = modelFor(options.language, context);
+  // Report a missing key before anyone speaks.
+  await openClient(context.env);
+  const source = await afterFirstAudio(await openSource(context, options));
   const stream = openStream({
-    getSession: ({ signal }) => createSession(invocation, { model, maxAudioSeconds: 300 }, signal),
+    getSession: ({ signal }) => createSession(context, { model, maxAudioSeconds: 300 }, signal),
+    endpointing: { silenceMs: TURN_SILENCE_MS },
   });
-  show(invocation, stream);
-  const feeder = new Feeder(stream, { skipSilence: !flag(invocation, 'keep-silence') });
+  show(terminal, stream, options.json === true);
+  const feeder = new Feeder(stream, { skipSilence: options.keepSilence !== true });
   try {
     for await (const bytes of source) await feeder.push(bytes);
     await feeder.end();
     const { sessions } = await stream.finish();
     const charged = sessions.reduce((sum, { billableMs }) => sum + (billableMs ?? 0), 0);
-    const facts = `${clock(feeder.passedMs)} heard · ${charged / 1000} s charged`;
-    invocation.terminal.note(invocation.terminal.style('dim', facts));
+    const facts = `${clock(feeder.passedMs)} of audio · ${charged / 1000} s charged`;
+    terminal.note(terminal.style('dim', facts));
     return EXIT.done;
   } finally {
     await stream.close();
   }
 }
 
-async function openSource(invocation: Invocation): Promise<AsyncIterable<Uint8Array>> {
-  const { interrupted, terminal } = invocation;
-  if (flag(invocation, 'stdin')) return untilAborted(process.stdin, interrupted);
+async function openSource(
+  { interrupted, terminal }: Context,
+  options: ListenOptions,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (options.stdin === true) return untilAborted(process.stdin, interrupted);
   const recorder = await findRecorder();
   if (recorder === null) {
     throw new MediaError(
@@ -68,7 +76,7 @@ async function openSource(invocation: Invocation): Promise<AsyncIterable<Uint8Ar
     );
   }
   terminal.note(terminal.style('dim', `Listening with ${recorder.program}. Ctrl-C ends.`));
-  return record(recorder, text(invocation, 'device'), interrupted);
+  return record(recorder, options.device, interrupted);
 }
 
 async function* untilAborted(
@@ -86,9 +94,7 @@ async function* untilAborted(
   }
 }
 
-function show(invocation: Invocation, stream: SvcStream): void {
-  const { terminal } = invocation;
-  const json = flag(invocation, 'json');
+function show(terminal: Terminal, stream: SvcStream, json: boolean): void {
   stream.on('delta', (delta) => {
     if (json) terminal.json(delta);
     else terminal.live([terminal.style('dim', tail(delta.text, terminal.columns - 1))]);
@@ -104,7 +110,7 @@ function show(invocation: Invocation, stream: SvcStream): void {
   });
   stream.on('reconnecting', ({ why, close }) => {
     if (why !== 'failover') return;
-    const note = `The session failed (${close.reason}). Nothing is lost; going on with a new one ...`;
+    const note = `The session failed (${close.reason}). No audio is lost; reconnecting ...`;
     terminal.note(terminal.style('yellow', note));
   });
 }

@@ -1,40 +1,44 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { SvcClient } from '@svc-asr/sdk';
-import { EXIT, UsageError, type Command, type Invocation } from '../command.ts';
+import type { Command } from 'commander';
+import { EXIT, UsageError, type Context, type ExitCode, type RunCommand } from '../command.ts';
 import { writeSettings } from '../settings.ts';
 
-export const loginCommand: Command = {
-  about: 'Store the address and the API key',
-  help: `Usage: svc login
-
-Asks for the service's address and the API key, tries them, and stores both in a
-file that only you can read. The key is not shown while it is typed and never
-stands on a command line. The environment variables SVC_BASE_URL and SVC_API_KEY
-take precedence over the file.
-
+export function addLoginCommand(program: Command, run: RunCommand): void {
+  program
+    .command('login')
+    .summary('Store the address and the API key')
+    .description(
+      "Asks for the service's address and the API key, tests them, and stores both in a file that only you can " +
+        'read. The key is not shown while you type it. SVC_BASE_URL and SVC_API_KEY take precedence over the file.',
+    )
+    .addHelpText(
+      'after',
+      `
 Examples:
   svc login
   printf '%s\\n' https://asr.example.org "$KEY_FROM_THE_VAULT" | svc login`,
-  options: {},
-  async run(invocation) {
-    const [baseUrl, apiKey] = await ask(invocation);
-    const client = new SvcClient({
-      baseUrl,
-      apiKey,
-      allowInsecure: invocation.env['SVC_ALLOW_INSECURE'] === '1',
-    });
-    await client.usage.get({ signal: invocation.interrupted });
-    const path = await writeSettings(invocation.env, { baseUrl, apiKey });
-    invocation.terminal.note(
-      `${invocation.terminal.style('green', '✓')} The key works. Stored in ${path}.`,
-    );
-    return EXIT.done;
-  },
-};
+    )
+    .action(() => run(login));
+}
 
-async function ask({ terminal, interrupted }: Invocation): Promise<[string, string]> {
-  // readline echoes what is typed to its output: for the key that is nowhere.
+async function login(context: Context): Promise<ExitCode> {
+  const { env, terminal, interrupted } = context;
+  const [baseUrl, apiKey] = await ask(context);
+  const client = new SvcClient({
+    baseUrl,
+    apiKey,
+    allowInsecure: env['SVC_ALLOW_INSECURE'] === '1',
+  });
+  await client.usage.get({ signal: interrupted });
+  const path = await writeSettings(env, { baseUrl, apiKey });
+  terminal.note(`${terminal.style('green', '✓')} The key works. Stored in ${path}.`);
+  return EXIT.done;
+}
+
+async function ask({ terminal, interrupted }: Context): Promise<[string, string]> {
+  // readline echoes typed text to its output. While the key is typed, the output drops it.
   let hidden = false;
   const output = new Writable({
     write(piece: Buffer, _, done) {
@@ -59,7 +63,7 @@ async function ask({ terminal, interrupted }: Invocation): Promise<[string, stri
     const baseUrl = await next('Address of the service (https://...): ');
     const apiKey = await next('API key (not shown): ');
     terminal.note('');
-    if (!URL.canParse(baseUrl)) throw new UsageError('That is no address. It begins https://.');
+    if (!URL.canParse(baseUrl)) throw new UsageError('Invalid address. It starts with https://.');
     return [baseUrl, apiKey];
   } finally {
     lines.close();

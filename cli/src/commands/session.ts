@@ -1,47 +1,54 @@
-import { EXIT, flag, text, UsageError, type Command } from '../command.ts';
-import { chosenModel } from '../languages.ts';
-import { createSession } from '../sessions.ts';
+import type { Command } from 'commander';
+import { EXIT, wholeNumber, type RunCommand } from '../command.ts';
+import { createSession } from '../create-session.ts';
+import { languageOption, modelFor } from '../languages.ts';
 
-export const sessionCommand: Command = {
-  about: 'Create a session and print it for other tools',
-  help: `Usage: svc session --language ki|luo [options]
+interface SessionOptions {
+  readonly language?: string;
+  readonly maxSeconds: number;
+  readonly showSecret?: true;
+}
 
-Reserves audio time and prints the session as JSON. It opens one stream within
-60 seconds and is a secret, so on a terminal the credential is hidden; a pipe or
-a file gets it whole.
-
-Options:
-  -l, --language LANG      ki (Kikuyu) or luo (Dholuo); or set SVC_LANGUAGE
-  -s, --max-seconds N      how much audio to reserve, 1 to 300 (default 60)
-      --show-secret        show the credential on a terminal too
-
+export function addSessionCommand(program: Command, run: RunCommand): void {
+  program
+    .command('session')
+    .summary('Create a session for other tools')
+    .description(
+      'Reserves audio credit and prints the session as JSON. The session opens one stream within 60 seconds and ' +
+        'is a secret: on a terminal the credential is hidden, a pipe or a file gets all of it.',
+    )
+    .addOption(languageOption())
+    .option(
+      '-s, --max-seconds <n>',
+      'seconds of audio to reserve, 1 to 300',
+      wholeNumber(1, 300),
+      60,
+    )
+    .option('--show-secret', 'show the credential on a terminal too')
+    .option('--json', 'accepted for consistency: the output is always JSON')
+    .addHelpText(
+      'after',
+      `
 Examples:
   svc session -l ki > session.json
   svc session -l luo -s 300 | my-recorder`,
-  options: {
-    language: { type: 'string', short: 'l' },
-    'max-seconds': { type: 'string', short: 's' },
-    'show-secret': { type: 'boolean' },
-    json: { type: 'boolean' },
-  },
-  async run(invocation) {
-    const { terminal } = invocation;
-    const model = chosenModel(invocation);
-    const maxAudioSeconds = Number(text(invocation, 'max-seconds') ?? 60);
-    if (!Number.isInteger(maxAudioSeconds) || maxAudioSeconds < 1 || maxAudioSeconds > 300) {
-      throw new UsageError('--max-seconds is a whole number from 1 to 300.');
-    }
-    const session = await createSession(
-      invocation,
-      { model, maxAudioSeconds },
-      invocation.interrupted,
+    )
+    .action((options: SessionOptions) =>
+      run(async (context) => {
+        const { terminal } = context;
+        const params = {
+          model: modelFor(options.language, context),
+          maxAudioSeconds: options.maxSeconds,
+        };
+        const session = await createSession(context, params, context.interrupted);
+        const hidden = terminal.isOutTerminal && options.showSecret !== true;
+        const [protocol, credential] = session.websocket_protocols;
+        const shown = hidden ? `${credential.slice(0, 9)}(hidden)` : credential;
+        terminal.json({ ...session, websocket_protocols: [protocol, shown] });
+        if (hidden) {
+          terminal.note('The credential is hidden. Pipe the output, or add --show-secret.');
+        }
+        return EXIT.done;
+      }),
     );
-    const hidden = terminal.isOutTerminal && !flag(invocation, 'show-secret');
-    const [protocol, credential] = session.websocket_protocols;
-    const shown = hidden ? `${credential.slice(0, 9)}(hidden)` : credential;
-    terminal.json({ ...session, websocket_protocols: [protocol, shown] });
-    if (hidden)
-      terminal.note('The credential is hidden here. Pipe the output, or add --show-secret.');
-    return EXIT.done;
-  },
-};
+}

@@ -1,32 +1,39 @@
 import type { CreditBalance, UsageSession } from '@svc-asr/sdk';
-import { EXIT, flag, type Command, type Invocation } from '../command.ts';
+import type { Command } from 'commander';
+import { EXIT, type RunCommand } from '../command.ts';
 import { openClient } from '../settings.ts';
-import { bar, clock, type Style } from '../terminal.ts';
+import { bar, clock, type Style, type Terminal } from '../terminal.ts';
 
 const CHART_WIDTH = 24;
 
-export const usageCommand: Command = {
-  about: 'Show credit and recent sessions',
-  help: `Usage: svc usage [--json]
-
-Shows the audio time left, held by open sessions and used, and the last 20
-sessions with what each cost. Those that failed on the service's side cost
-nothing.
-
+export function addUsageCommand(program: Command, run: RunCommand): void {
+  program
+    .command('usage')
+    .summary('Show credit and recent sessions')
+    .description(
+      'Shows the audio credit that is available, reserved by open sessions and used, and the last 20 sessions with ' +
+        'their cost. Failed sessions are not charged.',
+    )
+    .option('--json', 'print the usage as JSON')
+    .addHelpText(
+      'after',
+      `
 Examples:
   svc usage
   svc usage --json | jq .available_ms`,
-  options: { json: { type: 'boolean' } },
-  async run(invocation) {
-    const client = await openClient(invocation.env);
-    const usage = await client.usage.get({ signal: invocation.interrupted });
-    if (flag(invocation, 'json')) invocation.terminal.json(usage);
-    else show(invocation, usage);
-    return EXIT.done;
-  },
-};
+    )
+    .action((options: { json?: true }) =>
+      run(async ({ env, terminal, interrupted }) => {
+        const client = await openClient(env);
+        const usage = await client.usage.get({ signal: interrupted });
+        if (options.json === true) terminal.json(usage);
+        else show(terminal, usage);
+        return EXIT.done;
+      }),
+    );
+}
 
-function show({ terminal }: Invocation, usage: CreditBalance): void {
+function show(terminal: Terminal, usage: CreditBalance): void {
   const total = usage.available_ms + usage.reserved_ms + usage.consumed_ms;
   const rows: [string, number, Style][] = [
     ['available', usage.available_ms, 'green'],
@@ -54,8 +61,8 @@ const STATUS_STYLES: Readonly<Record<UsageSession['status'], Style>> = {
   expired: 'dim',
 };
 
-function line(terminal: Invocation['terminal'], session: UsageSession, most: number): string {
-  // By the clock on the wall here; Swedes write it as ISO does.
+function line(terminal: Terminal, session: UsageSession, most: number): string {
+  // Local time. The Swedish format looks like ISO 8601.
   const when = new Date(session.created_at).toLocaleString('sv-SE').slice(0, 16);
   const language = session.model.includes('kikuyu') ? 'Kikuyu' : 'Dholuo';
   const status = terminal.style(STATUS_STYLES[session.status], session.status.padEnd(9));

@@ -1,19 +1,19 @@
 import { SvcError, type AsrSession, type CreateSessionParams } from '@svc-asr/sdk';
-import type { Invocation } from './command.ts';
+import type { Context } from './command.ts';
 import { openClient } from './settings.ts';
 
-/** A session. Where it has to be waited for, which can take a minute, whoever watches is told why. */
+/** Creates a session. If that takes a wait, which can last a minute, the terminal says why. */
 export async function createSession(
-  { env, terminal }: Invocation,
+  { env, terminal }: Context,
   params: CreateSessionParams,
   signal: AbortSignal,
 ): Promise<AsrSession> {
-  const quick = await openClient(env, { retriesMax: 0 });
+  const impatient = await openClient(env, { retriesMax: 0 });
   try {
-    return await quick.sessions.create(params, { signal });
+    return await impatient.sessions.create(params, { signal });
   } catch (error) {
     if (!(error instanceof SvcError) || !error.retryable) throw error;
-    terminal.note(terminal.style('dim', `${error.message} Waiting; Ctrl-C ends ...`));
+    terminal.note(terminal.style('dim', `${error.message} Waiting. Press Ctrl-C to stop.`));
     const patient = await openClient(env);
     return patient.sessions.create(params, { signal });
   }

@@ -1,7 +1,8 @@
 import type { FinalEvent, Word } from '@svc-asr/sdk/stream';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cues, render } from '../src/formats.ts';
+import { FileTranscript } from '../src/file-transcript.ts';
+import { cues, render } from '../src/transcript-formats.ts';
 
 function final(words: readonly Word[]): FinalEvent {
   const end = words.at(-1)?.end_ms ?? 0;
@@ -19,7 +20,7 @@ function final(words: readonly Word[]): FinalEvent {
   };
 }
 
-/** Words of random length, one after the other, with random pauses. */
+/** Words of random length with random pauses. */
 const spoken = fc
   .array(
     fc.record({
@@ -38,11 +39,10 @@ const spoken = fc
   });
 
 function transcript(words: readonly Word[]) {
-  const finals = [final(words)];
-  return { text: finals[0]?.text ?? '', finals, words: [...words], sessions: [] };
+  return new FileTranscript({ finals: [final(words)], audioMs: 0, sessions: [] });
 }
 
-test('subtitles hold every word once, in order, in time, and never overlap', () => {
+test('subtitles contain every word once, in order, and never overlap', () => {
   fc.assert(
     fc.property(spoken, (words) => {
       const made = cues([final(words)]);
@@ -56,7 +56,7 @@ test('subtitles hold every word once, in order, in time, and never overlap', () 
   );
 });
 
-test('SRT and WebVTT are written as players want them', () => {
+test('formats SRT and WebVTT', () => {
   const words = [
     { text: 'ũhoro', start_ms: 3_599_500, end_ms: 3_599_900 },
     { text: 'waku', start_ms: 3_600_000, end_ms: 3_600_400 },
@@ -69,7 +69,7 @@ test('SRT and WebVTT are written as players want them', () => {
   );
 });
 
-test('long cues have two lines', () => {
+test('breaks long cues into two lines', () => {
   const words = Array.from({ length: 9 }, (_, at) => ({
     text: 'mũrata'.padEnd(8, 'a'),
     start_ms: at * 500,
@@ -77,4 +77,30 @@ test('long cues have two lines', () => {
   }));
   const [, , first = '', second = ''] = render('srt', 'a.wav', transcript(words)).split('\n');
   expect([first.length, second.length].every((length) => length > 0 && length <= 45)).toBe(true);
+});
+
+test('one turn is one cue, also if the next turn follows at once', () => {
+  const words = ['ũhoro', 'waku', 'nĩ', 'mwega'].map((text, at) => ({
+    text,
+    start_ms: at * 300,
+    end_ms: at * 300 + 300,
+  }));
+  const made = cues([final(words.slice(0, 2)), final(words.slice(2))]);
+  expect(made.map(({ text }) => text)).toEqual(['ũhoro waku', 'nĩ mwega']);
+});
+
+test('splits a turn that is too long at its longest pause, and leaves no word alone', () => {
+  const said = Array.from({ length: 14 }, (_, at) => ({
+    text: 'mũrata'.padEnd(8, 'a'),
+    // A breath after the eighth word.
+    start_ms: at * 400 + (at >= 8 ? 500 : 0),
+    end_ms: at * 400 + 380 + (at >= 8 ? 500 : 0),
+  }));
+  expect(cues([final(said)]).map(({ text }) => text.split(' ').length)).toEqual([8, 6]);
+  const even = Array.from({ length: 10 }, (_, at) => ({
+    text: 'mũrata'.padEnd(8, 'a'),
+    start_ms: at * 400,
+    end_ms: at * 400 + 400,
+  }));
+  expect(cues([final(even)]).map(({ text }) => text.split(' ').length)).toEqual([5, 5]);
 });

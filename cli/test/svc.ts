@@ -1,0 +1,29 @@
+import { execFile, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+
+const SVC = join(import.meta.dirname, '../src/main.ts');
+
+export interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the CLI with only the given environment. `onStart` gets the process, to send it signals. */
+export function runSvc(
+  args: readonly string[],
+  options: {
+    env: NodeJS.ProcessEnv;
+    input?: Buffer | undefined;
+    onStart?: ((child: ChildProcess) => void) | undefined;
+  },
+): Promise<Result> {
+  const { env, input, onStart } = options;
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [SVC, ...args], { env }, (error, out, err) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
+    });
+    child.stdin?.end(input);
+    onStart?.(child);
+  });
+}

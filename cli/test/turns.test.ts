@@ -1,0 +1,69 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmulator, type Emulator } from '@svc-asr/emulator';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runSvc, type Result } from './svc.ts';
+import { wavOf } from './wav.ts';
+
+const TURNS = ['nĩ wega mũno', 'ũhoro waku mũrata', 'tũonane rũciũ'];
+const SPOKEN = speech('kikuyu-2').pcm;
+const PAUSE = new Uint8Array(1_500 * 32);
+
+let emulator: Emulator;
+let folder: string;
+let files: string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-turns-'));
+  emulator = await startEmulator({ texts: TURNS, concurrency: 2 });
+  const wav = wavOf(Buffer.concat([SPOKEN, PAUSE, SPOKEN, PAUSE, SPOKEN]));
+  files = ['a.wav', 'b.wav'].map((name) => join(folder, name));
+  await Promise.all(files.map((file) => writeFile(file, wav)));
+});
+afterAll(async () => {
+  await emulator.stop();
+  await rm(folder, { recursive: true });
+});
+
+function transcribe(...args: readonly string[]): Promise<Result> {
+  const env = {
+    PATH: process.env['PATH'],
+    SVC_CONFIG: join(folder, 'none.json'),
+    SVC_BASE_URL: emulator.url,
+    SVC_API_KEY: emulator.apiKey,
+  };
+  return runSvc(['transcribe', '-l', 'ki', ...args], { env });
+}
+
+test.each([{ flags: [] }, { flags: ['--skip-silence'] }])(
+  'prints one line per turn $flags',
+  async ({ flags }) => {
+    const { code, out } = await transcribe(files[0] ?? '', ...flags);
+    expect([code, out]).toEqual([0, `${TURNS.join('\n')}\n`]);
+  },
+);
+
+test('writes one cue per turn, at the time of its speech, for every file of a bulk', async () => {
+  const out = join(folder, 'out');
+  const { code } = await transcribe(...files, '-f', 'vtt', '-o', out, '--jobs', '1');
+  expect(code).toBe(0);
+  for (const name of ['a.vtt', 'b.vtt']) {
+    const [, ...cues] = (await readFile(join(out, name), 'utf8')).trim().split('\n\n');
+    expect(cues.map((cue) => cue.split('\n')[1])).toEqual(TURNS);
+    const starts = cues.map((cue) => Number(cue.slice(6, 12)));
+    const turnSeconds = (SPOKEN.byteLength + PAUSE.byteLength) / 32_000;
+    for (const [at, start] of starts.entries()) {
+      // The turn before it ends 600 ms after its speech; the scripted recogniser speaks from there on.
+      expect(start).toBeGreaterThanOrEqual(Math.max(0, at * turnSeconds - 1.5));
+      expect(start).toBeLessThanOrEqual(at * turnSeconds);
+    }
+  }
+});
+
+test('lists the turns in JSON', async () => {
+  const { out } = await transcribe(files[0] ?? '', '--json');
+  const { text, finals } = JSON.parse(out);
+  expect(text).toBe(TURNS.join(' '));
+  expect(finals).toMatchObject(TURNS.map((turn) => ({ text: turn })));
+});
