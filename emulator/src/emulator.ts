@@ -1,60 +1,86 @@
-import { createScriptedEngine } from '@svc-asr/engine';
+import type { StreamScript } from '@svc-asr/engine';
 import { LIMITS, STREAM_PATH, type ModelId } from '@svc-asr/protocol';
 import { generateSecrets, parseConfig, type Config } from '@svc-asr/server/config.ts';
-import { createPool } from '@svc-asr/server/db.ts';
-import { freePort } from '@svc-asr/server/free-port.ts';
+import { createPool } from '@svc-asr/server/platform/db.ts';
+import { freePort } from '@svc-asr/testing/free-port.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import { startLocalPostgres } from '@svc-asr/server/local-postgres.ts';
-import { createLog } from '@svc-asr/server/log.ts';
-import { migrate } from '@svc-asr/server/migrate.ts';
-import { createRateLimiter } from '@svc-asr/server/rate-limit.ts';
-import { systemClock } from '@svc-asr/server/clock.ts';
+import { startLocalPostgres } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { createLog } from '@svc-asr/server/platform/log.ts';
+import { migrate } from '@svc-asr/server/platform/migrate.ts';
+import { createRateLimiter } from '@svc-asr/server/platform/rate-limit.ts';
+import { systemClock } from '@svc-asr/server/platform/clock.ts';
 import { startServer, type RunningServer } from '@svc-asr/server/server.ts';
-import { createCustomer } from './customer.ts';
+import { Connections } from './connections.ts';
+import { createEmulatorAccount } from './create-account.ts';
+import { faultyLedger, faultyLimiters } from './fault-injection.ts';
 import { Faults, type Fault } from './faults.ts';
-import { faultyEngine, faultyLedger, faultyLimiters, faultyScript } from './faulty-parts.ts';
-import { Wires } from './wires.ts';
+import { createFaultyEngine } from './faulty-engine.ts';
 
-export { FAULTS, parseFault, parseFaultFlag, type Fault, type FaultName } from './faults.ts';
+export {
+  FAULTS,
+  formatFault,
+  parseFault,
+  parseFaultFlag,
+  type Fault,
+  type FaultName,
+  type Faults,
+} from './faults.ts';
+
+/** One turn of a scripted conversation. The audio is only counted, so it can be silence. */
+export interface ScriptedTurn {
+  /** The recognised text. Empty for a noise that causes speech events without words. */
+  readonly text: string;
+  /** Silence before the turn. Default 500. */
+  readonly silenceMs?: number;
+  /** Length of the speech. Default 560 for each word. */
+  readonly speechMs?: number;
+}
 
 export interface EmulatorOptions {
-  /** Default, and 0: any free port. */
+  /** Default: 0, any free port. */
   readonly port?: number;
   /** Default: an hour. */
   readonly creditMs?: number;
-  /** Sessions at once. Default 1, as the service has it. */
+  /** Sessions at once. Default 1, as in the service. */
   readonly concurrency?: number;
-  /** What is recognised, one for each utterance in turn. Default: greetings. */
+  /** Transcripts, one per utterance in turn. Default: greetings. */
   readonly texts?: readonly string[];
+  /** Speech and silence of each session, instead of `texts`. The audio can be silence. */
+  readonly turns?: readonly ScriptedTurn[];
+  /** A shorter utterance is silence, and its final is empty. Default 0. Endpointing leaves such utterances. */
+  readonly shortestMs?: number;
   readonly faults?: readonly Fault[];
-  /** After how long without audio a stream is closed with 4408. Default 60,000. */
+  /** How long a stream may be idle before it is closed with 4408. Default 60,000. */
   readonly idleTimeoutMs?: number;
-  /** How long a stream may take to be ready. Default 2,000 here, so that slow-start is quickly told. */
+  /** How long a stream may take to get ready. Default 2,000, so that tests of slow-start are quick. */
   readonly initializationMs?: number;
+  /** Limit for POST /v1/asr/sessions, with a burst of a third of it. Default: no limit. The service has 30. */
+  readonly sessionsPerMinute?: number;
 }
 
 export interface Emulator {
   readonly url: string;
   readonly apiKey: string;
   readonly faults: Faults;
-  /** What the next streams say. */
+  /** Sets the transcripts of the next streams. */
   say(texts: readonly string[]): void;
-  /** Ends every stream with 1012 and comes back on the same port, with another idle time if one is given. */
+  /** Sets the speech and silence of the next streams, instead of `say`. */
+  play(turns: readonly ScriptedTurn[]): void;
+  /** Ends every stream with 1012 and starts again on the same port, with another idle timeout if given. */
   restart(change?: { idleTimeoutMs?: number }): Promise<void>;
   stop(): Promise<void>;
 }
 
 const DEFAULT_CREDIT_MS = 3_600_000;
 const INITIALIZATION_MS = 2_000;
-const STALLED_AFTER_MS = 2_000;
 const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
   'svc-asr-kikuyu-v1': ['nĩ wega mũno', 'ũhoro waku mũrata wakwa', 'tũgũcemania rũciinĩ'],
   'svc-asr-dholuo-v1': ['erokamano ahinya', 'idhi nade osiepna', 'wabiro romo kiny gokinyi'],
 };
-/** A client under test asks as often as it likes; only the fault rate-limit refuses it. */
+/** Clients under test may send any number of requests. Only the fault rate-limit refuses them. */
 const NO_RATE_LIMIT = '600000';
 
-/** The real server on a throw-away PostgreSQL, with a recogniser that says what it is told and faults on demand. */
+/** Starts the real server on a temporary PostgreSQL, with a scripted recogniser and faults on demand. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const faults = new Faults();
   for (const fault of options.faults ?? []) faults.arm(fault);
@@ -62,7 +88,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   try {
     await migrate({ url: postgres.url });
     const config = await configure(options, postgres.url);
-    const apiKey = await createCustomer(config, {
+    const apiKey = await createEmulatorAccount(config, {
       creditMs: options.creditMs ?? DEFAULT_CREDIT_MS,
       concurrency: options.concurrency ?? 1,
     });
@@ -73,6 +99,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       apiKey,
       faults,
       say: (texts) => service.say(texts),
+      play: (turns) => service.play(turns),
       restart: (change) => service.restart(change),
       async stop() {
         await service.stop();
@@ -95,25 +122,31 @@ async function configure(options: EmulatorOptions, databaseUrl: string): Promise
     ALLOW_INSECURE_WS: '1',
     NODE_ID: 'emulator',
     LOG_LEVEL: 'silent',
-    RATE_SESSIONS: NO_RATE_LIMIT,
+    ...sessionRate(options.sessionsPerMinute),
     RATE_USAGE: NO_RATE_LIMIT,
     RATE_MODELS: NO_RATE_LIMIT,
     RATE_FAILED_AUTHENTICATION: NO_RATE_LIMIT,
-    RATE_UPGRADES: NO_RATE_LIMIT,
-    FAILED_SESSIONS_PER_HOUR: NO_RATE_LIMIT,
+    RATE_FAILED_UPGRADES: NO_RATE_LIMIT,
   });
 }
 
-/** One life of the server after another, on one port and one database. */
+function sessionRate(perMinute: number | undefined): Record<string, string> {
+  if (perMinute === undefined) return { RATE_SESSIONS: NO_RATE_LIMIT };
+  return { RATE_SESSIONS: `${perMinute}/${Math.ceil(perMinute / 3)}` };
+}
+
+/** Runs the server and restarts it on the same port and database. */
 class Service {
   readonly #config: Config;
   readonly #options: EmulatorOptions;
   readonly #faults: Faults;
-  readonly #wires: Wires;
+  readonly #connections: Connections;
   #texts: readonly string[] | undefined;
+  #turns: readonly ScriptedTurn[] | undefined;
   #idleTimeoutMs: number;
   #server: RunningServer | null = null;
-  /** Restarts and the end come one after the other. */
+  #isStopping = false;
+  /** Restarts and the final stop run one after another. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(config: Config, options: EmulatorOptions, faults: Faults) {
@@ -121,18 +154,34 @@ class Service {
     this.#options = options;
     this.#faults = faults;
     this.#texts = options.texts;
+    this.#turns = options.turns;
     this.#idleTimeoutMs = options.idleTimeoutMs ?? LIMITS.idleTimeoutMs;
-    this.#wires = new Wires(config.port);
+    this.#connections = new Connections(config.port);
   }
 
   say(texts: readonly string[]): void {
     this.#texts = texts;
+    this.#turns = undefined;
+  }
+
+  play(turns: readonly ScriptedTurn[]): void {
+    this.#turns = turns;
+  }
+
+  #script(model: ModelId): Pick<StreamScript, 'texts' | 'turns' | 'shortestMs'> {
+    const script = {
+      texts: this.#texts ?? GREETINGS[model],
+      shortestMs: this.#options.shortestMs ?? 0,
+    };
+    return this.#turns === undefined ? script : { ...script, turns: this.#turns };
   }
 
   restart(change: { idleTimeoutMs?: number } = {}): Promise<void> {
     return this.#inTurn(async () => {
       this.#idleTimeoutMs = change.idleTimeoutMs ?? this.#idleTimeoutMs;
+      this.#isStopping = true;
       await this.#server?.stop({ drainMs: 0 });
+      this.#isStopping = false;
       await this.start();
     });
   }
@@ -140,7 +189,7 @@ class Service {
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#server?.stop({ drainMs: 0 });
-      this.#wires.close();
+      this.#connections.close();
     });
   }
 
@@ -157,14 +206,15 @@ class Service {
   async start(): Promise<void> {
     const { rates } = this.#config;
     const db = createPool({ url: this.#config.databaseUrl });
-    const engine = createScriptedEngine({
-      script: ({ model }) => faultyScript(this.#texts ?? GREETINGS[model], this.#faults),
-      stalledAfterMs: STALLED_AFTER_MS,
-    });
     this.#server = await startServer(this.#config, {
       db,
       log: createLog({ level: this.#config.logLevel }),
-      engine: faultyEngine(engine, this.#faults, (fault) => this.#onStrike(fault)),
+      engine: createFaultyEngine({
+        faults: this.#faults,
+        script: (model) => this.#script(model),
+        onStrike: (fault) => this.#onStrike(fault),
+        isStopping: () => this.#isStopping,
+      }),
       ledger: faultyLedger(createLedger(db), this.#faults, db),
       limiters: faultyLimiters(
         {
@@ -172,7 +222,7 @@ class Service {
           usage: createRateLimiter(rates.usage, systemClock),
           models: createRateLimiter(rates.models, systemClock),
           failedAuthentication: createRateLimiter(rates.failedAuthentication, systemClock),
-          upgrades: createRateLimiter(rates.upgrades, systemClock),
+          failedUpgrades: createRateLimiter(rates.failedUpgrades, systemClock),
           consoleForms: createRateLimiter(rates.consoleForms, systemClock),
         },
         this.#faults,
@@ -185,7 +235,7 @@ class Service {
   }
 
   #onStrike(fault: Fault): void {
-    if (fault.name === 'connection-lost') this.#wires.cut();
+    if (fault.name === 'connection-lost') this.#connections.reset();
     else void this.restart();
   }
 }

@@ -1,72 +1,140 @@
-/** Everything that can be made to go wrong, in the words of a client that must survive it. */
+/** Every fault the emulator can inject, described as the client sees it. */
 export const FAULTS = {
-  'no-credit': 'POST /v1/asr/sessions answers 402 insufficient_credits',
-  'busy-account': 'POST /v1/asr/sessions answers 429 concurrency_limit_exceeded',
-  'rate-limit': 'POST /v1/asr/sessions answers 429 request_rate_exceeded',
-  unavailable: 'POST /v1/asr/sessions answers 503 capacity_exceeded',
+  'no-credit': 'POST /v1/asr/sessions returns 402 insufficient_credits',
+  'busy-account': 'POST /v1/asr/sessions returns 429 concurrency_limit_exceeded',
+  'rate-limit': 'POST /v1/asr/sessions returns 429 request_rate_exceeded',
+  unavailable: 'POST /v1/asr/sessions returns 503 capacity_exceeded',
   'expired-credential': 'the upgrade is refused with 401 session_credential_expired',
-  'engine-crash': 'the recogniser dies after so much audio: error internal_error, close 1011',
-  'engine-hang': 'the recogniser falls silent after so much audio; noticed after 2 s, close 1011',
+  'engine-crash': 'the recogniser dies after MS of audio: error internal_error, close 1011',
+  'engine-hang': 'the recogniser stops after MS of audio; close 1011 follows 2 s later',
   'slow-start': 'the recogniser does not start: error initialization_timeout, close 1013',
-  'slow-engine': 'the recogniser needs so long for each 1.12 s of audio',
-  'engine-pause': 'after so much audio the recogniser takes none until the faults are cleared',
-  restart: 'the server restarts after so much audio: final, error service_restart, close 1012',
-  'connection-lost': 'after so much audio all connections break off without a word (1006)',
+  'slow-engine': 'the recogniser takes MS for each 1.12 s of audio',
+  'engine-pause': 'after MS of audio the recogniser takes no more until the faults are cleared',
+  restart: 'the server restarts after MS of audio: final, error service_restart, close 1012',
+  'connection-lost': 'the connection breaks after MS of audio, without a close frame (1006)',
 } as const;
 
 export type FaultName = keyof typeof FAULTS;
 
 export interface Fault {
   readonly name: FaultName;
-  /** How many requests or streams meet it; then it is over. */
+  /** How many requests or streams meet it. */
   readonly times: number;
-  /** Audio after which it strikes, or for slow-engine the time each chunk takes. */
+  /** Audio after which it happens; for slow-engine the time each chunk takes. */
   readonly ms: number;
 }
 
-/** Without a number: soon after the first words. */
+/** A fault assigned to one stream, which meets it later or not at all. */
+export interface Claim<N extends FaultName = FaultName> {
+  readonly fault: Fault & { readonly name: N };
+  /** The fault happened. */
+  met(): void;
+  /** The stream ended first: the fault waits for the next one. */
+  release(): void;
+}
+
+/** Default for faults after some audio: soon after the first words. */
 const DEFAULT_MS = 1_500;
 const MS_MAX = 600_000;
 const TIMES_MAX = 1_000_000;
 
-/** Which faults are waiting for their victim. */
-export class Faults {
-  #armed: Fault[] = [];
-  #cleared = Promise.withResolvers<void>();
+interface Entry {
+  readonly fault: Fault;
+  left: number;
+  claimed: number;
+}
 
+/** The faults that are armed, and those that clients have met. */
+export class Faults {
+  #entries: Entry[] = [];
+  #met: Fault[] = [];
+  #cleared = new Signal();
+
+  /** Faults that no client has met yet. `times` is how often each is still to happen. */
   get armed(): readonly Fault[] {
-    return this.#armed;
+    return this.#entries.map(({ fault, left }) => ({ ...fault, times: left }));
+  }
+
+  /** Every fault that happened, in order. */
+  get met(): readonly Fault[] {
+    return this.#met;
   }
 
   arm(fault: Fault): void {
-    this.#armed.push(fault);
+    this.#entries.push({ fault, left: fault.times, claimed: 0 });
   }
 
-  clear(): void {
-    this.#armed = [];
+  /** Disarms all faults and returns those that no client had met. */
+  clear(): readonly Fault[] {
+    const unmet = this.armed;
+    this.#entries = [];
     this.#cleared.resolve();
-    this.#cleared = Promise.withResolvers();
+    this.#cleared = new Signal();
+    return unmet;
   }
 
-  /** The next `clear()`, for faults that last until then. */
+  /** Disarms all faults. Throws if one never happened: the test that armed it has tested nothing. */
+  assertAllMet(): void {
+    const unmet = this.clear();
+    if (unmet.length === 0) return;
+    throw new Error(`These faults never happened: ${unmet.map(formatFault).join(', ')}.`);
+  }
+
+  /** Resolves at the next `clear()`, for faults that last until then. */
   get cleared(): Promise<void> {
     return this.#cleared.promise;
   }
 
-  /** The first waiting fault of these kinds; it then waits for one less. */
+  /** Takes the first armed fault of these kinds for a request, which meets it at once. */
   strike<N extends FaultName>(...names: readonly N[]): (Fault & { readonly name: N }) | null {
-    const isMeant = (fault: Fault): fault is Fault & { name: N } =>
-      names.some((name) => name === fault.name);
-    const found = this.#armed.find(isMeant);
-    if (found === undefined) return null;
-    this.#armed = this.#armed
-      .map((fault) => (fault === found ? { ...fault, times: fault.times - 1 } : fault))
-      .filter((fault) => fault.times > 0);
-    return found;
+    const claim = this.claim(...names);
+    claim?.met();
+    return claim?.fault ?? null;
+  }
+
+  /** Assigns the first armed fault of these kinds to a stream. */
+  claim<N extends FaultName>(...names: readonly N[]): Claim<N> | null {
+    const isWanted = (entry: Entry): entry is Entry & { fault: { name: N } } =>
+      entry.left > entry.claimed && names.some((name) => name === entry.fault.name);
+    const entry = this.#entries.find(isWanted);
+    if (entry === undefined) return null;
+    entry.claimed += 1;
+    let isSettled = false;
+    const settle = (work: () => void): void => {
+      if (isSettled) return;
+      isSettled = true;
+      entry.claimed -= 1;
+      work();
+    };
+    return {
+      fault: entry.fault,
+      met: () => settle(() => this.#onMet(entry)),
+      release: () => settle(() => {}),
+    };
+  }
+
+  #onMet(entry: Entry): void {
+    entry.left -= 1;
+    this.#met.push({ ...entry.fault, times: 1 });
+    if (entry.left === 0) this.#entries = this.#entries.filter((each) => each !== entry);
   }
 }
 
-/** From what a person or a test wrote. A sentence when it cannot be meant. */
+/** A promise with its resolve function. Node 20 has no `Promise.withResolvers`. */
+class Signal {
+  readonly promise: Promise<void>;
+  #resolve: (() => void) | undefined;
+
+  constructor() {
+    this.promise = new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  resolve(): void {
+    this.#resolve?.();
+  }
+}
+
+/** Validates a fault from a command line or a request. Returns a problem to show if it is invalid. */
 export function parseFault(input: {
   name: unknown;
   times?: unknown;
@@ -74,24 +142,30 @@ export function parseFault(input: {
 }): Fault | { readonly problem: string } {
   const { name, times = 1, ms = DEFAULT_MS } = input;
   if (!isFaultName(name)) {
-    return { problem: `There is no such fault. There are: ${Object.keys(FAULTS).join(', ')}.` };
+    return { problem: `Unknown fault. Use one of: ${Object.keys(FAULTS).join(', ')}.` };
   }
-  if (!isWhole(times, 1, TIMES_MAX)) return { problem: 'times is a whole number from 1.' };
-  if (!isWhole(ms, 0, MS_MAX)) return { problem: `ms is a whole number from 0 to ${MS_MAX}.` };
+  if (!isWhole(times, 1, TIMES_MAX)) return { problem: 'times must be a whole number from 1.' };
+  if (!isWhole(ms, 0, MS_MAX)) {
+    return { problem: `ms must be a whole number from 0 to ${MS_MAX}.` };
+  }
   return { name, times, ms };
 }
 
-/** `engine-crash`, `engine-crash:3000` (after 3 s of audio), `unavailable*2` (twice), or both. */
+/** Parses `engine-crash`, `engine-crash:3000` (after 3 s of audio), `unavailable*2` (twice), or both. */
 export function parseFaultFlag(flag: string): Fault | { readonly problem: string } {
   const match = /^([a-z-]+)(?::(\d+))?(?:\*(\d+))?$/.exec(flag);
-  if (match === null)
-    return { problem: 'A fault is written NAME, NAME:MS, NAME*TIMES or NAME:MS*TIMES.' };
+  if (match === null) return { problem: 'Write NAME, NAME:MS, NAME*TIMES or NAME:MS*TIMES.' };
   const [, name, ms, times] = match;
   return parseFault({
     name,
     ...(ms === undefined ? {} : { ms: Number(ms) }),
     ...(times === undefined ? {} : { times: Number(times) }),
   });
+}
+
+/** Formats a fault as `parseFaultFlag` reads it. */
+export function formatFault({ name, ms, times }: Fault): string {
+  return `${name}:${ms}${times === 1 ? '' : `*${times}`}`;
 }
 
 function isFaultName(value: unknown): value is FaultName {

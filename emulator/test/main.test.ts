@@ -14,7 +14,7 @@ function run(args: readonly string[]): Promise<{ code: number; out: string; err:
   });
 }
 
-/** What somebody's CI would do, without any of our code: ask for a fault, meet it, see it gone. */
+/** A client without our code, as in someone's CI: arms a fault, meets it, and clears the rest. */
 const VISITOR = `
 const { SVC_BASE_URL, SVC_API_KEY, SVC_EMULATOR_URL } = process.env;
 const ask = async (url, init) => {
@@ -41,7 +41,7 @@ console.log(JSON.stringify(seen));
 process.exit(7);
 `;
 
-test('runs a command with the settings, switches faults at run time, and ends with its status', async () => {
+test('runs a command with the settings, switches faults at run time, and exits with its status', async () => {
   const ports = ['--port', '0', '--control-port', '0'];
   const command = [process.execPath, '--input-type=module', '-e', VISITOR];
   const { code, out } = await run([...ports, '--fault', 'no-credit', '--', ...command]);
@@ -58,26 +58,39 @@ test('runs a command with the settings, switches faults at run time, and ends wi
   expect(code).toBe(7);
 }, 60_000);
 
-test('a fault that does not exist is answered with those that do', async () => {
+test('lists the faults when one is unknown', async () => {
   const { code, err } = await run(['--fault', 'gremlins']);
   expect(code).toBe(2);
-  expect(err).toMatch(/There are: no-credit, /);
+  expect(err).toMatch(/Use one of: no-credit, /);
 });
 
-test.each(['--port', '--control-port'])(
-  'a taken %s is named, and nothing is left',
-  async (flag) => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const address = other.address();
-    const port = String(typeof address === 'object' ? address?.port : address);
-    const { code, err } = await run(['--port', '0', '--control-port', '0', flag, port]);
-    other.close();
-    expect([code, err]).toEqual([2, expect.stringContaining(`Port ${port} is taken.`)]);
-  },
-);
+test.each(['--port', '--control-port'])('names a %s that is in use', async (flag) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const port = String(typeof address === 'object' ? address?.port : address);
+  const { code, err } = await run(['--port', '0', '--control-port', '0', flag, port]);
+  other.close();
+  expect([code, err]).toEqual([2, expect.stringContaining(`Port ${port} is in use.`)]);
+});
 
-test('the help names every fault and has examples', async () => {
+test('--help lists every fault and has examples', async () => {
   const { out } = await run(['--help']);
   expect(out).toMatch(/engine-crash[\s\S]*connection-lost[\s\S]*Examples:/);
+});
+
+test('exits with 1 and names the faults that no client met', async () => {
+  const ports = ['--port', '0', '--control-port', '0'];
+  const faults = ['--fault', 'no-credit*2', '--fault', 'restart:3000'];
+  const command = [process.execPath, '-e', ''];
+  const { code, err } = await run([...ports, ...faults, '--', ...command]);
+  expect(code).toBe(1);
+  expect(err).toContain('Faults that no client met: no-credit:1500*2, restart:3000.');
+  const allowed = await run([...ports, ...faults, '--allow-unmet-faults', '--', ...command]);
+  expect(allowed.code).toBe(0);
+});
+
+test('--version prints the version of the package', async () => {
+  const { code, out } = await run(['--version']);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
 });

@@ -1,12 +1,12 @@
-import type { Pool } from '@svc-asr/server/db.ts';
+import type { Pool } from '@svc-asr/server/platform/db.ts';
 
 const LIFETIME = `interval '61 seconds'`;
 
-/** As if a minute had passed since the session was reserved: it expires for real, and its seconds come back. */
-export async function lapse(owner: Pool, sessionId: string): Promise<void> {
+/** Moves a reserved session a minute into the past. It then expires as usual, and its credit is returned. */
+export async function expireSession(owner: Pool, sessionId: string): Promise<void> {
   const client = await owner.connect();
   try {
-    // Only the owner of the schema may do this, and only with the guards off.
+    // Only the schema's owner may do this, and only with the triggers off.
     await client.query('begin; set local session_replication_role = replica');
     await client.query(
       `update idempotency set expires_at = expires_at - ${LIFETIME} where session_id = $1`,

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 
-/** The connections of one port of this process, so that they can break as networks break: without a word. */
-export class Wires {
+/** The TCP connections of one local port, so that a fault can break them without a close frame. */
+export class Connections {
   readonly #port: number;
   readonly #sockets = new Set<Socket>();
   readonly #onSocket = (message: unknown): void => {
@@ -17,7 +17,7 @@ export class Wires {
     subscribe('net.server.socket', this.#onSocket);
   }
 
-  cut(): void {
+  reset(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
@@ -26,7 +26,7 @@ export class Wires {
   }
 }
 
-/** Of a message on the channels `net.server.socket` and `net.client.socket`. */
+/** Returns the socket of a message on the channels `net.server.socket` and `net.client.socket`. */
 export function socketOf(message: unknown): Socket | null {
   if (typeof message !== 'object' || message === null || !('socket' in message)) return null;
   return message.socket instanceof Socket ? message.socket : null;

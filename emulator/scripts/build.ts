@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { build, transform, type Metafile, type Plugin } from 'esbuild';
+
+/**
+ * Builds the folder to publish: `npm publish emulator/dist/package --provenance`. It holds the emulator and the parts of the
+ * server it runs, each module as JavaScript for Node 20 at its place in the repository, so that paths to data files stay
+ * valid. Third-party packages are dependencies.
+ */
+const ROOT = resolve(import.meta.dirname, '../..');
+const ENTRIES = ['emulator/src/emulator.ts', 'emulator/src/main.ts'];
+const TARGET = 'node20.11';
+/** What the modules read at run time. */
+const DATA = ['server/sql', 'server/package.json', 'engine/proto'];
+/** Packages whose versions are taken for the dependencies. */
+const PACKAGES = ['emulator', 'server', 'engine', 'protocol', 'testing'];
+
+type Inputs = Metafile['inputs'];
+
+export async function buildPackage(out = join(ROOT, 'emulator/dist/package')): Promise<string> {
+  await rm(out, { recursive: true, force: true });
+  const inputs = await findModules();
+  for (const [path, { imports }] of Object.entries(inputs)) {
+    const source = await readFile(join(ROOT, path), 'utf8');
+    const { code } = await transform(source, { loader: 'ts', format: 'esm', target: TARGET });
+    await write(join(out, toJs(path)), withJsImports(code, path, imports));
+  }
+  for (const path of DATA) {
+    await cp(join(ROOT, path), join(out, path), { recursive: true });
+  }
+  await copyFile(join(ROOT, 'llms.txt'), join(out, 'llms.txt'));
+  await copyFile(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
+  await copyFile(join(ROOT, 'emulator/README.md'), join(out, 'README.md'));
+  await writeTypes(out);
+  await write(join(out, 'package.json'), await manifest(inputs));
+  return out;
+}
+
+/** Every module that the entries need, with the paths of its imports. */
+async function findModules(): Promise<Inputs> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ENTRIES,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    outdir: 'unused',
+    write: false,
+    metafile: true,
+    plugins: [thirdPartyIsExternal],
+    logLevel: 'error',
+  });
+  return metafile.inputs;
+}
+
+const thirdPartyIsExternal: Plugin = {
+  name: 'third-party-is-external',
+  setup(context) {
+    context.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || path.startsWith('@svc-asr/') ? undefined : { path, external: true },
+    );
+  },
+};
+
+function withJsImports(code: string, path: string, imports: Inputs[string]['imports']): string {
+  let text = code;
+  for (const { original, path: target, external } of imports) {
+    if (original === undefined || external === true) continue;
+    const found = relative(dirname(path), toJs(target));
+    const specifier = found.startsWith('.') ? found : `./${found}`;
+    text = text.replaceAll(`"${original}"`, `"${specifier}"`);
+  }
+  return text;
+}
+
+/** The public API: the emulator's own declarations, which need no other package. */
+async function writeTypes(out: string): Promise<void> {
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-b', 'emulator'], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
+  for (const name of ['emulator', 'faults']) {
+    const path = join(ROOT, `emulator/dist/src/${name}.d.ts`);
+    const text = await readFile(path, 'utf8');
+    if (/from '(?!\.)/.test(text)) throw new Error(`${path} imports another package.`);
+    await write(
+      join(out, `emulator/src/${name}.d.ts`),
+      text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'").replace(/^\/\/# sourceMappingURL.*$/gm, ''),
+    );
+  }
+}
+
+async function manifest(inputs: Inputs): Promise<string> {
+  const own: Record<string, unknown> = JSON.parse(
+    await readFile(join(ROOT, 'emulator/package.json'), 'utf8'),
+  );
+  const { private: _, scripts: __, devDependencies: ___, ...kept } = own;
+  const published = {
+    ...kept,
+    bin: { 'svc-emulator': './emulator/src/main.js' },
+    exports: {
+      '.': { types: './emulator/src/emulator.d.ts', default: './emulator/src/emulator.js' },
+    },
+    dependencies: await dependencies(inputs),
+    publishConfig: { access: 'public', provenance: true },
+  };
+  return `${JSON.stringify(published, null, 2)}\n`;
+}
+
+async function dependencies(inputs: Inputs): Promise<Record<string, string>> {
+  const versions = new Map<string, string>();
+  for (const room of PACKAGES) {
+    const text = await readFile(join(ROOT, room, 'package.json'), 'utf8');
+    const { dependencies: found = {} }: { dependencies?: Record<string, string> } =
+      JSON.parse(text);
+    for (const [name, version] of Object.entries(found)) versions.set(name, version);
+  }
+  const names = Object.values(inputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ external, path }) => external === true && !isBuiltin(path))
+    .map(({ path }) => packageName(path));
+  const used = [...new Set(names)].toSorted();
+  return Object.fromEntries(
+    used.map((name) => {
+      const version = versions.get(name);
+      if (version === undefined) throw new Error(`No package names the version of ${name}.`);
+      return [name, version];
+    }),
+  );
+}
+
+/** `@scope/name/file` and `name/file` without the file. */
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function toJs(path: string): string {
+  return path.replace(/\.ts$/, '.js');
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+if (import.meta.main) process.stdout.write(`${await buildPackage(process.argv[2])}\n`);

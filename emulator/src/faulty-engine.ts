@@ -1,0 +1,172 @@
+import {
+  createScriptedEngine,
+  TAKEN,
+  type Engine,
+  type EngineStream,
+  type StreamScript,
+} from '@svc-asr/engine';
+import { AUDIO, type ModelId } from '@svc-asr/protocol';
+import type { Claim, Fault, Faults } from './faults.ts';
+
+const STALLED_AFTER_MS = 2_000;
+/** Longer than any stream waits. */
+const NEVER_MS = 600_000;
+
+const SCRIPT_FAULTS = ['engine-crash', 'engine-hang', 'slow-start', 'slow-engine'] as const;
+const STREAM_FAULTS = ['restart', 'connection-lost', 'engine-pause'] as const;
+type ScriptClaim = Claim<(typeof SCRIPT_FAULTS)[number]>;
+type StreamClaim = Claim<(typeof STREAM_FAULTS)[number]>;
+
+export interface FaultyEngineOptions {
+  readonly faults: Faults;
+  readonly script: (model: ModelId) => Pick<StreamScript, 'texts' | 'turns' | 'shortestMs'>;
+  /** Restarts the server or breaks its connections. */
+  readonly onStrike: (fault: Fault) => void;
+  /** Whether the server is stopping: from then on it flushes the streams itself. */
+  readonly isStopping: () => boolean;
+}
+
+/** Creates a scripted engine with the armed faults. A fault that a stream did not reach stays armed. */
+export function createFaultyEngine(options: FaultyEngineOptions): Engine {
+  const { faults } = options;
+  // The scripted engine asks for its script synchronously while `open` is called.
+  let script: StreamScript = { texts: [] };
+  const engine = createScriptedEngine({
+    script: () => script,
+    stalledAfterMs: STALLED_AFTER_MS,
+  });
+  return {
+    describe: (model) => engine.describe(model),
+    health: () => engine.health(),
+    close: () => engine.close(),
+    async open(input) {
+      const scripted = faults.claim(...SCRIPT_FAULTS);
+      script = { ...options.script(input.model), ...faultOf(scripted?.fault) };
+      if (scripted?.fault.name === 'slow-start') scripted.met();
+      const opening = engine.open(input);
+      const stream = await opening.catch((error: unknown) => {
+        scripted?.release();
+        throw error;
+      });
+      const watched = scripted === null ? stream : watching(stream, scripted);
+      const claim = faults.claim(...STREAM_FAULTS);
+      if (claim === null) return watched;
+      return claim.fault.name === 'engine-pause'
+        ? pausing(watched, claim, faults.cleared)
+        : striking(watched, claim, options);
+    },
+  };
+}
+
+function faultOf(fault: ScriptClaim['fault'] | undefined): Partial<StreamScript> {
+  switch (fault?.name) {
+    case 'engine-crash':
+      return { crashAfterSamples: samplesOf(fault) };
+    case 'engine-hang':
+      return { hangAfterSamples: samplesOf(fault) };
+    case 'slow-start':
+      return { openMs: NEVER_MS };
+    case 'slow-engine':
+      return { chunkMs: fault.ms };
+    case undefined:
+      return {};
+  }
+}
+
+/** Reports when a stream reaches its scripted fault. */
+function watching(stream: EngineStream, claim: ScriptClaim): EngineStream {
+  let left = claim.fault.name === 'slow-engine' ? 1 : samplesOf(claim.fault);
+  return wrapped(stream, claim, {
+    write(pcm) {
+      left -= samplesIn(pcm);
+      if (left <= 0) claim.met();
+      return stream.write(pcm);
+    },
+  });
+}
+
+/** Accepts no audio and answers no flush after the fault, so that the stream cannot end before it. */
+function striking(
+  stream: EngineStream,
+  claim: StreamClaim,
+  { onStrike, isStopping }: FaultyEngineOptions,
+): EngineStream {
+  let left = samplesOf(claim.fault);
+  let heldFlushes = 0;
+  let end: (() => void) | undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  return wrapped(stream, claim, {
+    async write(pcm) {
+      const before = left;
+      left -= samplesIn(pcm);
+      if (before > 0 && left <= 0) {
+        claim.met();
+        queueMicrotask(() => onStrike(claim.fault));
+      }
+      await stream.write(pcm);
+      if (left <= 0) await ended;
+    },
+    flush() {
+      heldFlushes += 1;
+      if (left <= 0 && !isStopping()) return;
+      for (; heldFlushes > 0; heldFlushes -= 1) stream.flush();
+    },
+    close() {
+      end?.();
+      return stream.close();
+    },
+  });
+}
+
+/** After the given amount of audio, further audio, flushes and resets wait in order for the end of the pause. */
+function pausing(stream: EngineStream, claim: StreamClaim, pauseOver: Promise<void>): EngineStream {
+  let left = samplesOf(claim.fault);
+  const inTurn = (): Promise<void> => (left > 0 ? TAKEN : pauseOver);
+  return wrapped(stream, claim, {
+    async write(pcm) {
+      const turn = inTurn();
+      left -= samplesIn(pcm);
+      if (left <= 0) claim.met();
+      await turn;
+      await stream.write(pcm);
+    },
+    flush: () => void inTurn().then(() => stream.flush()),
+    reset: () => void inTurn().then(() => stream.reset()),
+  });
+}
+
+/** Returns the stream with some methods replaced. On close, a fault that was not reached is armed again. */
+function wrapped(
+  stream: EngineStream,
+  claim: Claim,
+  replaced: Partial<Pick<EngineStream, 'write' | 'flush' | 'reset' | 'close'>>,
+): EngineStream {
+  const close = replaced.close ?? (() => stream.close());
+  const createDetector = stream.createDetector?.bind(stream);
+  return {
+    ...(createDetector === undefined ? {} : { createDetector }),
+    chunkSamples: stream.chunkSamples,
+    events: stream.events,
+    get build() {
+      return stream.build;
+    },
+    get recogniser() {
+      return stream.recogniser;
+    },
+    write: replaced.write ?? ((pcm) => stream.write(pcm)),
+    flush: replaced.flush ?? (() => stream.flush()),
+    reset: replaced.reset ?? (() => stream.reset()),
+    close() {
+      claim.release();
+      return close();
+    },
+  };
+}
+
+function samplesIn(pcm: Uint8Array): number {
+  return pcm.byteLength / AUDIO.bytesPerSample;
+}
+
+function samplesOf(fault: Fault): number {
+  return Math.max(1, (fault.ms * AUDIO.sampleRateHz) / 1000);
+}
