@@ -6,7 +6,7 @@ import type { Plugin } from 'vite';
 
 const COMPRESSIBLE = /\.(html|js|css|svg|json|txt)$/;
 
-/** Writes a .br and a .gz beside every text file, so that serving costs no processor time. */
+/** Writes .br and .gz files next to every text file, so that serving them needs no CPU time. */
 export function precompress(): Plugin {
   return {
     name: 'precompress',

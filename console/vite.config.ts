@@ -22,7 +22,7 @@ export default defineConfig({
   },
 });
 
-/** The public page is finished HTML: a cheap phone shows it before any script has arrived. */
+/** Inserts the public page as static HTML, so that slow phones can show it before any script loads. */
 function publicPages(): Plugin {
   return {
     name: 'public-pages',
@@ -36,7 +36,7 @@ function publicPages(): Plugin {
   };
 }
 
-/** Served as a file of its own, because the page's policy allows no script made on the fly. */
+/** Emits the worklet as a file, because the content security policy forbids scripts created at run time. */
 function microphoneWorklet(): Plugin {
   return {
     name: 'microphone-worklet',

@@ -1,6 +1,6 @@
 import type { ErrorBody } from '@svc-asr/protocol';
 
-/** An answer that was not a success, with a stable code to explain it by. */
+/** A failed request, with a stable code to look up the message by. */
 export class ConsoleApiError extends Error {
   readonly code: string;
   readonly requestId: string | null;
@@ -20,22 +20,22 @@ export function post<T>(path: string, body: unknown = {}): Promise<T> {
   return call<T>('POST', path, body);
 }
 
-async function call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+async function call<T>(method: 'GET' | 'POST', path: string, payload?: unknown): Promise<T> {
   const response = await fetch(`/console-api${path}`, {
     method,
     credentials: 'same-origin',
     cache: 'no-store',
-    ...(body === undefined
+    ...(payload === undefined
       ? {}
-      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(payload) }),
   }).catch((cause: unknown) => {
     throw new ConsoleApiError({ code: 'offline', message: String(cause), requestId: null });
   });
-  const answer: T | ErrorBody | null = await response.json().catch(() => null);
-  if (answer !== null && isErrorBody(answer)) {
-    throw new ConsoleApiError({ ...answer.error, requestId: answer.error.request_id });
+  const body: T | ErrorBody | null = await response.json().catch(() => null);
+  if (body !== null && isErrorBody(body)) {
+    throw new ConsoleApiError({ ...body.error, requestId: body.error.request_id });
   }
-  if (response.ok && answer !== null) return answer;
+  if (response.ok && body !== null) return body;
   throw new ConsoleApiError({ code: 'offline', message: response.statusText, requestId: null });
 }
 

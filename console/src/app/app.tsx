@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import type { Me } from '@svc-asr/protocol/console.ts';
 import { ErrorNotice } from '../design/feedback.tsx';
 import { Logo } from '../design/icons.tsx';
+import { InvitationsScreen } from '../screens/invitations-screen.tsx';
 import { KeysScreen } from '../screens/keys/keys-screen.tsx';
 import { NotFoundScreen } from '../screens/not-found-screen.tsx';
 import { OverviewScreen } from '../screens/overview/overview-screen.tsx';
@@ -12,9 +13,10 @@ import { navigate, usePath } from './router.tsx';
 import { Shell } from './shell.tsx';
 import { useLoad } from './use-load.ts';
 
-// What few visits need comes when it is needed.
+// Rarely visited screens load on demand.
 const PlaygroundScreen = lazy(() => import('../screens/playground/playground-screen.tsx'));
 const SettingsScreen = lazy(() => import('../screens/settings/settings-screen.tsx'));
+const ActivityScreen = lazy(() => import('../screens/activity-screen.tsx'));
 const OperatorScreen = lazy(() => import('../screens/operator-screen.tsx'));
 
 export function App() {
@@ -24,7 +26,7 @@ export function App() {
   const preferred = me?.language;
   useEffect(() => {
     if (preferred !== undefined) choose(preferred);
-    // Only what the server says may choose here; the user's own choice is saved there first.
+    // Follows only the server's value. A choice made by the user is saved on the server first.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [preferred]);
 
@@ -43,22 +45,30 @@ export function App() {
       );
     case 'ready':
       return (
-        <Shell me={load.data} onSignedOut={() => void reload()}>
+        <Shell me={load.data} onChanged={() => void reload()}>
           <Suspense fallback={<div className="skeleton h-40" />}>
-            <Screen me={load.data} onErased={() => void reload()} />
+            <Screen key={load.data.account?.id} me={load.data} onChanged={reload} />
           </Suspense>
         </Shell>
       );
   }
 }
 
-function Screen({ me, onErased }: { me: Me; onErased: () => void }): ReactNode {
+function Screen({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }): ReactNode {
   const path = usePath();
+  async function gone(): Promise<void> {
+    await onChanged();
+    navigate('/app');
+  }
+  if (path === '/app/waitlist' && me.operator) return <OperatorScreen />;
+  if (me.account === null || path === '/app/invitations') {
+    return <InvitationsScreen me={me} onChanged={onChanged} />;
+  }
   if (path === '/app') return <OverviewScreen />;
   if (path === '/app/keys') return <KeysScreen me={me} />;
   if (path === '/app/playground') return <PlaygroundScreen />;
-  if (path === '/app/settings') return <SettingsScreen me={me} onErased={onErased} />;
-  if (path === '/app/waitlist' && me.operator) return <OperatorScreen />;
+  if (path === '/app/settings') return <SettingsScreen me={me} onGone={() => void gone()} />;
+  if (path === '/app/activity' && me.account.role === 'owner') return <ActivityScreen />;
   if (path === '/app/sign-in') return <OverviewScreen />;
   return <NotFoundScreen />;
 }

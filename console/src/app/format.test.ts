@@ -11,15 +11,15 @@ test.each([
   [120_000, '2 min'],
   [3_600_000, '1 h'],
   [7_384_000, '2 h 3 min'],
-])('%i ms of audio reads "%s"', (ms, text) => {
+])('formats %i ms of audio as "%s"', (ms, text) => {
   expect(formatAudio(ms, en)).toBe(text);
 });
 
-test('audio time in Swahili names its units first', () => {
+test('puts the unit before the number in Swahili', () => {
   expect(formatAudio(61_000, sw)).toBe('dak 1 sek 01');
 });
 
-test('"ago" is counted against the clock of the server', () => {
+test('computes relative times from the server clock', () => {
   const now = '2027-01-01T12:00:00Z';
   expect(formatAgo({ at: '2027-01-01T11:57:00Z', now, language: 'en' })).toBe('3 min. ago');
 });

@@ -1,7 +1,7 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import type { Texts } from '../texts/en.ts';
 
-/** Audio time as people say it: "4.2 s", "1 min 05 s", "2 h 03 min". */
+/** Formats audio time: "4.2 s", "1 min 05 s", "2 h 3 min". */
 export function formatAudio(ms: number, texts: Pick<Texts, 'time'>): string {
   const { hours, minutes, seconds } = texts.time;
   if (ms < 60_000) {
@@ -23,7 +23,7 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
-/** "3 minutes ago", against the server's clock rather than the device's. */
+/** Formats a relative time such as "3 min. ago", using the server's clock and not the device's. */
 export function formatAgo(input: { at: string; now: string; language: ConsoleLanguage }): string {
   const ms = Date.parse(input.at) - Date.parse(input.now);
   const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= size) ?? ['second', 1_000];

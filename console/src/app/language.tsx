@@ -2,7 +2,7 @@ import { createContext, useContext, useEffect, useState, type ReactNode } from '
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import { en, type Texts } from '../texts/en.ts';
 import { sw } from '../texts/sw.ts';
-import { remember, recall } from './memory.ts';
+import { readPreference, savePreference } from './preferences.ts';
 
 const TEXTS: Record<ConsoleLanguage, Texts> = { en, sw };
 
@@ -18,7 +18,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
     document.documentElement.lang = language;
   }, [language]);
   function choose(next: ConsoleLanguage): void {
-    remember('language', next);
+    savePreference('language', next);
     setLanguage(next);
   }
   return <LanguageContext value={{ language, choose }}>{children}</LanguageContext>;
@@ -33,6 +33,6 @@ export function useTexts(): Texts {
 }
 
 function firstLanguage(): ConsoleLanguage {
-  const known = recall('language') ?? navigator.language.slice(0, 2);
+  const known = readPreference('language') ?? navigator.language.slice(0, 2);
   return known === 'sw' ? 'sw' : 'en';
 }

@@ -6,35 +6,51 @@ import type {
 import type { PasskeyList } from '@svc-asr/protocol/console.ts';
 import { ConsoleApiError, post } from './api.ts';
 
-/** Browsers without passkeys are not offered any. */
+/** Returns whether this browser supports passkeys. */
 export function canUsePasskeys(): boolean {
   return typeof PublicKeyCredential === 'function';
 }
 
-/** Asks this device for a new passkey and leaves its public half with the server. */
+/** Creates a passkey on this device and stores its public key on the server. */
 export async function addPasskey(name: string): Promise<PasskeyList> {
   const optionsJSON = await post<PublicKeyCredentialCreationOptionsJSON>('/passkeys/options');
-  const { startRegistration } = await library();
-  const credential = await startRegistration({ optionsJSON }).catch(explain);
+  const { startRegistration } = await loadWebAuthn();
+  const credential = await startRegistration({ optionsJSON }).catch(throwConsoleError);
   return post<PasskeyList>('/passkeys', { name, credential });
 }
 
 export async function signInWithPasskey(): Promise<void> {
   const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>('/sign-in/passkey/options');
-  const { startAuthentication } = await library();
-  const credential = await startAuthentication({ optionsJSON }).catch(explain);
+  const { startAuthentication } = await loadWebAuthn();
+  const credential = await startAuthentication({ optionsJSON }).catch(throwConsoleError);
   await post('/sign-in/passkey', { credential });
 }
 
-/** A few kilobytes that come when somebody reaches for a passkey. */
-function library(): Promise<typeof WebAuthn> {
+/** Runs an operator's action. If the server asks for it, the operator confirms with their passkey first. */
+export async function withConfirmation(action: () => Promise<unknown>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (!(error instanceof ConsoleApiError) || error.code !== 'confirm_first') throw error;
+    const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>(
+      '/operator/confirm/options',
+    );
+    const { startAuthentication } = await loadWebAuthn();
+    const credential = await startAuthentication({ optionsJSON }).catch(throwConsoleError);
+    await post('/operator/confirm', { credential });
+    await action();
+  }
+}
+
+/** Loads the WebAuthn library on first use. */
+function loadWebAuthn(): Promise<typeof WebAuthn> {
   return import('@simplewebauthn/browser').catch((cause: unknown) => {
     throw new ConsoleApiError({ code: 'offline', message: String(cause), requestId: null });
   });
 }
 
-/** What a device says when it does not sign, as one of the console's own sentences. */
-function explain(error: unknown): never {
+/** Maps a WebAuthn error to one of the console's error codes. */
+function throwConsoleError(error: unknown): never {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const code = name === 'InvalidStateError' ? 'passkey_known' : 'passkey_unused';
   throw new ConsoleApiError({ code, message, requestId: null });

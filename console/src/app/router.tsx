@@ -1,6 +1,6 @@
 import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from 'react';
 
-/** The few paths of the console need no library: the address bar is the state. */
+/** A minimal router. The URL is the only state. */
 const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {

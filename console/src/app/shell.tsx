@@ -17,18 +17,23 @@ const PATHS: Record<Place, string> = {
   operator: '/app/waitlist',
 };
 
-/** A side bar where there is room, a bar of tabs at the thumb where there is not. */
-export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactNode }) {
+const INVITATIONS = '/app/invitations';
+
+/** The page layout: a sidebar on wide screens, a tab bar at the bottom on phones. */
+export function Shell(props: { me: Me; onChanged: () => void; children: ReactNode }) {
   const texts = useTexts();
   const path = usePath();
   const main = useRef<HTMLElement>(null);
   const opened = useRef(path);
   useEffect(() => {
-    // A new page begins at its top for a screen reader too; the first one is left to the browser.
+    // Moves focus to the top of each new page for screen readers. The browser handles the first page.
     if (opened.current !== path) main.current?.focus();
     opened.current = path;
   }, [path]);
-  const places = PLACES.filter((place) => place !== 'operator' || props.me.operator);
+  const { me } = props;
+  const places = PLACES.filter((place) =>
+    place === 'operator' ? me.operator : me.account !== null,
+  );
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
       <a
@@ -41,7 +46,9 @@ export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactN
         <div className="flex md:px-2">
           <Logo />
         </div>
+        {/* A person without an account has nowhere to go yet. */}
         <nav
+          hidden={places.length === 0}
           aria-label={texts.nav.label}
           className="fixed inset-x-0 bottom-0 z-10 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:static md:mt-6 md:grow md:flex-col md:gap-1 md:border-0 md:bg-transparent"
         >
@@ -55,7 +62,7 @@ export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactN
             />
           ))}
         </nav>
-        <Person me={props.me} onSignedOut={props.onSignedOut} />
+        <Person me={me} onChanged={props.onChanged} />
       </header>
       <div className="min-w-0 md:min-h-dvh md:border-l md:border-line">
         <main
@@ -64,9 +71,18 @@ export function Shell(props: { me: Me; onSignedOut: () => void; children: ReactN
           tabIndex={-1}
           className="mx-auto w-full max-w-5xl px-4 pt-6 pb-28 outline-none sm:px-8 md:pt-10 md:pb-16"
         >
-          {!props.me.account.active && (
+          {me.account?.active === false && (
             <div className="mb-6">
               <Notice tone="warn">{texts.nav.inactive}</Notice>
+            </div>
+          )}
+          {me.account !== null && me.invitations > 0 && path !== INVITATIONS && (
+            <div className="mb-6">
+              <Notice tone="info">
+                <Link href={INVITATIONS} className="underline underline-offset-4">
+                  {texts.nav.invited}
+                </Link>
+              </Notice>
             </div>
           )}
           {props.children}
@@ -89,7 +105,7 @@ function NavLink(props: { href: string; icon: IconName; label: string; current: 
   );
 }
 
-function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
+function Person({ me, onChanged }: { me: Me; onChanged: () => void }) {
   const texts = useTexts();
   const [theme, setTheme] = useState(currentTheme);
   return (
@@ -118,6 +134,7 @@ function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
         className="overlay absolute top-12 right-0 z-20 grid w-64 gap-4 p-4 md:top-auto md:right-auto md:bottom-14 md:left-0 outline-none"
       >
         <p className="truncate text-sm text-ink-2">{me.email}</p>
+        <AccountChoice me={me} onChanged={onChanged} />
         <label className="grid gap-1.5 text-sm font-medium">
           {texts.nav.theme}
           <select
@@ -142,12 +159,43 @@ function Person({ me, onSignedOut }: { me: Me; onSignedOut: () => void }) {
         <button
           type="button"
           className="button button-secondary"
-          onClick={() => void post('/sign-out').finally(onSignedOut)}
+          onClick={() => void post('/sign-out').finally(onChanged)}
         >
           <Icon name="signOut" size={18} />
           {texts.nav.signOut}
         </button>
+        <button
+          type="button"
+          className="button button-secondary"
+          onClick={() => void post('/sign-out-everywhere').finally(onChanged)}
+        >
+          {texts.nav.signOutEverywhere}
+        </button>
       </div>
     </details>
+  );
+}
+
+/** For people who belong to several accounts. */
+function AccountChoice({ me, onChanged }: { me: Me; onChanged: () => void }) {
+  const texts = useTexts();
+  if (me.accounts.length < 2) return null;
+  return (
+    <label className="grid gap-1.5 text-sm font-medium">
+      {texts.nav.account}
+      <select
+        className="input select"
+        value={me.account?.id}
+        onChange={(event) =>
+          void post('/accounts/switch', { account_id: event.target.value }).finally(onChanged)
+        }
+      >
+        {me.accounts.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

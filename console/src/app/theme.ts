@@ -1,10 +1,10 @@
-import { recall, remember } from './memory.ts';
+import { readPreference, savePreference } from './preferences.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 export function currentTheme(): Theme {
-  const stored = recall('theme');
+  const stored = readPreference('theme');
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
@@ -14,6 +14,6 @@ export function applyTheme(theme: Theme): void {
 }
 
 export function chooseTheme(theme: Theme): void {
-  remember('theme', theme);
+  savePreference('theme', theme);
   applyTheme(theme);
 }

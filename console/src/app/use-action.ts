@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Something the user set going: busy while it runs, and its error afterwards. Two clicks are one action. */
+/** Runs an action started by the user and tracks whether it is busy and its error. Ignores clicks while busy. */
 export function useAction<A extends unknown[]>(action: (...args: A) => Promise<void>) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);

@@ -6,11 +6,11 @@ export type Load<T> =
   | { state: 'error'; error: unknown }
   | { state: 'ready'; data: T };
 
-/** Loads one address. A reload keeps showing what was there until the new answer has come. */
+/** Loads one path. Keeps showing the old data until a reload finishes. */
 export function useLoad<T>(path: string): {
   load: Load<T>;
   reload: () => Promise<void>;
-  /** For a clock: an answer that does not come takes nothing off the screen. */
+  /** Like reload, but keeps the old data if the request fails. For polling. */
   refresh: () => Promise<void>;
   set: (data: T) => void;
 } {

@@ -4,7 +4,7 @@ import { Button } from './controls.tsx';
 import { ErrorNotice } from './feedback.tsx';
 import { Dialog } from './surfaces.tsx';
 
-/** Asks once more before something that others will feel. Cancel comes first, so Enter is never the harm. */
+/** Asks for confirmation. Cancel has the focus first, so that Enter is harmless. */
 export function ConfirmDialog(props: {
   title: string;
   lead: string;

@@ -17,7 +17,7 @@ type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   busy?: boolean;
 };
 
-/** While busy it keeps its place and its focus; the click is ignored by useAction. */
+/** A button. It keeps its size and focus while busy; useAction ignores clicks. */
 export function Button({
   kind = 'secondary',
   icon,
@@ -47,7 +47,7 @@ function Spinner() {
   );
 }
 
-/** Label, control, hint and error, tied together for those who cannot see that they are. */
+/** Label, control, hint and error, linked for screen readers. */
 export function Field(props: {
   label: string;
   hint?: string;
@@ -86,7 +86,7 @@ type TextFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> & 
   onChange: (text: string) => void;
 };
 
-/** One line of text with its label. */
+/** A labelled single-line text input. */
 export function TextField({ label, hint, error, onChange, className, ...rest }: TextFieldProps) {
   return (
     <Field label={label} {...(hint === undefined ? {} : { hint })} error={error ?? null}>
@@ -103,7 +103,7 @@ export function TextField({ label, hint, error, onChange, className, ...rest }: 
   );
 }
 
-/** A few choices side by side, one of them chosen: radio buttons that look like one control. */
+/** A segmented control made of radio buttons. */
 export function Choice<T extends string>(props: {
   label: string;
   value: T;

@@ -28,7 +28,7 @@ export function Notice({ tone, children }: { tone: Tone; children: ReactNode }) 
   );
 }
 
-/** What went wrong, in the reader's language; unless they can mend it themselves, with the number support will ask for. */
+/** Shows an error in the user's language, with the request id unless the user can fix it. */
 export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const texts = useTexts();
   if (error === null) return null;
@@ -90,7 +90,7 @@ export function Empty(props: {
   );
 }
 
-/** A card that is still to come. */
+/** Placeholder for a card that is loading. */
 export function CardSkeleton({ rows }: { rows: number }) {
   return (
     <div className="card grid content-start gap-4 p-5 sm:p-6">
@@ -104,7 +104,7 @@ function RowSkeletons({ rows }: { rows: number }) {
   return Array.from({ length: rows }, (_, row) => <div key={row} className="skeleton h-9" />);
 }
 
-/** The three states of anything that loads. The skeleton has the shape of what replaces it. */
+/** Shows a skeleton while loading, an error with a retry button, or the loaded content. */
 export function Loaded<T>(props: {
   load: Load<T>;
   skeleton?: ReactNode;

@@ -1,4 +1,4 @@
-/** Line icons on a 20 px grid, drawn for this console. They decorate; the words beside them carry the meaning. */
+/** Line icons on a 20 px grid. They are decorative; the text next to them carries the meaning. */
 const PATHS = {
   overview: 'M3.5 16.5v-6M8 16.5v-12M12.5 16.5v-8M17 16.5v-10',
   keys: 'M11.8 8.2a3.7 3.7 0 1 0-2 2l1.4 1.4h2v2h2v2h2.3v-2.9l-5.7-4.5ZM6.6 6.6h.01',

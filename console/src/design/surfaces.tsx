@@ -50,17 +50,17 @@ export function PageHead(props: { title: string; lead?: string; children?: React
   );
 }
 
-/** The browser's own dialog: it traps focus, answers Escape and gives focus back. */
+/** A native dialog, which traps focus, closes on Escape and restores focus. */
 export function Dialog(props: {
   title: string;
   onClose: () => void;
-  /** False while closing would lose something, such as a key shown once. */
+  /** False if closing would lose data, such as a key that is shown once. */
   dismissible?: boolean;
   children: ReactNode;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the element goes, not after: only an open dialog that closes gives focus back.
+  // Close before the element is removed: only closing an open dialog restores focus.
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
@@ -104,7 +104,7 @@ export function CopyButton({ text, onCode }: { text: string; onCode?: boolean })
   );
 }
 
-/** Code to take away. It scrolls sideways inside itself, by keyboard too. */
+/** A code block with a copy button. It scrolls horizontally, also by keyboard. */
 export function CodeBlock(props: { code: string; label: string; syntax: 'TypeScript' | 'Shell' }) {
   const { code, label } = props;
   return (

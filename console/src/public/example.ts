@@ -1,11 +1,11 @@
 import type { ModelId } from '@svc-asr/protocol';
 
-/** A recording that the public page plays, with what the service answered. */
+/** A recording on the public page, with the service's output. */
 export interface Example {
   readonly model: ModelId;
   readonly audio: string;
   readonly durationMs: number;
-  /** Loudness along the recording, 0 to 100. */
+  /** Loudness over time, 0 to 100. */
   readonly envelope: readonly number[];
   readonly words: readonly {
     readonly text: string;

@@ -3,7 +3,7 @@ import type { Example } from './example.ts';
 import { EXAMPLES } from './examples.ts';
 import { PUBLIC_TEXTS, type PublicTexts } from './texts.ts';
 
-/** The public page as finished HTML, made at build time from constants: nothing in it comes from a user. */
+/** Returns the public page as HTML. It is rendered at build time from constants, so it contains no user input. */
 export function renderPublicPage(language: ConsoleLanguage): string {
   const texts = PUBLIC_TEXTS[language];
   return `
@@ -13,7 +13,7 @@ export function renderPublicPage(language: ConsoleLanguage): string {
       <main id="main">
         ${hero(texts)}
         ${how(texts)}
-        ${promises(texts)}
+        ${guarantees(texts)}
         ${price(texts)}
         ${waitlist(texts, language)}
       </main>
@@ -63,7 +63,7 @@ function hero(texts: PublicTexts): string {
     </section>`;
 }
 
-/** Without script the whole transcript simply stands there; with it, the words come as they were heard. */
+/** Shows the whole transcript without JavaScript. With it, words appear as the recording plays. */
 function player(example: Example, { example: texts }: PublicTexts): string {
   const width = 100 / example.envelope.length;
   const bars = example.envelope
@@ -117,23 +117,23 @@ function how({ how: texts }: PublicTexts): string {
     </section>`;
 }
 
-const SAID = EXAMPLES[0]?.words.map(({ text }) => text) ?? [];
+const WORDS = EXAMPLES[0]?.words.map(({ text }) => text) ?? [];
 const EXCHANGE = `<span class="code-dim">$</span> curl https://…/v1/asr/sessions -H "Authorization: Bearer $SVC_API_KEY" \\
     -H "Content-Type: application/json" -d '{"model":"svc-asr-kikuyu-v1"}'
 
 <span class="code-dim">→</span> { "websocket_url": "wss://…", "websocket_protocols": ["svc.realtime.v1", "svc.auth.…"],
     "expires_at": "…", "credits": { "reserved": 60, "remaining": 3540 } }
 
-<span class="code-dim">←</span> {"type":"delta","text":"<span class="code-bright">${SAID.slice(0, 2).join(' ')}</span>"}
-<span class="code-dim">←</span> {"type":"final","text":"<span class="code-bright">${SAID.join(' ')}</span>","billable_ms":3000}`;
+<span class="code-dim">←</span> {"type":"delta","text":"<span class="code-bright">${WORDS.slice(0, 2).join(' ')}</span>"}
+<span class="code-dim">←</span> {"type":"final","text":"<span class="code-bright">${WORDS.join(' ')}</span>","billable_ms":3000}`;
 
-function promises({ promises: texts }: PublicTexts): string {
+function guarantees({ guarantees: texts }: PublicTexts): string {
   const list = texts.list
     .map(
-      (promise) => `
+      (guarantee) => `
         <li>
-          <h3 class="text-base">${promise.title}</h3>
-          <p class="mt-1.5 text-ink-2">${promise.text}</p>
+          <h3 class="text-base">${guarantee.title}</h3>
+          <p class="mt-1.5 text-ink-2">${guarantee.text}</p>
         </li>`,
     )
     .join('');

@@ -1,4 +1,4 @@
-/** Plays a recorded example while its transcript grows, as it grew when the service heard it. */
+/** Plays the recorded examples and reveals their words at the times the service returned them. */
 export function startPlayers(): void {
   for (const player of document.querySelectorAll<HTMLElement>('[data-player]')) startPlayer(player);
 }

@@ -1,6 +1,6 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 
-/** The words of the public page. */
+/** The texts of the public page. The Swahili ones were not reviewed by a native speaker. */
 const en = {
   other: { label: 'Kiswahili', href: '/sw', code: 'sw' },
   nav: {
@@ -11,8 +11,8 @@ const en = {
     signIn: 'Sign in',
     join: 'Join the waitlist',
   },
-  title: 'Kikuyu and Dholuo, written while they are spoken.',
-  lead: 'A speech recognition API for two languages that the large services leave out. Stream audio in; live transcripts come back, word by word.',
+  title: 'Live transcripts for Kikuyu and Dholuo.',
+  lead: 'A speech recognition API for two languages that large services leave out. Stream audio and get live transcripts back, word by word.',
   example: {
     title: 'A recording and its live transcript',
     play: 'Play',
@@ -22,75 +22,75 @@ const en = {
       'svc-asr-kikuyu-v1': 'How are you? I am glad to see you.',
       'svc-asr-dholuo-v1': 'Thank you very much for the help you gave me.',
     },
-    note: 'A synthetic voice. The words and their times are what the service answered.',
+    note: 'A synthetic voice. The words and times are the actual output of the service.',
   },
   how: {
     title: 'Two calls. One key that never leaves your server.',
     steps: [
       {
-        title: 'Your server reserves',
-        text: 'One POST with your API key holds audio credit and returns an address and a credential that works once, for 60 seconds.',
+        title: 'Your server creates a session',
+        text: 'One POST request with your API key reserves audio credit and returns a URL and a credential that works once, for 60 seconds.',
       },
       {
         title: 'Your user speaks',
-        text: 'A phone, a page or a call opens the address and streams 16 kHz PCM. Transcripts arrive while the sentence is still being said.',
+        text: 'A phone, web page or call opens the URL and streams 16 kHz PCM. Transcripts arrive while the sentence is still being spoken.',
       },
       {
-        title: 'You pay for what was heard',
-        text: 'The last message is a receipt. What was not used is back on your account before the socket has closed.',
+        title: 'You pay for accepted audio',
+        text: 'The last message is a receipt. Unused credit is back in your account before the connection closes.',
       },
     ],
   },
-  promises: {
-    title: 'Made for the bill, the bad line and the auditor.',
+  guarantees: {
+    title: 'Built for clear bills, bad connections and audits.',
     list: [
       {
-        title: 'Nothing charged by mistake',
-        text: 'Failures of ours cost nothing. Every session in your console says why it cost what it cost.',
+        title: 'Accurate billing',
+        text: 'Our failures are free. Your console explains the price of every session.',
       },
       {
-        title: 'No silent close',
-        text: 'Before a stream ends early, a message says what happened, whether to retry, and what to do.',
+        title: 'Every close has a reason',
+        text: 'If a stream ends early, a message first says what happened, whether to retry, and what to do.',
       },
       {
-        title: 'Nothing kept',
-        text: 'No audio and no transcript is stored. We keep when, which model, how long.',
+        title: 'Nothing stored',
+        text: 'We never store audio or transcripts, only the time, model and length of each session.',
       },
       {
         title: 'ĩ and ũ are letters',
-        text: 'Transcripts come with proper Gĩkũyũ spelling, ready for search and for reading.',
+        text: 'Transcripts use proper Gĩkũyũ spelling, ready to read and search.',
       },
     ],
   },
   price: {
     title: 'Priced in audio time',
-    lead: 'One second of audio that we accepted uses one second of credit, rounded up once per session. Silence you do not send is free.',
-    head: ['What happens', 'What it uses'],
+    lead: "One second of accepted audio uses one second of credit, rounded up once per session. Silence that you don't send is free.",
+    head: ['Event', 'Credit used'],
     rows: [
-      ['A session in which 41.3 s of audio arrived', '42 s'],
-      ['A session that nobody connected to', '0 s'],
+      ['A session with 41.3 s of audio', '42 s'],
+      ['A session without a client', '0 s'],
       ['A session that failed on our side', '0 s'],
       ['Waiting for your user to speak', '0 s'],
     ],
-    foot: 'Approved developers start with audio credit to build with.',
+    foot: 'Approved developers start with audio credit.',
   },
   waitlist: {
     title: 'Join the waitlist',
-    lead: 'We approve developers a few at a time. You get an e-mail with the way in.',
-    email: 'E-mail address',
+    lead: 'We approve developers a few at a time. You will get an email with sign-in instructions.',
+    email: 'Email address',
     use: 'What will you build? (optional)',
     send: 'Join the waitlist',
     sending: 'Sending',
-    done: 'Thank you. If this address is new to us, it is on the list now; we write when it is your turn.',
-    invalid: 'Enter an e-mail address, such as name@example.com.',
-    failed: 'That did not arrive. Check your connection and try again.',
-    busy: 'Too many requests from here. Try again in a few minutes.',
+    done: "Thank you. If this address is new to us, it is now on the list. We'll email you when it's your turn.",
+    invalid: 'Enter an email address, such as name@example.com.',
+    failed: 'Your request could not be sent. Check your connection and try again.',
+    busy: 'Too many requests. Try again in a few minutes.',
     script: 'This form needs JavaScript.',
-    privacy: 'We use your address to answer this request and for nothing else.',
+    privacy: 'We use your address only to answer this request.',
   },
   foot: {
     honest:
-      'The weights that ship with this service were trained on synthetic speech only. They show how it works; they are not yet fit for real voices.',
+      'The bundled models were trained on synthetic speech only. They show how the service works and are not yet suitable for real voices.',
   },
 };
 export type PublicTexts = typeof en;
@@ -105,7 +105,7 @@ const sw: PublicTexts = {
     signIn: 'Ingia',
     join: 'Jiunge na orodha',
   },
-  title: 'Gĩkũyũ na Dholuo, yakiandikwa yanaposemwa.',
+  title: 'Gĩkũyũ na Dholuo, zikiandikwa zinaposemwa.',
   lead: 'API ya kutambua usemi kwa lugha mbili ambazo huduma kubwa huziacha. Tuma sauti; maandishi hurudi papo hapo, neno kwa neno.',
   example: {
     title: 'Sauti iliyorekodiwa na maandishi yake ya papo hapo',
@@ -135,7 +135,7 @@ const sw: PublicTexts = {
       },
     ],
   },
-  promises: {
+  guarantees: {
     title: 'Imetengenezwa kwa ajili ya bili, mtandao dhaifu na mkaguzi.',
     list: [
       {

@@ -1,17 +1,20 @@
 import { useState } from 'react';
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { WaitlistEntry, WaitlistPage } from '@svc-asr/protocol/console.ts';
 import { post } from '../app/api.ts';
 import { formatDate } from '../app/format.ts';
 import { useLanguage, useTexts } from '../app/language.tsx';
+import { withConfirmation } from '../app/passkeys.ts';
 import { useAction } from '../app/use-action.ts';
 import { useLoad } from '../app/use-load.ts';
 import { Button, Field } from '../design/controls.tsx';
 import { Badge, Empty, ErrorNotice, Loaded, Notice } from '../design/feedback.tsx';
 import { Card, PageHead } from '../design/surfaces.tsx';
+import { OperatorAccounts } from './operator-accounts.tsx';
 
 const CREDIT_MINUTES_DEFAULT = 60;
 
-/** For operators only; the server refuses everybody else, whatever this page shows. */
+/** For operators only. The server refuses everyone else. */
 export default function OperatorScreen() {
   const texts = useTexts();
   const { load, reload } = useLoad<WaitlistPage>('/operator/waitlist');
@@ -30,6 +33,7 @@ export default function OperatorScreen() {
             {(page) => <Entries entries={page.data} onDecided={decided} />}
           </Loaded>
         </Card>
+        <OperatorAccounts onDone={setDone} />
       </div>
     </>
   );
@@ -77,7 +81,8 @@ function Waiting(props: { entry: WaitlistEntry; onDecided: (done: string) => Pro
   const { entry } = props;
   const [minutes, setMinutes] = useState(CREDIT_MINUTES_DEFAULT);
   const approve = useAction(async () => {
-    await post(`/operator/waitlist/${entry.id}/approve`, { credit_minutes: minutes });
+    const path = `/operator/waitlist/${entry.id}/approve`;
+    await withConfirmation(() => post(path, { credit_minutes: minutes }));
     await props.onDecided(texts.operator.approved(entry.email));
   });
   const decline = useAction(async () => {
@@ -103,7 +108,7 @@ function Waiting(props: { entry: WaitlistEntry; onDecided: (done: string) => Pro
               {...control}
               type="number"
               min={1}
-              max={100_000}
+              max={CONSOLE_LIMITS.approvalMinutes}
               className="input"
               value={minutes}
               onChange={(event) => setMinutes(event.target.valueAsNumber)}

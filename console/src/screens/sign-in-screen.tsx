@@ -11,7 +11,7 @@ import { Logo } from '../design/icons.tsx';
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** No password: an address and the code that went there, or a passkey. */
+/** Sign-in with an emailed code or a passkey. */
 export function SignInScreen({ onSignedIn }: { onSignedIn: () => void }) {
   const [sent, setSent] = useState<{ email: string; challenge: string } | null>(null);
   return sent === null ? (

@@ -1,5 +1,6 @@
 import type { Texts } from './en.ts';
 
+/** The Swahili texts. Not reviewed by a native speaker. */
 export const sw: Texts = {
   languageName: 'Kiswahili',
   nav: {
@@ -12,8 +13,11 @@ export const sw: Texts = {
     operator: 'Orodha',
     reference: 'Marejeleo ya API',
     signOut: 'Ondoka',
+    signOutEverywhere: 'Ondoka kila mahali',
+    account: 'Akaunti',
+    invited: 'Umealikwa kwenye akaunti nyingine.',
     theme: 'Mwonekano',
-    themes: { system: 'Kama kifaa changu', light: 'Mwanga', dark: 'Giza' },
+    themes: { system: 'Mfumo', light: 'Mwanga', dark: 'Giza' },
     inactive:
       'Akaunti hii imesimamishwa, kwa hivyo vipindi vinakataliwa. Mwandikie mwendeshaji wa huduma hii.',
   },
@@ -26,7 +30,8 @@ export const sw: Texts = {
     save: 'Hifadhi',
     saved: 'Imehifadhiwa',
     email: 'Anwani ya barua pepe',
-    never: 'Kamwe',
+    neverUsed: 'Haujatumika',
+    neverExpires: 'Hauishi',
     you: 'wewe',
     models: { 'svc-asr-kikuyu-v1': 'Gĩkũyũ', 'svc-asr-dholuo-v1': 'Dholuo' },
     ownerOnly: 'Ni mmiliki wa akaunti hii tu anayeweza kubadilisha hili.',
@@ -35,8 +40,8 @@ export const sw: Texts = {
     offline: 'Seva haikufikika. Angalia mtandao wako kisha ujaribu tena.',
     requestId: (id) => `Ombi ${id}`,
     codes: {
-      not_signed_in: 'Hujaingia, au kipindi chako kimekwisha.',
-      wrong_code: 'Msimbo huu si sahihi, umetumika au umepitwa na wakati. Uangalie, au omba mpya.',
+      not_signed_in: 'Hujaingia, au kipindi chako kimekwisha. Ingia tena.',
+      wrong_code: 'Msimbo si sahihi au muda wake umekwisha. Uangalie, au omba mpya.',
       passkey_refused:
         'Ufunguo huu wa siri haukukubaliwa. Jaribu tena, au ingia kwa msimbo wa barua pepe.',
       passkey_unused:
@@ -44,13 +49,20 @@ export const sw: Texts = {
       passkey_known: 'Kifaa hiki tayari kina ufunguo wa siri wa akaunti hii.',
       passkey_limit_reached:
         'Una funguo kumi za siri tayari. Ondoa mmoja kabla ya kuongeza mwingine.',
+      passkey_required:
+        'Waendeshaji huingia kwa ufunguo wa siri. Ongeza mmoja kwenye mipangilio, kisha uingie nao.',
+      confirm_first: 'Thibitisha kwa ufunguo wako wa siri, kisha ujaribu tena.',
+      credit_limit_reached: 'Idhini moja hutoa saa 10 kwa kikomo, na mwendeshaji saa 100 kwa siku.',
       owner_only: 'Ni mmiliki wa akaunti hii tu anayeweza kufanya hili.',
-      not_found: 'Hiki hakipo tena. Pakia ukurasa upya.',
+      not_found: 'Haikupatikana. Pakia ukurasa upya.',
       key_limit_reached:
         'Funguo mbili tayari zinatumika. Batilisha mmoja kabla ya kuunda mwingine.',
       key_not_live: 'Ufunguo huu umebatilishwa au muda wake umekwisha.',
-      already_member: 'Anwani hii tayari ina ruhusa kwenye akaunti.',
-      member_limit_reached: 'Timu ina wanachama wasiozidi 20.',
+      no_account: 'Huna akaunti yoyote. Kubali mwaliko kwanza.',
+      already_member: 'Mtu huyu tayari ni mwanachama.',
+      already_invited: 'Mtu huyu tayari amealikwa, au alikataa ndani ya siku 30 zilizopita.',
+      invitation_limit_reached: 'Akaunti inaweza kutuma mialiko kumi kwa siku. Jaribu tena kesho.',
+      member_limit_reached: 'Timu ina wanachama 20 kwa kikomo, pamoja na mialiko inayosubiri.',
       last_owner: 'Akaunti lazima ibaki na mmiliki angalau mmoja.',
       erasure_not_confirmed: 'Andika anwani yako mwenyewe ya barua pepe kuthibitisha ufutaji.',
       session_in_progress:
@@ -64,7 +76,8 @@ export const sw: Texts = {
         'Akaunti hii tayari ina kipindi. Huisha muunganisho wake unapofungwa; kisichotumika huisha ndani ya dakika moja.',
       capacity_exceeded:
         'Vitambuzi vyote vina shughuli. Hakuna kilicholipishwa; jaribu tena baada ya sekunde chache.',
-      service_unavailable: 'Huduma haipatikani kwa sasa. Hakuna kilicholipishwa.',
+      service_unavailable:
+        'Huduma haipatikani kwa sasa. Hakuna kilicholipishwa. Jaribu tena baada ya muda mfupi.',
       service_restarting:
         'Seva inaanza upya. Hakuna kilicholipishwa; jaribu tena baada ya muda mfupi.',
       internal_error: 'Hitilafu imetokea upande wetu. Hakuna kilicholipishwa; jaribu tena.',
@@ -72,7 +85,7 @@ export const sw: Texts = {
   },
   signIn: {
     title: 'Ingia',
-    lead: 'Tunatuma msimbo kwenye barua pepe yako. Hakuna nenosiri la kupoteza.',
+    lead: 'Tunakutumia msimbo kwa barua pepe. Huhitaji nenosiri.',
     send: 'Nitumie msimbo',
     sending: 'Inatuma',
     codeTitle: 'Angalia barua pepe yako',
@@ -152,7 +165,7 @@ export const sw: Texts = {
   },
   keys: {
     title: 'Funguo za API',
-    lead: 'Ufunguo hukaa kwenye seva yako, kamwe si kwenye programu au ukurasa. Mbili zinaweza kutumika kwa pamoja, ili ubadilishe bila kusimama.',
+    lead: 'Ufunguo hukaa kwenye seva yako, si kwenye programu au ukurasa. Mbili zinaweza kutumika kwa pamoja, ili ubadilishe bila kusimama.',
     create: 'Unda ufunguo',
     emptyTitle: 'Hakuna funguo bado',
     empty: 'Unda mmoja, uuweke kwenye seva yako, na uite POST /v1/asr/sessions ukiutumia.',
@@ -163,7 +176,7 @@ export const sw: Texts = {
     nameMissing: 'Upe ufunguo jina.',
     expiry: 'Muda huisha',
     expiries: {
-      none: 'Kamwe',
+      none: 'Hauishi',
       d30: 'Baada ya siku 30',
       d90: 'Baada ya siku 90',
       d365: 'Baada ya mwaka mmoja',
@@ -206,7 +219,7 @@ export const sw: Texts = {
     synthetic:
       'Modeli zinazokuja na huduma zilifunzwa kwa usemi wa kompyuta. Zinaonyesha jinsi huduma inavyofanya kazi; tarajia makosa kwa sauti halisi.',
     language: 'Lugha',
-    limit: 'Kwa zaidi',
+    limit: 'Kikomo',
     start: 'Anza kuongea',
     stop: 'Simamisha',
     connecting: 'Inaunganisha',
@@ -218,6 +231,10 @@ export const sw: Texts = {
     placeholder: 'Maneno huonekana hapa unapoongea.',
     listening: 'Inasikiliza. Maneno ya kwanza huja baada ya takriban sekunde moja.',
     nothingHeard: 'Hakuna maneno yaliyotambuliwa.',
+    uncertain: 'halina uhakika',
+    uncertainSample: 'Yaliyopigiwa mstari',
+    uncertainLegend: 'huenda si sahihi. Weka kielekezi juu ya neno uone uhakika wake.',
+    confidence: (percent) => `Uhakika ${percent} %`,
     level: 'Kiwango cha maikrofoni',
     latency: 'Ucheleweshaji',
     latencyHint: 'Kuanzia sauti inapotoka ukurasani hadi maneno yake kwenye skrini',
@@ -260,15 +277,20 @@ export const sw: Texts = {
     inviteEmail: 'Anwani ya barua pepe ya mwanachama mpya',
     role: 'Wajibu',
     roles: { owner: 'Mmiliki', member: 'Mwanachama' },
-    pending: 'Hajaingia bado',
+    invitationStatus: { pending: 'Amealikwa', declined: 'Amekataa' },
+    invitedOn: (when, role) => `${role}, alialikwa ${when}`,
+    withdraw: 'Futa mwaliko',
+    leave: 'Ondoka',
+    leaveTitle: (account) => `Uondoke kwenye ${account}?`,
+    leaveLead: 'Utapoteza ruhusa ya akaunti hii mara moja. Mmiliki anaweza kukualika tena.',
     remove: 'Ondoa',
     removeTitle: (email) => `Umwondoe ${email}?`,
-    removeLead: 'Ataondolewa mara moja na hataweza kuingia tena.',
-    invited: (email) => `${email} amealikwa na atapata barua pepe.`,
+    removeLead: 'Atapoteza ruhusa ya akaunti hii mara moja. Unaweza kumwalika tena.',
+    invited: (email) => `${email} amealikwa. Atakuwa mwanachama akikubali.`,
     roleOf: (email) => `Wajibu wa ${email}`,
     data: 'Data yako',
     dataLead:
-      'Tunaweka taarifa za matumizi: kipindi kilikuwa lini, cha modeli gani, muda gani, kiligharimu nini. Kamwe si sauti, kamwe si maandishi.',
+      'Tunaweka taarifa za matumizi: kipindi kilikuwa lini, cha modeli gani, muda gani, kiligharimu nini. Hatuhifadhi sauti wala maandishi.',
     download: 'Pakua kila kitu',
     erase: 'Futa akaunti hii',
     eraseLead:
@@ -277,9 +299,41 @@ export const sw: Texts = {
     eraseConfirm: 'Andika anwani yako ya barua pepe kuthibitisha',
     eraseDo: 'Futa akaunti',
   },
+  invitations: {
+    title: 'Mialiko',
+    lead: 'Kubali mwaliko ili ujiunge na akaunti nyingine. Akaunti yako mwenyewe hubaki ilivyo.',
+    leadNoAccount: 'Huna akaunti yoyote. Kubali mwaliko ili ujiunge na moja.',
+    empty: 'Huna mialiko inayosubiri.',
+    from: (email, role) => `${role}, umealikwa na ${email}`,
+    expires: (when) => `Huisha ${when}`,
+    accept: 'Kubali',
+    decline: 'Kataa',
+  },
+  activity: {
+    title: 'Shughuli',
+    lead: 'Kuingia na mabadiliko ya funguo, wanachama, salio na vikomo. Hakuna anayeweza kubadilisha au kufuta orodha hii.',
+    show: 'Onyesha shughuli',
+    empty: 'Hakuna kilichorekodiwa bado.',
+    erased: 'mtu aliyefutwa',
+    actions: {
+      sign_in: 'Aliingia',
+      'api_key.created': 'Aliunda ufunguo wa API',
+      'api_key.changed': 'Alibadilisha au kubatilisha ufunguo wa API',
+      'account.created': 'Aliunda akaunti',
+      'account.changed': 'Alibadilisha akaunti',
+      'member.created': 'Alijiunga na timu',
+      'member.changed': 'Alibadilisha wajibu',
+      'member.deleted': 'Aliondoka au aliondolewa kwenye timu',
+      'invitation.created': 'Alialika mtu',
+      'invitation.changed': 'Alijibu au kufuta mwaliko',
+      'credit.grant': 'Alitoa salio',
+      'credit.adjust': 'Alirekebisha salio',
+      'waitlist.changed': 'Aliamua kuhusu ombi la kusubiri',
+    },
+  },
   passkeys: {
     title: 'Funguo za siri',
-    lead: 'Ingia kwa kidole chako, uso wako au namba ya kufungua skrini. Hakuna anayeweza kukuibia ufunguo wa siri kwa ulaghai. Misimbo ya barua pepe huendelea kufanya kazi.',
+    lead: 'Ingia kwa kidole chako, uso wako au PIN ya kufungua skrini. Hakuna anayeweza kukuibia ufunguo wa siri kwa ulaghai. Misimbo ya barua pepe huendelea kufanya kazi.',
     empty: 'Huna ufunguo wa siri bado.',
     unsupported: 'Kivinjari hiki hakina funguo za siri.',
     add: 'Ongeza ufunguo wa siri',
@@ -310,10 +364,27 @@ export const sw: Texts = {
     noUse: 'Hakuna sababu iliyotolewa.',
     past: (n) => `Walioamuliwa (${n})`,
     status: { waiting: 'Anasubiri', approved: 'Amekubaliwa', declined: 'Amekataliwa' },
+    accounts: {
+      title: 'Akaunti',
+      lead: 'Akaunti iliyosimamishwa haipati vipindi vipya, na mitiririko yake huisha ndani ya dakika moja. Salio na funguo zake hubaki.',
+      search: 'Jina, anwani ya barua pepe au kitambulisho cha akaunti',
+      empty: 'Hakuna akaunti inayolingana.',
+      status: { active: 'Inatumika', suspended: 'Imesimamishwa' },
+      suspend: 'Simamisha',
+      suspendNamed: (name) => `Simamisha ${name}`,
+      resume: 'Rudisha',
+      resumeNamed: (name) => `Rudisha ${name}`,
+      suspendTitle: (name) => `Usimamishe ${name}?`,
+      suspendLead:
+        'Funguo zake za API zitaacha kufanya kazi ndani ya sekunde 5 na mitiririko yake itaisha. Unaweza kuirudisha baadaye. Ufunguo wako wa siri unahitajika.',
+      suspendAction: 'Simamisha akaunti',
+      suspended: (name) => `${name} imesimamishwa.`,
+      resumed: (name) => `${name} inaweza kutumia huduma tena.`,
+    },
   },
   notFound: {
-    title: 'Hakuna kitu hapa',
-    lead: 'Huenda anwani imekosewa, au ukurasa ni wa mtu mwingine.',
+    title: 'Ukurasa haukupatikana',
+    lead: 'Huenda anwani imekosewa, au huna ruhusa ya kuona ukurasa huu.',
     back: 'Rudi kwenye muhtasari',
   },
 };

@@ -11,7 +11,7 @@ function leaves(value: unknown, path = ''): [string, string][] {
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
 }
 
-test('every sentence exists in both languages, none empty, no error left unexplained', () => {
+test('has every text in both languages and a message for every error code', () => {
   const paths = (texts: unknown) => leaves(texts).map(([path]) => path);
   expect(paths(sw)).toEqual(paths(en));
   expect([...leaves(en), ...leaves(sw)].filter(([, text]) => text.trim() === '')).toEqual([]);
@@ -22,7 +22,7 @@ test('every sentence exists in both languages, none empty, no error left unexpla
   expect(unexplained).toEqual([]);
 });
 
-test('the public page is whole before any script runs, in both languages', () => {
+test('renders the complete public page without scripts in both languages', () => {
   for (const language of ['en', 'sw'] as const) {
     const page = renderPublicPage(language);
     expect(page).toContain('gũkuona');

@@ -1,13 +1,13 @@
 import { useState, type FormEvent } from 'react';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
-import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { CreateKey, NewKey } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
 import { useTexts } from '../../app/language.tsx';
 import { useAction } from '../../app/use-action.ts';
-import { Button, Field, TextField } from '../../design/controls.tsx';
+import { Button, Field } from '../../design/controls.tsx';
 import { ErrorNotice } from '../../design/feedback.tsx';
 import { Dialog } from '../../design/surfaces.tsx';
+import { NameField } from '../name-field.tsx';
 
 const EXPIRIES = ['none', 'd30', 'd90', 'd365'] as const;
 type Expiry = (typeof EXPIRIES)[number];
@@ -32,15 +32,7 @@ export function CreateKeyDialog(props: { onClose: () => void; onCreated: (key: N
   return (
     <Dialog title={texts.keys.create} onClose={props.onClose}>
       <form noValidate onSubmit={submit} className="grid gap-5">
-        <TextField
-          label={texts.keys.name}
-          hint={texts.keys.nameHint}
-          error={checked && nameMissing ? texts.keys.nameMissing : null}
-          autoFocus
-          maxLength={CONSOLE_LIMITS.nameLength}
-          value={name}
-          onChange={setName}
-        />
+        <NameField texts={texts.keys} checked={checked} value={name} onChange={setName} />
         <ModelChoice
           chosen={models}
           missing={checked && models.length === 0}

@@ -52,12 +52,14 @@ function KeyRow({ apiKey, ...actions }: KeyActions & { apiKey: ConsoleKey }) {
     [
       texts.keys.columns.lastUsed,
       apiKey.last_used_at === null
-        ? texts.common.never
+        ? texts.common.neverUsed
         : formatDateTime(apiKey.last_used_at, language),
     ],
     [
       texts.keys.columns.expires,
-      apiKey.expires_at === null ? texts.common.never : formatDate(apiKey.expires_at, language),
+      apiKey.expires_at === null
+        ? texts.common.neverExpires
+        : formatDate(apiKey.expires_at, language),
     ],
   ];
   return (

@@ -25,7 +25,7 @@ export function KeysScreen({ me }: { me: Me }) {
   const [step, setStep] = useState<Step>({ at: 'list' });
   const [revoked, setRevoked] = useState<string | null>(null);
   const live = load.state === 'ready' ? load.data.data.filter((key) => key.status === 'live') : [];
-  const owner = me.role === 'owner';
+  const owner = me.account?.role === 'owner';
   const full = live.length >= CONSOLE_LIMITS.liveKeys;
   const back = () => setStep({ at: 'list' });
   async function revoke(key: ConsoleKey): Promise<void> {

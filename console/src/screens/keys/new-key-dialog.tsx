@@ -4,7 +4,7 @@ import { Button } from '../../design/controls.tsx';
 import { CodeBlock, CopyButton, Dialog } from '../../design/surfaces.tsx';
 import { curlExample } from '../playground/code-examples.ts';
 
-/** The only moment the key is on a screen. It lives nowhere else: to close is to forget. */
+/** Shows the new key once. It is stored nowhere else in the page. */
 export function NewKeyDialog({ created, onStored }: { created: NewKey; onStored: () => void }) {
   const texts = useTexts();
   const model = created.key.models[0];

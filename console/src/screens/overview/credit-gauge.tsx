@@ -5,7 +5,7 @@ import { Notice } from '../../design/feedback.tsx';
 
 type Balance = Pick<Overview, 'available_ms' | 'reserved_ms' | 'consumed_ms'>;
 
-/** All credit ever granted as one bar: what is left, what is held, what is gone. */
+/** All granted credit as one bar: available, reserved and consumed. */
 export function CreditGauge({ balance }: { balance: Balance }) {
   const texts = useTexts();
   const parts = [

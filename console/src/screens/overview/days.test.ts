@@ -3,7 +3,7 @@ import { axisTop, fillDays } from './days.ts';
 
 const NOW = '2027-03-02T10:00:00.000Z';
 
-test('quiet days are there too, across the end of a month, and today is last', () => {
+test('includes days without usage, across the end of a month, with today last', () => {
   const model = 'svc-asr-kikuyu-v1' as const;
   const days = [{ date: '2027-02-28', model, billable_ms: 4_000, sessions: 2 }];
   const filled = fillDays({ days, now: NOW, count: 4 });
@@ -15,7 +15,7 @@ test('quiet days are there too, across the end of a month, and today is last', (
   ]);
 });
 
-test('the axis ends at a round figure that no bar is higher than', () => {
+test('ends the axis at a round value that no bar exceeds', () => {
   expect(axisTop(0)).toBe(10_000);
   expect(axisTop(61_000)).toBe(120_000);
   expect(axisTop(200_000_000)).toBeGreaterThanOrEqual(200_000_000);

@@ -7,7 +7,7 @@ export interface DayTotals {
   totalMs: number;
 }
 
-/** One entry for each of the last days, quiet days included, oldest first. Days are UTC days, as the ledger's. */
+/** Returns one entry per day, oldest first, including days without usage. Days are in UTC, as in the ledger. */
 export function fillDays(input: { days: UsageDay[]; now: string; count: number }): DayTotals[] {
   const last = Date.parse(`${input.now.slice(0, 10)}T00:00:00Z`);
   return Array.from({ length: input.count }, (_, index) => {
@@ -18,7 +18,7 @@ export function fillDays(input: { days: UsageDay[]; now: string; count: number }
   });
 }
 
-/** The top of the axis: the next round figure of audio time above the highest bar. */
+/** Returns the top of the axis: the next round amount of audio above the highest bar. */
 export function axisTop(highestMs: number): number {
   const steps = [10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 36_000, 86_400];
   const seconds = highestMs / 1_000;

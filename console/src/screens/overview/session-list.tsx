@@ -3,7 +3,7 @@ import type { ConsoleSession } from '@svc-asr/protocol/console.ts';
 import { formatAgo, formatAudio, formatDateTime } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Badge } from '../../design/feedback.tsx';
-import { explainCharge } from './why.ts';
+import { explainCharge } from './explain-charge.ts';
 
 const TONES = {
   reserved: 'warn',
@@ -13,7 +13,7 @@ const TONES = {
   expired: 'plain',
 } as const satisfies Record<SessionStatus, string>;
 
-/** A table where it fits; on a phone each session is a small card of the same facts. */
+/** The recent sessions: a table on wide screens, cards on phones. */
 export function SessionList({ sessions, now }: { sessions: ConsoleSession[]; now: string }) {
   const texts = useTexts();
   const columns = texts.overview.columns;

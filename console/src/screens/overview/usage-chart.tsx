@@ -20,7 +20,7 @@ interface Labelled {
   readonly label: (day: DayTotals | undefined) => string;
 }
 
-/** Stacked bars, or the same figures as a table for those who want or need one. */
+/** Usage as stacked bars or as a table. */
 export function UsageChart({ days }: { days: DayTotals[] }) {
   const texts = useTexts();
   const { language } = useLanguage();

@@ -6,7 +6,7 @@ interface ExampleInput {
   readonly maxAudioSeconds: number;
 }
 
-/** What the reader pastes. Tests take these lines from the screen and run them. */
+/** Code to copy. Tests read it from the screen and run it. */
 export function curlExample({ baseUrl, model, maxAudioSeconds }: ExampleInput): string {
   return `curl ${baseUrl}/v1/asr/sessions \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
@@ -17,10 +17,10 @@ export function curlExample({ baseUrl, model, maxAudioSeconds }: ExampleInput): 
 export function serverExample({ baseUrl, model, maxAudioSeconds }: ExampleInput): string {
   return `import { SvcClient } from '@svc-asr/sdk';
 
-// The key stays here, on your server.
+// Keep the key on your server.
 const svc = new SvcClient({ baseUrl: '${baseUrl}', apiKey: process.env.SVC_API_KEY });
 
-// Answer your page's POST /session with this JSON.
+// Return this JSON from your page's POST /session.
 const session = await svc.sessions.create({ model: '${model}', maxAudioSeconds: ${maxAudioSeconds} });`;
 }
 
@@ -28,13 +28,14 @@ export function browserExample(): string {
   return `import { openMicrophone } from '@svc-asr/sdk/microphone';
 import { fetchSession, openStream } from '@svc-asr/sdk/stream';
 
-const stream = openStream({ getSession: fetchSession('/session') });
+// The service ends each line when the speaker pauses.
+const stream = openStream({ getSession: fetchSession('/session'), endpointing: true });
 stream.on('delta', ({ text }) => { live.textContent = text; });
+stream.on('final', ({ text }) => { lines.append(text, '\\n'); live.textContent = ''; });
 
 const microphone = await openMicrophone({ sink: stream });
 stop.onclick = async () => {
   await microphone.stop();
-  const { text } = await stream.finish();
-  live.textContent = text;
+  await stream.finish();
 };`;
 }

@@ -2,10 +2,10 @@ import { AUDIO, LIMITS } from '@svc-asr/protocol/constants.ts';
 import { SvcError } from '@svc-asr/sdk/stream';
 import { toPcm16 } from '@svc-asr/sdk/audio';
 
-/** Longer than any session: the rest would not be heard. */
+/** Longer than any session; the rest would be cut off. */
 const SECONDS_MAX = LIMITS.audioSecondsMax;
 
-/** Any sound the browser can play, as 16 kHz mono PCM. The browser resamples while it decodes. */
+/** Decodes any audio that the browser can play to 16 kHz mono PCM. The browser resamples it. */
 export async function decodeFile(file: File): Promise<Int16Array> {
   const context = new OfflineAudioContext(1, 1, AUDIO.sampleRateHz);
   const audio = await context.decodeAudioData(await file.arrayBuffer()).catch((cause: unknown) => {

@@ -2,7 +2,7 @@ import { useState, type DragEvent } from 'react';
 import { useTexts } from '../../app/language.tsx';
 import { Icon } from '../../design/icons.tsx';
 
-/** A file input that looks like a place to drop things: keyboard and screen reader get the input. */
+/** A drop zone for files. Keyboards and screen readers use its file input. */
 export function DropZone(props: { disabled: boolean; onFile: (file: File) => void }) {
   const texts = useTexts();
   const [over, setOver] = useState(false);
@@ -32,7 +32,7 @@ export function DropZone(props: { disabled: boolean; onFile: (file: File) => voi
         className="sr-only"
         onChange={(event) => {
           const file = event.target.files?.[0];
-          // The same file may be chosen again.
+          // Lets the user choose the same file again.
           event.target.value = '';
           if (file !== undefined) props.onFile(file);
         }}

@@ -1,6 +1,6 @@
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
-/** When each moment of the audio left this page: what a delta covers can then be dated. */
+/** Records when each part of the audio was sent, to measure the latency of a delta. */
 export class LatencyMeter {
   readonly #sent: { readonly endMs: number; readonly at: number }[] = [];
   #sentMs = 0;
@@ -10,7 +10,7 @@ export class LatencyMeter {
     this.#sent.push({ endMs: this.#sentMs, at });
   }
 
-  /** From the last sound that the text covers to now; null when that sound is not known. */
+  /** Returns the time since the last audio covered by the text was sent, or null if unknown. */
   onHeard(audioMs: number, now: number): number | null {
     while ((this.#sent[1]?.endMs ?? Infinity) <= audioMs) this.#sent.shift();
     const last = this.#sent[0];

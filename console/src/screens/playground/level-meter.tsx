@@ -14,7 +14,7 @@ export function LevelMeter({ level }: { level: number }) {
       className="flex h-8 items-center justify-center gap-1"
     >
       {Array.from({ length: BARS }, (_, at) => {
-        // Tallest in the middle, as a voice looks.
+        // The bars are tallest in the middle.
         const shape = Math.sin(((at + 0.5) / BARS) * Math.PI);
         return (
           <span

@@ -55,7 +55,7 @@ export default function PlaygroundScreen() {
               <LevelMeter level={level} />
             </div>
           </Card>
-          {/* Second on a phone, so that the words are in sight while they are spoken. */}
+          {/* Second on a phone, so that the transcript is visible while you speak. */}
           <div className="grid lg:row-span-2">
             <Card>
               <div className="grid h-full grid-rows-[1fr] content-between gap-5">
@@ -105,7 +105,7 @@ export default function PlaygroundScreen() {
   );
 }
 
-/** One button through the whole run, so that focus stays where it is. */
+/** One button for all states of a run, so that it keeps the focus. */
 function SpeakButton(props: { run: Run; onStart: () => void; onStop: () => void }) {
   const texts = useTexts();
   const { phase } = props.run;

@@ -11,9 +11,9 @@ export type Source =
   | { readonly kind: 'file'; readonly file: File };
 
 export interface Recognition {
-  /** Ends the speaking: the last words are still waited for. */
+  /** Stops recording and waits for the last words. */
   stop(): void;
-  /** Ends everything now. */
+  /** Aborts immediately. */
   abort(): void;
 }
 
@@ -29,7 +29,7 @@ interface RecogniseInput {
 const WORKLET_URL = '/microphone-worklet.js';
 const FRAME_SAMPLES = 3_200;
 
-/** The console's server makes the session; this page gets one short-lived credential and never a key. */
+/** The console's server creates the session. The page gets a short-lived credential and never an API key. */
 export function recognise(input: RecogniseInput): Recognition {
   const stopped = new AbortController();
   const aborted = new AbortController();
@@ -50,14 +50,14 @@ export function recognise(input: RecogniseInput): Recognition {
 
 interface Signals {
   readonly stopped: AbortSignal;
-  /** An unplugged microphone ends the speaking as a click does: what was said is still finished. */
+  /** Unplugging the microphone stops recording like a click does. */
   readonly stop: () => void;
   readonly aborted: AbortSignal;
 }
 
 async function run(input: RecogniseInput, signals: Signals): Promise<void> {
   input.on({ type: 'started' });
-  // What can fail before anything is reserved, fails before anything is reserved.
+  // Do everything that can fail before reserving credit.
   const samples = input.source.kind === 'file' ? await decodeFile(input.source.file) : null;
   const meter = new LatencyMeter();
   const feed = new Feed(meter);
@@ -91,17 +91,22 @@ async function open(
   });
   const { reserved, remaining } = session.credits;
   input.on({ type: 'reserved', remainingMs: remaining * 1_000, reservedMs: reserved * 1_000 });
-  const stream = openStream({ session, signal: part.signal });
+  const stream = openStream({ session, signal: part.signal, endpointing: true });
+  let finalMs = 0;
   stream.on('ready', () => input.on({ type: 'ready' }));
   stream.on('delta', (delta) => {
-    const latencyMs = part.meter.onHeard(delta.audio_ms, performance.now());
-    input.on({ type: 'delta', delta, latencyMs });
+    const audioMs = finalMs + delta.audio_ms;
+    const latencyMs = part.meter.onHeard(audioMs, performance.now());
+    input.on({ type: 'delta', delta, audioMs, latencyMs });
   });
-  stream.on('final', (final) => input.on({ type: 'final', final }));
+  stream.on('final', (final) => {
+    finalMs = final.total_audio_ms;
+    input.on({ type: 'final', final });
+  });
   return stream;
 }
 
-/** The microphone is asked for first, while the click still counts; what it hears until the session is there waits. */
+/** Requests the microphone first, while the click still counts as a user gesture. Buffers audio until the session is ready. */
 class Feed {
   readonly #meter: LatencyMeter;
   #waiting: Int16Array[] = [];
@@ -138,12 +143,12 @@ function startMicrophone(
     sink: feed,
     workletUrl: WORKLET_URL,
     onLost,
-    // Speech lies between about -60 and -10 dB.
+    // Speech is between about -60 and -10 dB.
     onLevel: (db) => onLevel(Math.min(1, Math.max(0, (db + 60) / 50))),
   });
 }
 
-/** The user stops, or the stream ends by itself: at its limit, or because it failed. */
+/** Resolves when the user stops, or when the stream reaches its limit or fails. */
 async function endOf(stopped: AbortSignal, stream: SvcStream): Promise<void> {
   const stop = new Promise<void>((resolve) => {
     if (stopped.aborted) resolve();
@@ -160,7 +165,7 @@ async function sendAll(
   for (let at = 0; at < input.samples.length && !input.signal.aborted; at += FRAME_SAMPLES) {
     const frame = input.samples.subarray(at, at + FRAME_SAMPLES);
     input.meter.onSent(frame.length, performance.now());
-    // The limit may be reached before the file's end: what was heard is then final already.
+    // The limit may be reached before the end of the file. Its final has then arrived already.
     if ((await Promise.race([stream.write(frame), over])) === 'over') return;
   }
 }

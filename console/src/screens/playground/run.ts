@@ -1,16 +1,24 @@
 import type { DeltaEvent, FinalEvent } from '@svc-asr/protocol';
 
-/** One try of the playground, from the click to the receipt. Pure: events in, what to show out. */
+/** One line of the transcript, for one turn. */
+export type Turn = readonly TurnWord[];
+
+export interface TurnWord {
+  readonly text: string;
+  /** How likely the word is right, from 0 to 1. Null if the recogniser doesn't say. */
+  readonly confidence: number | null;
+}
+
+/** The state of one playground run, from the click to the receipt. A pure reducer. */
 export interface Run {
   readonly phase: 'idle' | 'connecting' | 'listening' | 'finishing' | 'done' | 'failed';
-  /** Utterances that will not change any more. */
-  readonly finals: readonly string[];
-  /** The utterance being spoken, and how much of it is settled. */
+  readonly turns: readonly Turn[];
+  /** The current utterance, and how many of its characters are stable. */
   readonly text: string;
   readonly stableChars: number;
   readonly audioMs: number;
   readonly billableMs: number;
-  /** What is left once this session is settled; null before there is one. */
+  /** Credit left after this session, or null before there is one. */
   readonly remainingMs: number | null;
   readonly reservedMs: number;
   readonly latencyMs: number | null;
@@ -21,7 +29,13 @@ export type RunEvent =
   | { readonly type: 'started' }
   | { readonly type: 'reserved'; readonly remainingMs: number; readonly reservedMs: number }
   | { readonly type: 'ready' }
-  | { readonly type: 'delta'; readonly delta: DeltaEvent; readonly latencyMs: number | null }
+  | {
+      readonly type: 'delta';
+      readonly delta: DeltaEvent;
+      /** How much audio of the session the text covers. */
+      readonly audioMs: number;
+      readonly latencyMs: number | null;
+    }
   | { readonly type: 'final'; readonly final: FinalEvent }
   | { readonly type: 'stopping' }
   | { readonly type: 'finished' }
@@ -29,7 +43,7 @@ export type RunEvent =
 
 export const IDLE: Run = {
   phase: 'idle',
-  finals: [],
+  turns: [],
   text: '',
   stableChars: 0,
   audioMs: 0,
@@ -53,13 +67,13 @@ export function follow(run: Run, event: RunEvent): Run {
         ...run,
         text: event.delta.text,
         stableChars: event.delta.stable_chars,
-        audioMs: Math.max(run.audioMs, event.delta.audio_ms),
+        audioMs: Math.max(run.audioMs, event.audioMs),
         latencyMs: event.latencyMs ?? run.latencyMs,
       };
     case 'final':
       return {
         ...run,
-        finals: event.final.text === '' ? run.finals : [...run.finals, event.final.text],
+        turns: event.final.text === '' ? run.turns : [...run.turns, turnOf(event.final)],
         text: '',
         stableChars: 0,
         audioMs: event.final.total_audio_ms,
@@ -74,7 +88,11 @@ export function follow(run: Run, event: RunEvent): Run {
   }
 }
 
-/** What was not used is back on the account. */
+function turnOf({ words }: FinalEvent): Turn {
+  return words.map(({ text, confidence }) => ({ text, confidence: confidence ?? null }));
+}
+
+/** Adds the unused reservation back. */
 function settle(run: Run): Run {
   const returnedMs = run.reservedMs - run.billableMs;
   const remainingMs = run.remainingMs === null ? null : run.remainingMs + returnedMs;
@@ -83,4 +101,11 @@ function settle(run: Run): Run {
 
 export function isRunning(run: Run): boolean {
   return run.phase === 'connecting' || run.phase === 'listening' || run.phase === 'finishing';
+}
+
+/** On synthetic speech, nearly half of the words below it are wrong, and 1 in 20 above it (models/MODEL_CARD.md). */
+const UNCERTAIN_BELOW = 0.6;
+
+export function isUncertain({ confidence }: TurnWord): boolean {
+  return confidence !== null && confidence < UNCERTAIN_BELOW;
 }

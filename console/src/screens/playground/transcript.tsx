@@ -1,38 +1,86 @@
 import { useTexts } from '../../app/language.tsx';
-import { isRunning, type Run } from './run.ts';
+import { isRunning, isUncertain, type Run, type Turn } from './run.ts';
 
-/** Settled words stand firm, the newest ones are still light: they may change. */
+/** The transcript, one line per turn. Words that may still change are lighter, and uncertain ones are underlined. */
 export function Transcript({ run, language }: { run: Run; language: string }) {
   const texts = useTexts();
-  const words = run.finals.flatMap((text) => text.split(' ')).map((text) => ({ text, firm: true }));
-  let at = 0;
-  for (const text of run.text.split(' ').filter((word) => word !== '')) {
-    at += text.length;
-    words.push({ text, firm: at <= run.stableChars });
-    at += 1;
-  }
+  const running = isRunning(run);
+  const isEmpty = run.turns.length === 0 && run.text === '';
   return (
     <section aria-labelledby="transcript-title" className="grid content-start gap-2">
       <h2 id="transcript-title" className="text-sm font-medium text-ink-2">
         {texts.playground.transcript}
       </h2>
-      <p
+      <div
         lang={language}
         aria-live="polite"
         data-testid="transcript"
-        className={`min-h-36 text-xl leading-9 font-medium wrap-anywhere ${isRunning(run) ? 'caret' : ''}`}
+        className="grid min-h-36 content-start gap-2 text-xl leading-9 font-medium wrap-anywhere"
       >
-        {words.map((word, index) => (
-          // A word keeps its place in the sentence even if its letters change.
+        {/* A line keeps its index when its turn ends. */}
+        {run.turns.map((turn, index) => (
           // eslint-disable-next-line react/no-array-index-key
-          <span key={index} className={`appear ${word.firm ? '' : 'text-ink-3'}`}>
-            {word.text}{' '}
-          </span>
+          <p key={index}>
+            <FinalWords turn={turn} />
+          </p>
         ))}
-        {words.length === 0 && <Waiting run={run} />}
-      </p>
+        {(running || run.text !== '' || isEmpty) && (
+          <p key={run.turns.length} className={running ? 'caret' : ''}>
+            {isEmpty ? <Waiting run={run} /> : <GrowingWords run={run} />}
+          </p>
+        )}
+      </div>
+      {run.turns.flat().some(isUncertain) && (
+        <p className="text-xs text-ink-3">
+          <span className="uncertain">{texts.playground.uncertainSample}</span>{' '}
+          {texts.playground.uncertainLegend}
+        </p>
+      )}
     </section>
   );
+}
+
+function FinalWords({ turn }: { turn: Turn }) {
+  const texts = useTexts();
+  return turn.map((word, index) => {
+    if (!isUncertain(word)) {
+      // eslint-disable-next-line react/no-array-index-key
+      return <span key={index}>{word.text} </span>;
+    }
+    const percent = Math.round(100 * (word.confidence ?? 0));
+    return (
+      // eslint-disable-next-line react/no-array-index-key
+      <span key={index}>
+        <span className="uncertain" title={texts.playground.confidence(percent)}>
+          {word.text}
+        </span>
+        {/* For screen readers only: it is not copied with the text. */}
+        <span lang="" className="sr-only select-none">
+          {' '}
+          ({texts.playground.uncertain})
+        </span>{' '}
+      </span>
+    );
+  });
+}
+
+function GrowingWords({ run }: { run: Run }) {
+  let at = 0;
+  return run.text
+    .split(' ')
+    .filter((word) => word !== '')
+    .map((text, index) => {
+      at += text.length;
+      const isStable = at <= run.stableChars;
+      at += 1;
+      return (
+        // A word keeps its index even if its letters change.
+        // eslint-disable-next-line react/no-array-index-key
+        <span key={index} className={`appear ${isStable ? '' : 'text-ink-3'}`}>
+          {text}{' '}
+        </span>
+      );
+    });
 }
 
 function Waiting({ run }: { run: Run }) {

@@ -15,7 +15,7 @@ export function DataSection({ me, onErased }: { me: Me; onErased: () => void }) 
       <a className="button button-secondary" href="/console-api/data" download="svc-asr-data.json">
         {texts.settings.download}
       </a>
-      {me.role === 'owner' && (
+      {me.account?.role === 'owner' && (
         <div className="mt-6 border-t border-line pt-5">
           <h3 className="text-base">{texts.settings.erase}</h3>
           <p className="mt-1 mb-4 max-w-[68ch] text-sm text-ink-2">{texts.settings.eraseLead}</p>

@@ -31,7 +31,7 @@ export function OriginsSection(props: {
     setInvalid('invalid' in parsed ? parsed.invalid : null);
     if ('origins' in parsed) save.run(parsed.origins);
   }
-  const owner = props.me.role === 'owner';
+  const owner = props.me.account?.role === 'owner';
   return (
     <Card title={texts.settings.origins} lead={texts.settings.originsLead}>
       <form noValidate onSubmit={submit} className="grid max-w-xl gap-4">

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseOrigins } from './origins.ts';
 
-test('origins are read as people paste them, each once', () => {
+test('reads pasted origins and removes duplicates', () => {
   const text = ' https://app.example.com/\nhttps://app.example.com http://localhost:3000 ';
   expect(parseOrigins(text)).toEqual({
     origins: ['https://app.example.com', 'http://localhost:3000'],
@@ -15,6 +15,6 @@ test.each([
   'ftp://a.example',
   'https://u@a.example',
   'null',
-])('"%s" is not an origin', (text) => {
+])('rejects "%s"', (text) => {
   expect(parseOrigins(text)).toEqual({ invalid: text });
 });

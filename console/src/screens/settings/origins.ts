@@ -1,6 +1,6 @@
 export type ParsedOrigins = { origins: string[] } | { invalid: string };
 
-/** One origin per line, as people paste them; a trailing slash is forgiven, a path is not. */
+/** Parses one origin per line. A trailing slash is allowed, a path is not. */
 export function parseOrigins(text: string): ParsedOrigins {
   const origins = new Set<string>();
   for (const line of text.split(/\s+/).filter((part) => part !== '')) {

@@ -1,5 +1,4 @@
 import { useState, type FormEvent } from 'react';
-import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { Passkey, PasskeyList } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
 import { formatDate, formatDateTime } from '../../app/format.ts';
@@ -8,13 +7,14 @@ import { addPasskey, canUsePasskeys } from '../../app/passkeys.ts';
 import { useAction } from '../../app/use-action.ts';
 import { useLoad } from '../../app/use-load.ts';
 import { ConfirmDialog } from '../../design/confirm-dialog.tsx';
-import { Button, TextField } from '../../design/controls.tsx';
+import { Button } from '../../design/controls.tsx';
 import { ErrorNotice, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, Dialog } from '../../design/surfaces.tsx';
+import { NameField } from '../name-field.tsx';
 
 type Step = { at: 'list' } | { at: 'add' } | { at: 'remove'; passkey: Passkey };
 
-/** A person's own way in; an owner does not see anybody else's. */
+/** The signed-in member's own passkeys. Owners can't see those of others. */
 export function PasskeysSection() {
   const texts = useTexts();
   const { load, reload, set } = useLoad<PasskeyList>('/passkeys');
@@ -99,15 +99,7 @@ function AddDialog(props: { onClose: () => void; onAdded: (list: PasskeyList) =>
     <Dialog title={texts.passkeys.add} onClose={props.onClose}>
       <p className="text-sm text-ink-2">{texts.passkeys.addLead}</p>
       <form noValidate onSubmit={submit} className="grid gap-5">
-        <TextField
-          label={texts.passkeys.name}
-          hint={texts.passkeys.nameHint}
-          error={checked && nameMissing ? texts.passkeys.nameMissing : null}
-          autoFocus
-          maxLength={CONSOLE_LIMITS.nameLength}
-          value={name}
-          onChange={setName}
-        />
+        <NameField texts={texts.passkeys} checked={checked} value={name} onChange={setName} />
         <ErrorNotice error={add.error} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={props.onClose}>{texts.common.cancel}</Button>

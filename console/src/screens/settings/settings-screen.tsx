@@ -1,6 +1,7 @@
 import type { ConsoleLanguage, Me, Settings } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
+import { Link } from '../../app/router.tsx';
 import { useAction } from '../../app/use-action.ts';
 import { useLoad } from '../../app/use-load.ts';
 import { Choice } from '../../design/controls.tsx';
@@ -13,7 +14,7 @@ import { OriginsSection } from './origins-section.tsx';
 import { PasskeysSection } from './passkeys-section.tsx';
 import { TeamSection } from './team-section.tsx';
 
-export default function SettingsScreen({ me, onErased }: { me: Me; onErased: () => void }) {
+export default function SettingsScreen({ me, onGone }: { me: Me; onGone: () => void }) {
   const texts = useTexts();
   const { load, reload, set } = useLoad<Settings>('/settings');
   return (
@@ -25,9 +26,22 @@ export default function SettingsScreen({ me, onErased }: { me: Me; onErased: () 
         <Loaded load={load} skeleton={<SettingsSkeleton />} onRetry={() => void reload()}>
           {(settings) => (
             <>
-              <TeamSection me={me} members={settings.members} onChanged={set} />
+              <TeamSection
+                me={me}
+                members={settings.members}
+                invitations={settings.invitations}
+                onChanged={set}
+                onLeft={onGone}
+              />
               <OriginsSection me={me} origins={settings.allowed_origins} onChanged={set} />
-              <DataSection me={me} onErased={onErased} />
+              {me.account?.role === 'owner' && (
+                <Card title={texts.activity.title} lead={texts.activity.lead}>
+                  <Link href="/app/activity" className="button button-secondary">
+                    {texts.activity.show}
+                  </Link>
+                </Card>
+              )}
+              <DataSection me={me} onErased={onGone} />
             </>
           )}
         </Loaded>

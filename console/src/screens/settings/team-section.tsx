@@ -1,31 +1,38 @@
 import { useState, type FormEvent } from 'react';
 import { ROLES } from '@svc-asr/protocol/console-constants.ts';
-import type { Me, Member, Role, Settings } from '@svc-asr/protocol/console.ts';
+import type { Me, Member, Role, SentInvitation, Settings } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
 import { useTexts } from '../../app/language.tsx';
 import { useAction } from '../../app/use-action.ts';
 import { ConfirmDialog } from '../../design/confirm-dialog.tsx';
 import { Button, Field } from '../../design/controls.tsx';
-import { Badge, ErrorNotice, Notice } from '../../design/feedback.tsx';
+import { ErrorNotice, Notice } from '../../design/feedback.tsx';
 import { Card } from '../../design/surfaces.tsx';
+import { SentInvitations } from './sent-invitations.tsx';
 
 interface TeamProps {
   me: Me;
   members: Member[];
+  invitations: SentInvitation[];
   onChanged: (settings: Settings) => void;
+  onLeft: () => void;
 }
 
-export function TeamSection({ me, members, onChanged }: TeamProps) {
+export function TeamSection({ me, members, invitations, onChanged, onLeft }: TeamProps) {
   const texts = useTexts();
   const [leaving, setLeaving] = useState<Member | null>(null);
   const changeRole = useAction(async (member: Member, role: Role) => {
     onChanged(await post<Settings>(`/settings/members/${member.id}/role`, { role }));
   });
   async function remove(member: Member): Promise<void> {
+    if (member.you) {
+      await post('/settings/leave');
+      return onLeft();
+    }
     onChanged(await post<Settings>(`/settings/members/${member.id}/remove`));
     setLeaving(null);
   }
-  const owner = me.role === 'owner';
+  const owner = me.account?.role === 'owner';
   return (
     <Card title={texts.settings.team} lead={texts.settings.teamLead}>
       <ul className="divide-y divide-line">
@@ -33,8 +40,7 @@ export function TeamSection({ me, members, onChanged }: TeamProps) {
           <li key={member.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
             <span className="min-w-0 grow wrap-anywhere">
               {member.email}{' '}
-              {member.you && <span className="text-sm text-ink-3">({texts.common.you})</span>}{' '}
-              {!member.joined && <Badge tone="warn">{texts.settings.pending}</Badge>}
+              {member.you && <span className="text-sm text-ink-3">({texts.common.you})</span>}
             </span>
             <div className="flex items-center gap-2 max-sm:w-full max-sm:justify-between">
               {owner ? (
@@ -46,10 +52,10 @@ export function TeamSection({ me, members, onChanged }: TeamProps) {
               ) : (
                 <span className="text-sm text-ink-2">{texts.settings.roles[member.role]}</span>
               )}
-              {owner && !member.you && (
+              {(owner || member.you) && (
                 <Button kind="quiet" onClick={() => setLeaving(member)}>
-                  {texts.settings.remove}
-                  <span className="sr-only">{member.email}</span>
+                  {member.you ? texts.settings.leave : texts.settings.remove}
+                  {!member.you && <span className="sr-only">{member.email}</span>}
                 </Button>
               )}
             </div>
@@ -57,12 +63,17 @@ export function TeamSection({ me, members, onChanged }: TeamProps) {
         ))}
       </ul>
       <ErrorNotice error={changeRole.error} />
+      <SentInvitations invitations={invitations} owner={owner} onChanged={onChanged} />
       {owner && <Invite onChanged={onChanged} />}
       {leaving !== null && (
         <ConfirmDialog
-          title={texts.settings.removeTitle(leaving.email)}
-          lead={texts.settings.removeLead}
-          action={texts.settings.remove}
+          title={
+            leaving.you
+              ? texts.settings.leaveTitle(me.account?.name ?? '')
+              : texts.settings.removeTitle(leaving.email)
+          }
+          lead={leaving.you ? texts.settings.leaveLead : texts.settings.removeLead}
+          action={leaving.you ? texts.settings.leave : texts.settings.remove}
           kind="destroy"
           onConfirm={() => remove(leaving)}
           onClose={() => setLeaving(null)}

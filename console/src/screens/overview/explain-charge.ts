@@ -2,7 +2,7 @@ import type { ConsoleSession } from '@svc-asr/protocol/console.ts';
 import { formatAudio } from '../../app/format.ts';
 import type { Texts } from '../../texts/en.ts';
 
-/** Why a session cost what it cost, in one sentence a customer can check. */
+/** Explains the price of a session in one sentence that the customer can check. */
 export function explainCharge(
   session: Pick<ConsoleSession, 'status' | 'reserved_ms' | 'audio_ms' | 'billable_ms'>,
   texts: Texts,

@@ -1,0 +1,74 @@
+import type { Invitation, InvitationList, Me } from '@svc-asr/protocol/console.ts';
+import { post } from '../app/api.ts';
+import { formatDate } from '../app/format.ts';
+import { useLanguage, useTexts } from '../app/language.tsx';
+import { useAction } from '../app/use-action.ts';
+import { useLoad } from '../app/use-load.ts';
+import { Button } from '../design/controls.tsx';
+import { Empty, ErrorNotice, Loaded } from '../design/feedback.tsx';
+import { Card, PageHead } from '../design/surfaces.tsx';
+
+/** Open invitations of the signed-in person. Also the first page of a person without an account. */
+export function InvitationsScreen({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
+  const texts = useTexts();
+  const { load, reload } = useLoad<InvitationList>('/invitations');
+  async function changed(): Promise<void> {
+    await reload();
+    await onChanged();
+  }
+  const lead = me.account === null ? texts.invitations.leadNoAccount : texts.invitations.lead;
+  return (
+    <>
+      <PageHead title={texts.invitations.title} lead={lead} />
+      <Card>
+        <Loaded load={load} onRetry={() => void reload()}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon="operator" text={texts.invitations.empty} />
+            ) : (
+              <ul className="divide-y divide-line">
+                {data.map((invitation) => (
+                  <InvitationRow key={invitation.id} invitation={invitation} onAnswered={changed} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function InvitationRow(props: { invitation: Invitation; onAnswered: () => Promise<void> }) {
+  const texts = useTexts();
+  const { language } = useLanguage();
+  const { invitation } = props;
+  const answer = useAction(async (verb: 'accept' | 'decline') => {
+    await post(`/invitations/${invitation.id}/${verb}`);
+    await props.onAnswered();
+  });
+  return (
+    <li className="flex flex-wrap items-center gap-x-6 gap-y-3 py-4 first:pt-1 last:pb-1">
+      <div className="min-w-0 grow">
+        <h2 className="text-base wrap-anywhere">{invitation.account}</h2>
+        <p className="text-sm wrap-anywhere text-ink-2">
+          {invitation.invited_by === null
+            ? texts.settings.roles[invitation.role]
+            : texts.invitations.from(invitation.invited_by, texts.settings.roles[invitation.role])}
+        </p>
+        <p className="text-xs text-ink-3">
+          {texts.invitations.expires(formatDate(invitation.expires_at, language))}
+        </p>
+        <ErrorNotice error={answer.error} />
+      </div>
+      <div className="flex gap-2 max-sm:w-full max-sm:[&>*]:flex-1">
+        <Button busy={answer.busy} onClick={() => answer.run('decline')}>
+          {texts.invitations.decline}
+        </Button>
+        <Button kind="primary" busy={answer.busy} onClick={() => answer.run('accept')}>
+          {texts.invitations.accept}
+        </Button>
+      </div>
+    </li>
+  );
+}
