@@ -1,7 +1,7 @@
 import { openMicrophone, type Microphone } from '@svc-asr/sdk/microphone';
 import { fetchSession, openStream, type SvcStream } from '@svc-asr/sdk/stream';
 
-/** The page holds no key: it asks its own server for sessions. */
+/** The page has no API key. It requests sessions from its own backend. */
 const start = document.querySelector<HTMLButtonElement>('#start');
 const stop = document.querySelector<HTMLButtonElement>('#stop');
 const level = document.querySelector<HTMLMeterElement>('#level');
@@ -13,10 +13,15 @@ let talk: { stream: SvcStream; microphone: Microphone } | null = null;
 
 async function begin(): Promise<void> {
   problem?.replaceChildren();
-  const stream = openStream({ getSession: fetchSession('/session') });
+  const stream = openStream({
+    getSession: fetchSession('/session'),
+    // A pause ends a line. This must be shorter than the silence that the microphone gate still sends.
+    endpointing: { silenceMs: 600 },
+  });
   stream.on('delta', ({ text }) => now?.replaceChildren(text));
   stream.on('final', ({ text }) => {
     now?.replaceChildren('');
+    if (text === '') return;
     const line = document.createElement('p');
     line.textContent = text;
     said?.append(line);
@@ -32,7 +37,7 @@ async function begin(): Promise<void> {
     });
     talk = { stream, microphone };
   } catch (error) {
-    // Gives the session back, also one that is still on its way; close() would let that one lapse in a minute.
+    // finish() releases the session, even one that is still being created. close() would leave that one to expire after a minute.
     await stream.finish().catch(() => {});
     throw error;
   }
@@ -40,7 +45,7 @@ async function begin(): Promise<void> {
 
 async function end(): Promise<void> {
   await talk?.microphone.stop();
-  // A stream that failed has said so by its error event, and has no last final.
+  // A failed stream has already emitted an error event, and has no last final.
   const result = await talk?.stream.finish().catch(() => null);
   talk = null;
   if (result) document.title = `${result.final.billable_ms} ms charged`;

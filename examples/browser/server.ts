@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SvcClient, SvcError } from '@svc-asr/sdk';
 import { build } from 'esbuild';
 
-/** The trusted side: holds the key, hands out sessions, serves the page. */
+/** The backend: holds the API key, creates sessions and serves the page. */
 const client = new SvcClient();
 const html = await readFile(join(import.meta.dirname, 'index.html'));
 const page = await build({
@@ -23,7 +23,7 @@ const server = createServer((request, response) => {
       response.setHeader('content-type', 'text/javascript').end(page.outputFiles[0]?.contents);
       return;
     case 'POST /session':
-      // Here you would check who is asking: every session spends your credit.
+      // Authenticate your user here. Every session spends your credit.
       void relaySession().then(({ status, body }) =>
         response
           .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })

@@ -3,7 +3,7 @@ import { SvcClient } from '@svc-asr/sdk';
 import { wavToPcm16k } from '@svc-asr/sdk/audio';
 import { openStream } from '@svc-asr/sdk/stream';
 
-/** A WAV file of any rate in, its text out. */
+/** Transcribes a WAV file of any sample rate and prints the text. */
 const [path, model = 'svc-asr-kikuyu-v1'] = process.argv.slice(2);
 if (path === undefined || (model !== 'svc-asr-kikuyu-v1' && model !== 'svc-asr-dholuo-v1')) {
   console.error('Usage: node transcribe.ts FILE.wav [svc-asr-kikuyu-v1|svc-asr-dholuo-v1]');

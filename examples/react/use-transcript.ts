@@ -4,16 +4,16 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 
 export interface Transcript {
   readonly state: 'idle' | 'listening' | 'finishing';
-  /** What is final. */
+  /** The final lines. */
   readonly lines: readonly string[];
-  /** What is being said now; replaced, not appended. */
+  /** The interim text of the current line. Each update replaces it. */
   readonly now: string;
   readonly problem: string | null;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** A microphone and its transcript. `sessionUrl` is your own server's, which holds the key. */
+/** Transcribes the microphone. `sessionUrl` is an endpoint of your own backend, which holds the API key. */
 export function useTranscript(sessionUrl: string): Transcript {
   const [state, setState] = useState<Transcript['state']>('idle');
   const [lines, setLines] = useState<readonly string[]>([]);
@@ -23,7 +23,11 @@ export function useTranscript(sessionUrl: string): Transcript {
 
   const start = useCallback(async () => {
     setProblem(null);
-    const stream = openStream({ getSession: fetchSession(sessionUrl) });
+    const stream = openStream({
+      getSession: fetchSession(sessionUrl),
+      // A pause ends a line.
+      endpointing: { silenceMs: 600 },
+    });
     stream.on('delta', ({ text }) => setNow(text));
     stream.on('final', ({ text }) => {
       setNow('');
@@ -42,13 +46,13 @@ export function useTranscript(sessionUrl: string): Transcript {
       };
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
-      // Gives the session back, also one that is still on its way.
+      // Releases the session, even one that is still being created.
       await stream.finish().catch(() => {});
     }
   }, [sessionUrl]);
 
   const stop = useCallback(async () => stopRef.current?.(), []);
-  // A component that goes away gives the microphone back.
+  // Releases the microphone when the component unmounts.
   useEffect(() => () => void stopRef.current?.(), []);
   return { state, lines, now, problem, start, stop };
 }

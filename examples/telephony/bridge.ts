@@ -3,7 +3,7 @@ import { AudioConverter } from '@svc-asr/sdk/audio';
 import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-/** A phone call's media frames (as Twilio sends them: JSON, base64, 8 kHz mu-law, 20 ms) to transcripts. */
+/** A media frame of a phone call in Twilio's format: JSON with 20 ms of base64-encoded 8 kHz mu-law audio. */
 type Frame =
   | { event: 'start'; start: { callSid: string } }
   | { event: 'media'; media: { payload: string } }
@@ -22,7 +22,7 @@ function answerCall(socket: WebSocket): void {
         call = { sid: frame.start.callSid, stream: openCall(frame.start.callSid, socket) };
         return;
       case 'media':
-        // A call cannot be slowed down; what is not sent yet waits in the stream.
+        // A call can't be slowed down, so unsent audio is buffered in the stream.
         void call?.stream.write(telephone.push(Buffer.from(frame.media.payload, 'base64')));
         return;
       case 'stop':
@@ -42,7 +42,7 @@ function answerCall(socket: WebSocket): void {
       socket.close(1007, 'Not a media frame.');
     }
   });
-  // Without a listener one caller's broken frame would end every call.
+  // Without a listener, one caller's malformed WebSocket frame would crash the process and end every call.
   socket.on('error', () => socket.terminate());
   socket.on('close', () => void call?.stream.close());
 }

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Builds the folder that an integration publishes: compiled modules, types and a manifest. Returns its path. */
+export async function buildIntegration(name: string, out: string): Promise<string> {
+  const source = join(import.meta.dirname, name);
+  execFileSync('tsc', ['-b', source], { stdio: 'inherit' });
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  const compiled = join(source, 'dist/compiled/src');
+  for (const entry of await readdir(compiled, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !/\.(js|d\.ts)$/.test(entry.name)) continue;
+    const folder = join(out, entry.parentPath.slice(compiled.length));
+    await mkdir(folder, { recursive: true });
+    const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
+    await writeFile(join(folder, entry.name), publishable(text));
+  }
+  await writeFile(join(out, 'package.json'), await manifest(source));
+  await cp(join(source, 'README.md'), join(out, 'README.md'));
+  await cp(join(import.meta.dirname, '../LICENSE'), join(out, 'LICENSE'));
+  return out;
+}
+
+/** Declarations keep the source's endings, which are not in the package. */
+function publishable(text: string): string {
+  return text
+    .replace(/((?:from|import\()\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2')
+    .replace(/^\/\/# sourceMappingURL=.*$/gm, '');
+}
+
+async function manifest(source: string): Promise<string> {
+  const written: Record<string, unknown> = JSON.parse(
+    await readFile(join(source, 'package.json'), 'utf8'),
+  );
+  const { devDependencies: _, scripts: __, private: ___, ...kept } = written;
+  return `${JSON.stringify(kept, published, 2)}\n`;
+}
+
+/** `./src/x.ts` is published as `./x.js`, and packages of this repository have one version. */
+function published(key: string, value: unknown): unknown {
+  if (value === 'workspace:*') return '0.1.0';
+  if (typeof value !== 'string' || !value.startsWith('./src/')) return value;
+  const module = value.replace('./src/', './').replace(/\.ts$/, '');
+  return key.startsWith('.')
+    ? { types: `${module}.d.ts`, default: `${module}.js` }
+    : `${module}.js`;
+}
+
+if (import.meta.main) {
+  const [name = '', out = join(import.meta.dirname, name, 'dist/package')] = process.argv.slice(2);
+  process.stdout.write(`${await buildIntegration(name, out)}\n`);
+}

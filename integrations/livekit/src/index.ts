@@ -1,0 +1,2 @@
+export { SvcSTT, type SvcSTTOptions } from './stt.ts';
+export { SvcSpeechStream } from './speech-stream.ts';

@@ -1,0 +1,172 @@
+import { stt, type APIConnectOptions } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
+import { VoiceGate, type GateOutput } from '@svc-asr/sdk/audio';
+import {
+  openStream,
+  type DeltaEvent,
+  type FinalEvent,
+  type GetSession,
+  type SvcStream,
+} from '@svc-asr/sdk/stream';
+import { speechData, toApiError } from './speech-events.ts';
+import { TurnTracker } from './turn-tracker.ts';
+
+export interface SpeechStreamOptions {
+  readonly getSession: GetSession;
+  readonly language: 'ki' | 'luo';
+  readonly silenceMs: number;
+  readonly connOptions?: APIConnectOptions | undefined;
+}
+
+type Input = IteratorResult<AudioFrame | symbol>;
+
+const SAMPLE_RATE_HZ = 16_000;
+const { SpeechEventType } = stt;
+
+/**
+ * Turns an agent's audio into speech events. The service reports where speech starts and ends, and ends a turn after
+ * `silenceMs` of silence. Silence between turns is not sent, so it costs nothing.
+ */
+export class SvcSpeechStream extends stt.SpeechStream {
+  readonly label = 'svc.SpeechStream';
+  readonly #options: SpeechStreamOptions;
+  readonly #turns: TurnTracker;
+  /** A read that a failed attempt left pending: the next attempt must not skip its frame. */
+  #pendingInput: Promise<Input> | null = null;
+  /** Whether audio was sent since the last flush. */
+  #isSending = false;
+  #heardMs = 0;
+
+  constructor(owner: stt.STT, options: SpeechStreamOptions) {
+    super(owner, SAMPLE_RATE_HZ, options.connOptions);
+    this.#options = options;
+    this.#turns = new TurnTracker({
+      onStart: () => this.#emit({ type: SpeechEventType.START_OF_SPEECH }),
+      onEnd: (speechEndMs) => this.#emitEnd(speechEndMs),
+    });
+  }
+
+  protected override async run(): Promise<void> {
+    const { silenceMs } = this.#options;
+    const stream = this.#open();
+    const gate = new VoiceGate({ holdMs: silenceMs });
+    this.#heardMs = 0;
+    try {
+      for (;;) {
+        const input = await Promise.race([this.#nextInput(), stream.closed]);
+        // The stream ended by itself: finish() says why.
+        if (!('done' in input) || input.done) break;
+        this.#pendingInput = null;
+        if (typeof input.value === 'symbol') this.#flush(stream);
+        else this.#hear(stream, gate, input.value);
+      }
+      this.#sendAll(stream, gate.end());
+      await stream.finish();
+      this.#turns.end();
+    } catch (error) {
+      throw toApiError(error);
+    } finally {
+      this.#turns.onDisconnected();
+      await stream.close();
+    }
+  }
+
+  #open(): SvcStream {
+    const { getSession, silenceMs } = this.#options;
+    const turns = this.#turns;
+    const signal = this.abortSignal;
+    const stream = openStream({ getSession, endpointing: { silenceMs }, signal });
+    stream.on('speech_started', () => turns.onSpeechStarted());
+    stream.on('speech_ended', ({ audio_ms }) => turns.onSpeechEnded(audio_ms));
+    stream.on('delta', (event) => this.#onDelta(event));
+    stream.on('final', (event) => this.#onFinal(event, stream));
+    stream.on('reconnecting', () => turns.onDisconnected());
+    stream.on('ready', () => turns.onReady());
+    return stream;
+  }
+
+  #nextInput(): Promise<Input> {
+    this.#pendingInput ??= this.input.next();
+    return this.#pendingInput;
+  }
+
+  #hear(stream: SvcStream, gate: VoiceGate, frame: AudioFrame): void {
+    const samples = mono(frame);
+    this.#heardMs += (samples.length * 1000) / SAMPLE_RATE_HZ;
+    this.#sendAll(stream, gate.push(samples));
+    // No more audio follows in which the service could find the end of the turn.
+    if (!gate.isOpen) this.#flush(stream);
+  }
+
+  #sendAll(stream: SvcStream, outputs: readonly GateOutput[]): void {
+    for (const output of outputs) {
+      if (output.do === 'skip') stream.skip(output.ms);
+      else {
+        this.#isSending = true;
+        // Live audio cannot be slowed down. A failure ends the stream, and finish() reports it.
+        void stream.write(output.samples);
+      }
+    }
+  }
+
+  #flush(stream: SvcStream): void {
+    if (!this.#isSending) return;
+    this.#isSending = false;
+    this.#turns.onFlush();
+    // A stream that fails before the final arrives reports that by itself.
+    void stream.flush().then(
+      () => this.#turns.onFlushFinal(),
+      () => undefined,
+    );
+  }
+
+  #onDelta({ text, audio_ms }: DeltaEvent): void {
+    if (text === '') return;
+    const { language } = this.#options;
+    const utterance = { text, start_ms: 0, end_ms: audio_ms, words: [] };
+    this.#emit({
+      type: SpeechEventType.INTERIM_TRANSCRIPT,
+      alternatives: [speechData(utterance, language, this.startTimeOffset)],
+    });
+  }
+
+  #onFinal(event: FinalEvent, stream: SvcStream): void {
+    const requestId = stream.sessionId ?? '';
+    if (event.text !== '') {
+      this.#turns.onText();
+      this.#emit({
+        type: SpeechEventType.FINAL_TRANSCRIPT,
+        requestId,
+        alternatives: [speechData(event, this.#options.language, this.startTimeOffset)],
+      });
+    }
+    if (event.audio_ms > 0) {
+      this.#emit({
+        type: SpeechEventType.RECOGNITION_USAGE,
+        requestId,
+        recognitionUsage: { audioDuration: event.audio_ms / 1000 },
+      });
+    }
+    if (event.reason === 'endpoint') this.#turns.onTurnFinal();
+  }
+
+  #emitEnd(speechEndMs: number | null): void {
+    const agoMs = speechEndMs === null ? 0 : Math.max(0, this.#heardMs - speechEndMs);
+    this.#emit({ type: SpeechEventType.END_OF_SPEECH, speechEndTime: Date.now() - agoMs });
+  }
+
+  #emit(event: stt.SpeechEvent): void {
+    if (!this.queue.closed) this.queue.put(event);
+  }
+}
+
+function mono({ data, channels }: AudioFrame): Int16Array {
+  if (channels === 1) return data;
+  return Int16Array.from({ length: data.length / channels }, (_, at) => {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel += 1) {
+      sum += data[at * channels + channel] ?? 0;
+    }
+    return Math.round(sum / channels);
+  });
+}

@@ -1,0 +1,84 @@
+import { mergeFrames, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
+import { SvcClient, type ModelId } from '@svc-asr/sdk';
+import { AudioConverter } from '@svc-asr/sdk/audio';
+import { openStream, type GetSession } from '@svc-asr/sdk/stream';
+import { speechData, toApiError } from './speech-events.ts';
+import { SvcSpeechStream } from './speech-stream.ts';
+
+export interface SvcSTTOptions {
+  readonly model: ModelId;
+  /** Default: a client configured by SVC_BASE_URL and SVC_API_KEY. */
+  readonly client?: SvcClient;
+  /** Audio reserved per session, 1 to 300. Sessions are renewed behind the stream. Default 300. */
+  readonly maxAudioSeconds?: number;
+  /** How much silence ends a turn, 200 to 5000. Default 500. */
+  readonly silenceMs?: number;
+}
+
+const LABEL = 'svc.STT';
+
+/** Speech-to-text for an `AgentSession`. One stream lasts as long as the conversation, over as many sessions as needed. */
+export class SvcSTT extends stt.STT {
+  readonly label = LABEL;
+  readonly #options: SvcSTTOptions;
+  readonly #client: SvcClient;
+
+  constructor(options: SvcSTTOptions) {
+    super({ streaming: true, interimResults: true, alignedTranscript: 'word' });
+    this.#options = options;
+    this.#client = options.client ?? new SvcClient();
+  }
+
+  override get model(): string {
+    return this.#options.model;
+  }
+
+  override get provider(): string {
+    return 'svc-asr';
+  }
+
+  override stream(options: { connOptions?: APIConnectOptions } = {}): SvcSpeechStream {
+    return new SvcSpeechStream(this, {
+      getSession: this.#getSession(),
+      language: this.#language(),
+      silenceMs: this.#options.silenceMs ?? 500,
+      connOptions: options.connOptions,
+    });
+  }
+
+  protected override async _recognize(
+    buffer: AudioBuffer,
+    signal?: AbortSignal,
+  ): Promise<stt.SpeechEvent> {
+    const { data, sampleRate, channels } = mergeFrames(buffer);
+    const format = { encoding: 'pcm_s16le', sampleRateHz: sampleRate, channels } as const;
+    const converter = new AudioConverter(format);
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const stream = openStream({
+      getSession: this.#getSession(),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    try {
+      await stream.write(converter.push(bytes));
+      await stream.write(converter.end());
+      const { text, words, finals, sessions } = await stream.finish();
+      const end_ms = finals.at(-1)?.end_ms ?? 0;
+      return {
+        type: stt.SpeechEventType.FINAL_TRANSCRIPT,
+        requestId: sessions.at(-1)?.sessionId ?? '',
+        alternatives: [speechData({ text, start_ms: 0, end_ms, words }, this.#language(), 0)],
+      };
+    } catch (error) {
+      throw toApiError(error);
+    }
+  }
+
+  #getSession(): GetSession {
+    const { model, maxAudioSeconds = 300 } = this.#options;
+    return ({ signal }) => this.#client.sessions.create({ model, maxAudioSeconds }, { signal });
+  }
+
+  #language(): 'ki' | 'luo' {
+    return this.#options.model === 'svc-asr-kikuyu-v1' ? 'ki' : 'luo';
+  }
+}

@@ -1,0 +1,86 @@
+interface TurnEvents {
+  readonly onStart: () => void;
+  /** `speechEndMs` is the end of speech in the stream's time, or null if the service did not report it. */
+  readonly onEnd: (speechEndMs: number | null) => void;
+}
+
+/** How long the end of a turn waits for a final. If nothing was recognised, none comes. */
+const FINAL_WAIT_MS = 1_000;
+
+/**
+ * Makes turns of the service's speech events. A turn ends after its final, so that an agent answers to all of its
+ * words. Speech that resumes first belongs to the same turn: a session that reached its limit ends speech as well.
+ */
+export class TurnTracker {
+  readonly #events: TurnEvents;
+  #state: 'silence' | 'speech' | 'ending' = 'silence';
+  #speechEndMs: number | null = null;
+  #flushesPending = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(events: TurnEvents) {
+    this.#events = events;
+  }
+
+  onSpeechStarted(): void {
+    clearTimeout(this.#timer);
+    if (this.#state === 'silence') this.#events.onStart();
+    this.#state = 'speech';
+  }
+
+  onSpeechEnded(audioMs: number): void {
+    if (this.#state !== 'speech') return;
+    this.#state = 'ending';
+    this.#speechEndMs = audioMs;
+    this.#waitForFinal();
+  }
+
+  /** Text in audio that the service did not take for speech is a turn as well. */
+  onText(): void {
+    if (this.#state !== 'silence') return;
+    this.#events.onStart();
+    this.#state = 'ending';
+    this.#waitForFinal();
+  }
+
+  /** A flush always gets a final, however long that takes. */
+  onFlush(): void {
+    this.#flushesPending += 1;
+    clearTimeout(this.#timer);
+  }
+
+  onFlushFinal(): void {
+    this.#flushesPending -= 1;
+    this.onTurnFinal();
+  }
+
+  /** The final of an endpoint or of a flush arrived. */
+  onTurnFinal(): void {
+    if (this.#state === 'ending') this.end();
+  }
+
+  /** Without a session no final can arrive. */
+  onDisconnected(): void {
+    clearTimeout(this.#timer);
+  }
+
+  onReady(): void {
+    if (this.#state === 'ending') this.#waitForFinal();
+  }
+
+  /** Ends an open turn now. */
+  end(): void {
+    clearTimeout(this.#timer);
+    if (this.#state === 'silence') return;
+    this.#state = 'silence';
+    const speechEndMs = this.#speechEndMs;
+    this.#speechEndMs = null;
+    this.#events.onEnd(speechEndMs);
+  }
+
+  #waitForFinal(): void {
+    clearTimeout(this.#timer);
+    if (this.#flushesPending > 0) return;
+    this.#timer = setTimeout(() => this.end(), FINAL_WAIT_MS);
+  }
+}

@@ -1,0 +1,138 @@
+import { initializeLogger, stt } from '@livekit/agents';
+import { startEmulator, type Emulator } from '@svc-asr/emulator';
+import { SvcClient } from '@svc-asr/sdk';
+import { VoiceGate } from '@svc-asr/sdk/audio';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { SvcSTT, type SvcSTTOptions } from '../src/index.ts';
+import { SENTENCE_MS, turn } from './audio.ts';
+
+const { SpeechEventType: Type } = stt;
+const TEXT = 'nĩ wega mũno';
+
+let emulator: Emulator;
+beforeAll(async () => {
+  initializeLogger({ pretty: false, level: 'silent' });
+  emulator = await startEmulator({ texts: [TEXT], shortestMs: 1_000 });
+});
+afterAll(() => emulator.stop());
+afterEach(() => emulator.faults.assertAllMet());
+
+function sttOf(options: Partial<SvcSTTOptions> = {}): SvcSTT {
+  const client = new SvcClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+  return new SvcSTT({ client, model: 'svc-asr-kikuyu-v1', silenceMs: 500, ...options });
+}
+
+/** Pushes turns one after the other, each after END_OF_SPEECH of the one before. */
+async function listen(
+  speech: SvcSTT,
+  turns: number,
+  sampleRate?: number,
+): Promise<stt.SpeechEvent[]> {
+  const stream = speech.stream();
+  const events: stt.SpeechEvent[] = [];
+  let left = turns;
+  const speak = (): void => {
+    for (const frame of turn(1_000, sampleRate)) stream.pushFrame(frame);
+  };
+  speak();
+  for await (const event of stream) {
+    events.push(event);
+    if (event.type !== Type.END_OF_SPEECH) continue;
+    left -= 1;
+    if (left > 0) speak();
+    else stream.endInput();
+  }
+  return events;
+}
+
+function usages(events: readonly stt.SpeechEvent[]): number[] {
+  return events.flatMap(({ recognitionUsage }) => recognitionUsage?.audioDuration ?? []);
+}
+
+/** How much of the turns the voice gate passes. */
+function sentMs(turns: number): number {
+  const gate = new VoiceGate({ holdMs: 500 });
+  let samples = 0;
+  for (let left = turns; left > 0; left -= 1) {
+    for (const { data } of turn(1_000)) {
+      for (const output of gate.push(data)) {
+        if (output.do === 'send') samples += output.samples.length;
+      }
+    }
+  }
+  return samples / 16;
+}
+
+test('a turn is START_OF_SPEECH, interim, final with word times, usage, END_OF_SPEECH', async () => {
+  const events = await listen(sttOf(), 2);
+  const types = events.map((event) => event.type);
+  expect(types.filter((type) => type !== Type.INTERIM_TRANSCRIPT)).toEqual([
+    Type.START_OF_SPEECH,
+    Type.FINAL_TRANSCRIPT,
+    Type.RECOGNITION_USAGE,
+    Type.END_OF_SPEECH,
+    Type.START_OF_SPEECH,
+    Type.FINAL_TRANSCRIPT,
+    Type.RECOGNITION_USAGE,
+    Type.END_OF_SPEECH,
+  ]);
+  expect(types[1]).toBe(Type.INTERIM_TRANSCRIPT);
+  const [first, second] = events.filter((event) => event.type === Type.FINAL_TRANSCRIPT);
+  const data = first?.alternatives?.[0];
+  expect(data).toMatchObject({ text: TEXT, language: 'ki', startTime: 0 });
+  expect(data?.words?.map((word) => word.text)).toEqual(TEXT.split(' '));
+  expect(data?.words?.[1]?.startTime).toBeCloseTo(0.56);
+  // The silence that was not sent is part of the times.
+  expect(second?.alternatives?.[0]?.startTime).toBeGreaterThan((SENTENCE_MS + 500) / 1000);
+  expect(usages(events)[0]).toBeCloseTo((SENTENCE_MS + 500) / 1000, 0);
+  const end = events.find((event) => event.type === Type.END_OF_SPEECH);
+  expect(Date.now() - (end?.speechEndTime ?? 0)).toBeGreaterThan(500);
+});
+
+test('resamples 48 kHz frames', async () => {
+  const events = await listen(sttOf(), 1, 48_000);
+  const final = events.find((event) => event.type === Type.FINAL_TRANSCRIPT);
+  expect(final?.alternatives?.[0]?.text).toBe(TEXT);
+});
+
+test.each(['engine-crash', 'restart', 'connection-lost', 'expired-credential'] as const)(
+  '%s inside a turn: the turn has all its audio',
+  async (name) => {
+    emulator.faults.arm({ name, ms: 800, times: 1 });
+    const events = await listen(sttOf(), 3);
+    const finals = events.filter((event) => event.type === Type.FINAL_TRANSCRIPT);
+    expect(finals.map((event) => event.alternatives?.[0]?.text)).toEqual([TEXT, TEXT, TEXT]);
+    const seconds = usages(events).slice(0, 3);
+    for (const each of seconds) expect(each).toBeGreaterThan((SENTENCE_MS * 0.9) / 1000);
+  },
+);
+
+test('metrics report all audio that was sent, once for each final', async () => {
+  const speech = sttOf();
+  const ms: number[] = [];
+  speech.on('metrics_collected', (metrics) => ms.push(metrics.audioDurationMs));
+  const events = await listen(speech, 2);
+  expect(ms).toEqual(usages(events).map((seconds) => Math.round(seconds * 1000)));
+  expect(ms).toHaveLength(2);
+  expect(ms.reduce((sum, each) => sum + each, 0)).toBe(sentMs(2));
+  expect(speech.model).toBe('svc-asr-kikuyu-v1');
+});
+
+test('without credit the stream reports an error that is not retried', async () => {
+  emulator.faults.arm({ name: 'no-credit', ms: 0, times: 1 });
+  const speech = sttOf();
+  const errors: unknown[] = [];
+  speech.on('error', (error) => errors.push(error));
+  const stream = speech.stream();
+  for (const frame of turn(500)) stream.pushFrame(frame);
+  const seen = [];
+  for await (const event of stream) seen.push(event);
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toMatchObject({ recoverable: false, error: { statusCode: 402 } });
+});
+
+test('recognize() transcribes a buffer', async () => {
+  const event = await sttOf().recognize([...turn(200, 24_000)]);
+  expect(event.type).toBe(Type.FINAL_TRANSCRIPT);
+  expect(event.alternatives?.[0]?.text).toBe(TEXT);
+});

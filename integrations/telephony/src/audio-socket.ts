@@ -1,0 +1,54 @@
+import type { Socket } from 'node:net';
+import type { CallContext } from './media-socket.ts';
+import type { CallLeg } from './call-leg.ts';
+
+/** Asterisk's AudioSocket: type, length (16 bits, big-endian), payload. */
+const KIND = { hangUp: 0x00, uuid: 0x01, dtmf: 0x03, audio: 0x10, error: 0xff } as const;
+/** Signed linear audio at other rates, as newer versions of Asterisk send it. */
+const RATES: Readonly<Record<number, number>> = {
+  0x10: 8_000,
+  0x11: 12_000,
+  0x12: 16_000,
+  0x13: 24_000,
+  0x14: 32_000,
+  0x15: 44_100,
+  0x16: 48_000,
+};
+const HEADER_BYTES = 3;
+
+/** One TCP connection is one call. The UUID comes first and names it. */
+export function serveAudioSocket(socket: Socket, context: CallContext): void {
+  let bytes = Buffer.alloc(0);
+  let call: string | null = null;
+  let leg: CallLeg | null = null;
+  const onMessage = (kind: number, payload: Buffer): void => {
+    const sampleRateHz = RATES[kind];
+    if (kind === KIND.uuid) call = uuidText(payload);
+    else if (sampleRateHz !== undefined && call !== null) {
+      const format = { encoding: 'pcm_s16le', sampleRateHz } as const;
+      leg ??= context.openLeg({ call, leg: 'caller', protocol: 'audiosocket', ...format });
+      leg.push(payload);
+    } else if (kind === KIND.dtmf) leg?.dtmf(payload.toString('latin1'));
+    else if (kind === KIND.hangUp || kind === KIND.error) {
+      leg?.hangUp();
+      socket.end();
+    }
+  };
+  socket.on('data', (data) => {
+    bytes = Buffer.concat([bytes, data]);
+    while (bytes.byteLength >= HEADER_BYTES) {
+      const end = HEADER_BYTES + bytes.readUInt16BE(1);
+      if (bytes.byteLength < end) return;
+      const kind = bytes[0] ?? KIND.error;
+      const payload = bytes.subarray(HEADER_BYTES, end);
+      bytes = bytes.subarray(end);
+      onMessage(kind, payload);
+    }
+  });
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => leg?.hangUp());
+}
+
+function uuidText(payload: Buffer): string {
+  return payload.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+}
