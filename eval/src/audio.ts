@@ -3,11 +3,11 @@ import { AUDIO } from '@svc-asr/protocol';
 
 const PCM = 1;
 
-/** The samples of a 16 kHz mono 16-bit wav file; anything else is refused by name. */
+/** Returns the samples of a 16 kHz mono 16-bit WAV file. Throws for any other format. */
 export async function readWave(path: string): Promise<Float32Array> {
   const file = await readFile(path);
   if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE') {
-    throw new Error(`${path} is not a wav file.`);
+    throw new Error(`${path} is not a WAV file.`);
   }
   for (let at = 12; at + 8 <= file.length;) {
     const kind = file.toString('latin1', at, at + 4);
@@ -16,7 +16,7 @@ export async function readWave(path: string): Promise<Float32Array> {
     if (kind === 'data') return toSamples(file.subarray(at + 8, at + 8 + bytes));
     at += 8 + bytes + (bytes % 2);
   }
-  throw new Error(`${path} holds no audio.`);
+  throw new Error(`${path} contains no audio.`);
 }
 
 function checkFormat(path: string, format: Buffer): void {
@@ -32,11 +32,12 @@ function checkFormat(path: string, format: Buffer): void {
   );
 }
 
-function toSamples(pcm: Buffer): Float32Array {
+/** Converts s16le bytes to samples. */
+export function toSamples(pcm: Buffer): Float32Array {
   return Float32Array.from({ length: pcm.length >> 1 }, (_, i) => pcm.readInt16LE(2 * i) / 32_768);
 }
 
-/** s16le, as a client would send it */
+/** Converts samples to s16le bytes, as a client sends them. */
 export function toPcm(wave: Float32Array): Uint8Array {
   const pcm = Buffer.alloc(2 * wave.length);
   for (const [i, sample] of wave.entries()) {

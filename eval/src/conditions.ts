@@ -3,12 +3,12 @@ import { AUDIO } from '@svc-asr/protocol';
 const RATE = AUDIO.sampleRateHz;
 const NOISE_DB = 20;
 const BABBLE_VOICES = 5;
-/** A telephone's band and the filter that cuts it: windowed sinc, 12 ms long. */
+/** The telephone band and its filter, a windowed sinc of 12 ms. */
 const TELEPHONE_LOW_HZ = 300;
 const TELEPHONE_HIGH_HZ = 3_400;
 const FILTER_HALF = 96;
 
-/** Repeatable: the same seed disturbs the same way on every machine. */
+/** Deterministic: the same seed gives the same noise on every machine. */
 export function seededRandom(seed: number): () => number {
   let state = (seed * 2_654_435_761 + 1) % 2_147_483_647 || 1;
   return () => {
@@ -33,7 +33,7 @@ export function withWhiteNoise(wave: Float32Array, seed: number): Float32Array {
   return wave.map((sample) => sample + level * gaussian(random));
 }
 
-/** Other people talking: several utterances at once, under the one that is meant. */
+/** Adds babble: several utterances at once in the background. */
 export function withBabble(
   wave: Float32Array,
   others: readonly Float32Array[],
@@ -53,7 +53,7 @@ export function withBabble(
   return wave.map((sample, i) => sample + gain * (babble[i] ?? 0));
 }
 
-/** 300 to 3,400 Hz, 8 kHz, G.711 mu-law, and back to 16 kHz. Only every second sample exists in between. */
+/** Simulates a telephone: 300 to 3,400 Hz, 8 kHz, G.711 mu-law, and back to 16 kHz. */
 export function overTelephone(wave: Float32Array): Float32Array {
   const band = bandPass();
   const low = lowPass(TELEPHONE_HIGH_HZ);
@@ -62,7 +62,7 @@ export function overTelephone(wave: Float32Array): Float32Array {
   return line.map((_, i) => filteredAt(line, low, i, 2));
 }
 
-/** mu-law in eight bits and back, by the segments of the standard. */
+/** Encodes to 8-bit mu-law and decodes again, using the segments of the standard. */
 export function g711(sample: number): number {
   const bias = 132;
   const clipped = Math.min(32_635, Math.round(Math.abs(sample) * 32_768)) + bias;
@@ -87,7 +87,7 @@ function bandPass(): Float32Array {
   return lowPass(TELEPHONE_HIGH_HZ).map((tap, k) => tap - (low[k] ?? 0));
 }
 
-/** One sample of the filtered wave; `step` 2 passes over the odd samples, which are zero. */
+/** Returns one filtered sample. `step` 2 skips the odd samples, which are zero. */
 function filteredAt(wave: Float32Array, taps: Float32Array, at: number, step: 1 | 2): number {
   const start = Math.max(0, at - FILTER_HALF);
   const end = Math.min(wave.length - 1, at + FILTER_HALF);
@@ -102,7 +102,7 @@ function sine(hz: number, t: number): number {
   return Math.sin(2 * Math.PI * hz * t);
 }
 
-/** Nobody speaks in any of these: the right transcript is empty. */
+/** Sounds without speech. The correct transcript is empty. */
 export function soundsWithoutSpeech(seconds: number): ReadonlyMap<string, Float32Array> {
   const make = (
     sample: (t: number, random: () => number) => number,
@@ -125,4 +125,15 @@ export function soundsWithoutSpeech(seconds: number): ReadonlyMap<string, Float3
     ['clicks', make((_, random) => (random() < 0.0003 ? 0.5 : 0), 11)],
     ['gusts', make((t, random) => 0.1 * Math.abs(sine(0.4, t)) * gaussian(random), 12)],
   ]);
+}
+
+/** Returns the power below a frequency and the total power, measured at every eighth sample. */
+export function lowPassedPower(wave: Float32Array, hz: number): { below: number; all: number } {
+  const taps = lowPass(hz);
+  let [below, all] = [0, 0];
+  for (let at = 0; at < wave.length; at += 8) {
+    below += filteredAt(wave, taps, at, 1) ** 2;
+    all += (wave[at] ?? 0) ** 2;
+  }
+  return { below, all };
 }

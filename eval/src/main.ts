@@ -1,81 +1,100 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startSherpaEngine } from '@svc-asr/engine';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { codecFigures, measureCodecs, presentCodecs, type CodecResult } from './codecs.ts';
+import { evaluateFolder, sweepLeadIn } from './folder.ts';
 import { disturbed, measure, measureSilence, type Condition, type Result } from './measure.ts';
 import { figuresOf, missedGoals, presentPage, presentTable, type Report } from './report.ts';
 import { isFolder, readFixtures, readFolder, renderHeldOut, type Language } from './sets.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const HELP = `npm run eval -- [options]
+const LIMIT_MAX = 200;
 
-Streams speech through the real engine in frames of 100 ms and reports word and character error rates.
-
-  --sentences DIR   lists of sentences; those held out from training are spoken by the synthesisers of
-                    this machine (default: ../shared/speech where it is there, else the project's fixtures)
-  --folder DIR      your own recordings instead: NAME.wav (16 kHz, mono, 16 bit) with NAME.txt beside it
-  --language ki|luo what is spoken in the folder; not needed if the names begin with ki- or luo-
-  --models DIR      manifests and weights (default: MODELS_DIR, else models/)
-  --out DIR         where report.html and the rendered speech go (default: eval-report)
-  --limit N         sentences of each language and set (default 200)
-  --short           twelve sentences, for CI
-
+const program = new Command('npm run eval --')
+  .description(
+    'Streams speech through the real engine in frames of 100 ms and reports word and character error rates.',
+  )
+  .option(
+    '--sentences <dir>',
+    "sentence lists; the held-out ones are synthesised here (default: the project's fixtures)",
+  )
+  .option(
+    '--folder <dir>',
+    'your own recordings instead: NAME.wav (16 kHz, mono, 16 bit) and NAME.txt; an optional speakers.tsv has ' +
+      'lines of NAME, a tab, SPEAKER. Writes an HTML report',
+  )
+  .addOption(
+    new Option(
+      '--language <language>',
+      'language of the folder; not needed if file names start with ki- or luo-',
+    ).choices(['ki', 'luo']),
+  )
+  .option('--compare <names>', 'with --folder: compare installed weights, as in A,B', '')
+  .option(
+    '--sweep <name>',
+    'with --folder: try silences before each utterance (extra_lead_in_ms) with installed weights',
+  )
+  .option(
+    '--codecs',
+    'the training voices (or the fixtures) through G.711, AMR-NB (needs libopencore-amrnb0) and Opus instead',
+    false,
+  )
+  .option('--models <dir>', 'manifests and weights (default: MODELS_DIR, else models/)')
+  .option(
+    '--out <dir>',
+    'output folder for report.html and the synthesised speech',
+    join(ROOT, 'eval-report'),
+  )
+  .option('--limit <number>', 'sentences per language and set', parseLimit, LIMIT_MAX)
+  .option('--short', 'twelve sentences, for CI', false)
+  .addHelpText(
+    'after',
+    `
   npm run eval -- --short
   npm run eval -- --folder recordings --language luo
 
-Exit status: 0 goals reached, 1 a goal missed, 2 it could not run.`;
+Exit status: 0 all goals met, 1 a goal missed, 2 could not run.`,
+  );
 
-const OPTIONS = {
-  sentences: { type: 'string' },
-  folder: { type: 'string' },
-  language: { type: 'string' },
-  models: { type: 'string' },
-  out: { type: 'string', default: join(ROOT, 'eval-report') },
-  limit: { type: 'string', default: '200' },
-  short: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
-} as const;
-
-type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+interface Options {
+  readonly sentences?: string;
+  readonly folder?: string;
+  readonly language?: Language;
+  readonly compare: string;
+  readonly sweep?: string;
+  readonly codecs: boolean;
+  readonly models?: string;
+  readonly out: string;
+  readonly limit: number;
+  readonly short: boolean;
+}
 type Material = { readonly note: string; readonly conditions: Iterable<Condition> };
 
-function parseLanguage(value: string | undefined): Language | undefined {
-  if (value === undefined || value === 'ki' || value === 'luo') return value;
-  throw new Error('--language must be ki or luo.');
-}
-
-function parseLimit(options: Options): number {
-  const limit = options.short ? 12 : Number(options.limit);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 200) return limit;
-  throw new Error('--limit must be a whole number from 1 to 200.');
-}
-
-async function findSentences(options: Options): Promise<string | null> {
-  if (options.sentences !== undefined) return resolve(options.sentences);
-  const beside = resolve(ROOT, '../shared/speech');
-  return (await isFolder(beside)) ? beside : null;
+function parseLimit(value: string): number {
+  const limit = Number(value);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new InvalidArgumentError(`Use an integer from 1 to ${LIMIT_MAX}.`);
 }
 
 async function findMaterial(options: Options): Promise<Material> {
-  if (options.folder !== undefined) {
-    const utterances = await readFolder(options.folder, parseLanguage(options.language));
-    const note = `Recordings of ${resolve(options.folder)}.`;
-    return { note, conditions: [{ name: 'your folder', utterances }] };
-  }
-  const sentences = await findSentences(options);
-  if (sentences === null) {
+  if (options.sentences === undefined) {
     const utterances = await readFixtures();
     const note =
       "SYNTHETIC SPEECH ONLY. No sentence lists were given: these are the project's own fixtures, " +
-      'eight sentences. --sentences measures properly.';
+      'eight sentences. Use --sentences for a proper measurement.';
     return { note, conditions: both([{ name: 'fixtures', utterances }], disturbed(utterances)) };
   }
-  return heldOut(sentences, resolve(options.out), parseLimit(options));
+  return heldOut(
+    resolve(options.sentences),
+    resolve(options.out),
+    options.short ? 12 : options.limit,
+  );
 }
 
 async function heldOut(sentences: string, folder: string, limit: number): Promise<Material> {
   const out = join(folder, `speech-${limit}`);
-  console.log('Speaking the held-out sentences ...');
+  console.log('Synthesising the held-out sentences ...');
   await renderHeldOut({ sentences, out, limit });
   const clean = await readFolder(join(out, 'seen'));
   const conditions: Condition[] = [
@@ -97,8 +116,7 @@ function* both(first: Iterable<Condition>, then: Iterable<Condition>): Generator
 
 async function evaluate(options: Options): Promise<number> {
   const { note, conditions } = await findMaterial(options);
-  const modelsDir = options.models ?? process.env['MODELS_DIR'] ?? join(ROOT, 'models');
-  const engine = await startSherpaEngine({ modelsDir: resolve(modelsDir) });
+  const engine = await startSherpaEngine({ modelsDir: findModels(options) });
   try {
     const build = engine.describe('svc-asr-kikuyu-v1').build;
     const results: Result[] = [];
@@ -115,27 +133,65 @@ async function evaluate(options: Options): Promise<number> {
   }
 }
 
+/** Measures what codecs cost in accuracy. */
+async function evaluateCodecs(options: Options): Promise<number> {
+  const { conditions } = await findMaterial(options);
+  const [clean] = conditions;
+  if (clean === undefined) throw new Error('There is no speech to measure.');
+  const engine = await startSherpaEngine({ modelsDir: findModels(options) });
+  try {
+    const measured: CodecResult[] = [];
+    for await (const result of measureCodecs(engine, clean.utterances)) {
+      console.log(`${result.codec} ...`);
+      measured.push(result);
+    }
+    console.log(`\nSYNTHETIC SPEECH ONLY, ${clean.utterances.length} sentences.\n`);
+    console.log(`${presentCodecs(measured)}\n`);
+    console.log(
+      JSON.stringify({ name: 'eval-codecs', passed: true, figures: codecFigures(measured) }),
+    );
+    return 0;
+  } finally {
+    await engine.close();
+  }
+}
+
+function folder(options: Options, path: string): Promise<number> {
+  const given = {
+    folder: path,
+    language: options.language,
+    modelsDir: findModels(options),
+    out: resolve(options.out),
+    compare: options.compare.split(',').filter((name) => name !== ''),
+  };
+  if (options.sweep === undefined) return evaluateFolder(given);
+  return sweepLeadIn({ ...given, model: options.sweep || 'demo' });
+}
+
+function findModels(options: Options): string {
+  return resolve(options.models ?? process.env['MODELS_DIR'] ?? join(ROOT, 'models'));
+}
+
 async function publish(report: Report, out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   await writeFile(join(out, 'report.html'), presentPage(report));
   console.log(`\n${presentTable(report)}\n`);
   const missed = missedGoals(report);
   for (const goal of missed) console.log(`goal missed: ${goal}`);
-  console.log(`${join(out, 'report.html')} shows it with plots.`);
+  console.log(`${join(out, 'report.html')} shows the results with plots.`);
   const passed = missed.length === 0;
   console.log(JSON.stringify({ name: 'eval', passed, figures: figuresOf(report) }));
 }
 
 async function main(): Promise<number> {
-  const { values: options } = parseArgs({ options: OPTIONS });
-  if (options.help) {
-    console.log(HELP);
-    return 0;
-  }
-  return evaluate(options);
+  const options = program.exitOverride().parse().opts<Options>();
+  if (options.codecs) return evaluateCodecs(options);
+  return options.folder === undefined ? evaluate(options) : folder(options, options.folder);
 }
 
 process.exitCode = await main().catch((error: unknown) => {
+  // Commander has printed the help or the error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   console.error(error instanceof Error ? error.message : error);
   return 2;
 });

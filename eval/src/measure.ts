@@ -1,15 +1,18 @@
 import type { Engine } from '@svc-asr/engine';
 import { overTelephone, soundsWithoutSpeech, withBabble, withWhiteNoise } from './conditions.ts';
-import { mapConcurrently, recognise } from './recognise.ts';
+import { scoreWords, type ScoredWord } from './confidence.ts';
+import { hear, mapConcurrently, recognise } from './recognise.ts';
 import { addTo, emptyScore, normalise, withoutTilde, words, type Score } from './scoring.ts';
 import { MODEL_OF, type Language, type Utterance } from './sets.ts';
 
-/** What happened in one condition to one language. */
+/** The result of one condition for one language. */
 export interface Result {
   readonly condition: string;
   readonly language: Language;
   readonly score: Score;
   readonly scoreWithoutTilde: Score;
+  /** Every recognised word that has a confidence. */
+  readonly scoredWords: readonly ScoredWord[];
 }
 
 export interface Condition {
@@ -21,7 +24,7 @@ const LANGUAGES: readonly Language[] = ['ki', 'luo'];
 const STREAMS_AT_ONCE = 8;
 const SOUND_SECONDS = 5;
 
-/** The same speech over the telephone, in white noise and among other voices, 20 dB below it; made when asked. */
+/** Yields the same speech over the telephone, in white noise and in babble at 20 dB. Computed lazily. */
 export function* disturbed(clean: readonly Utterance[]): Generator<Condition> {
   const waves = clean.map((utterance) => utterance.wave);
   const disturbances: Record<string, (wave: Float32Array, seed: number) => Float32Array> = {
@@ -37,27 +40,29 @@ export function* disturbed(clean: readonly Utterance[]): Generator<Condition> {
 
 export async function measure(engine: Engine, condition: Condition): Promise<Result[]> {
   const heard = await mapConcurrently(condition.utterances, STREAMS_AT_ONCE, (utterance) =>
-    recognise(engine, { model: MODEL_OF[utterance.language], wave: utterance.wave }),
+    hear(engine, { model: MODEL_OF[utterance.language], wave: utterance.wave }),
   );
   const present = LANGUAGES.filter((language) =>
     condition.utterances.some((utterance) => utterance.language === language),
   );
   return present.map((language) => {
     const result = { score: emptyScore(), scoreWithoutTilde: emptyScore() };
+    const scoredWords: ScoredWord[] = [];
     for (const [i, utterance] of condition.utterances.entries()) {
       if (utterance.language !== language) continue;
-      const pair = { spoken: utterance.spoken, heard: normalise(heard[i] ?? '') };
+      const pair = { spoken: utterance.spoken, heard: normalise(heard[i]?.text ?? '') };
+      scoredWords.push(...scoreWords(utterance.spoken, heard[i]?.words ?? []));
       addTo(result.score, pair);
       addTo(result.scoreWithoutTilde, {
         spoken: withoutTilde(pair.spoken),
         heard: withoutTilde(pair.heard),
       });
     }
-    return { condition: condition.name, language, ...result };
+    return { condition: condition.name, language, ...result, scoredWords };
   });
 }
 
-/** Words written where nobody spoke, by sound; none is right. */
+/** Words transcribed without speech, by sound. The goal is none. */
 export async function measureSilence(engine: Engine): Promise<ReadonlyMap<string, number>> {
   const trials = [...soundsWithoutSpeech(SOUND_SECONDS)].flatMap(([sound, wave]) =>
     LANGUAGES.map((language) => ({ sound, wave, model: MODEL_OF[language] })),

@@ -9,7 +9,7 @@ interface Utterance {
   readonly wave: Float32Array;
 }
 
-/** One utterance through the engine as a client streams it: frames of 100 ms, a flush, the final. */
+/** Streams one utterance through the engine like a client: frames of 100 ms, a flush, the final. */
 export async function hear(
   engine: Engine,
   input: Utterance,
@@ -18,13 +18,13 @@ export async function hear(
   try {
     const pcm = toPcm(input.wave);
     for (let at = 0; at < pcm.length; at += FRAME_BYTES) {
-      // A copy: the engine owns what it is given.
+      // Copy it, because the engine takes ownership of the buffer.
       await stream.write(Uint8Array.from(pcm.subarray(at, at + FRAME_BYTES)));
     }
     stream.flush();
     for await (const event of stream.events) {
       if (event.type === 'final') return event;
-      if (event.type === 'error') throw new Error(`The engine gave up: ${event.reason}`);
+      if (event.type === 'error') throw new Error(`The engine failed: ${event.reason}`);
     }
     throw new Error('The engine ended without a final.');
   } finally {
@@ -36,7 +36,7 @@ export async function recognise(engine: Engine, input: Utterance): Promise<strin
   return (await hear(engine, input)).text;
 }
 
-/** Runs the work over all items, so many at a time, and keeps their order. */
+/** Maps items with limited concurrency and keeps their order. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   width: number,

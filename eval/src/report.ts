@@ -1,3 +1,5 @@
+import { confidenceQuality, type ConfidenceQuality } from './confidence.ts';
+import { reliabilityPlot } from './reliability-plot.ts';
 import { characterErrorRate, wordErrorRate } from './scoring.ts';
 import type { Result } from './measure.ts';
 
@@ -8,7 +10,7 @@ export interface Report {
   readonly wordsWithoutSpeech: ReadonlyMap<string, number>;
 }
 
-/** Word error rates to reach, in percent. */
+/** Goals: word error rates in percent. */
 export const GOALS: Readonly<Record<string, number>> = {
   'seen voices': 5,
   'unseen voices': 10,
@@ -17,9 +19,20 @@ export const GOALS: Readonly<Record<string, number>> = {
 };
 
 const NAMES = { ki: 'Kikuyu', luo: 'Dholuo' } as const;
-const HEADINGS = ['condition', 'language', 'sentences', 'WER %', 'CER %', 'WER % without tilde'];
+const COLOURS = { ki: '#2b6cb0', luo: '#c05621' } as const;
+const HEADINGS = [
+  'condition',
+  'language',
+  'sentences',
+  'WER %',
+  'CER %',
+  'WER % without tilde',
+  'confidence AUC',
+  'confidence ECE',
+];
 
 function cells(result: Result): string[] {
+  const quality = confidenceQuality(result.scoredWords);
   return [
     result.condition,
     NAMES[result.language],
@@ -27,10 +40,23 @@ function cells(result: Result): string[] {
     wordErrorRate(result.score).toFixed(1),
     characterErrorRate(result.score).toFixed(1),
     wordErrorRate(result.scoreWithoutTilde).toFixed(1),
+    quality === null ? '-' : quality.auc.toFixed(3),
+    quality === null ? '-' : quality.ece.toFixed(3),
   ];
 }
 
-/** For the terminal. */
+/** How good the confidence is in all conditions together, by language. */
+function confidenceByLanguage(
+  report: Report,
+): { language: Result['language']; quality: ConfidenceQuality }[] {
+  return (['ki', 'luo'] as const).flatMap((language) => {
+    const mine = report.results.filter((result) => result.language === language);
+    const quality = confidenceQuality(mine.flatMap((result) => result.scoredWords));
+    return quality === null ? [] : [{ language, quality }];
+  });
+}
+
+/** Returns the table for the terminal. */
 export function presentTable(report: Report): string {
   const rows = [HEADINGS, ...report.results.map(cells)];
   const widths = HEADINGS.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
@@ -44,11 +70,16 @@ export function presentTable(report: Report): string {
     '',
     ...lines,
     '',
+    ...confidenceByLanguage(report).map(
+      ({ language, quality }) =>
+        `confidence, ${NAMES[language]}: AUC ${quality.auc.toFixed(3)} for right against wrong words, ` +
+        `expected calibration error ${quality.ece.toFixed(3)} (${quality.words} words)`,
+    ),
     `words written where nobody spoke: ${total}${which === '' ? '' : ` (${which})`}`,
   ].join('\n');
 }
 
-/** The names that figures keep for ever. */
+/** Figures with stable names. */
 export function figuresOf(report: Report): Record<string, number> {
   const figures: Record<string, number> = {};
   const names: Readonly<Record<string, string>> = {
@@ -66,7 +97,13 @@ export function figuresOf(report: Report): Record<string, number> {
     figures[`wer_${name}`] = wordErrorRate(result.score);
     figures[`cer_${name}`] = characterErrorRate(result.score);
     figures[`wer_${name}_without_tilde`] = wordErrorRate(result.scoreWithoutTilde);
+    addConfidence(figures, `_${name}`, confidenceQuality(result.scoredWords));
   }
+  for (const { language, quality } of confidenceByLanguage(report)) {
+    addConfidence(figures, `_${language}`, quality);
+  }
+  const everyWord = report.results.flatMap(({ scoredWords }) => scoredWords);
+  addConfidence(figures, '', confidenceQuality(everyWord));
   for (const language of ['ki', 'luo']) {
     for (const rate of ['wer', 'cer']) {
       const white = figures[`${rate}_${language}_white`];
@@ -80,7 +117,17 @@ export function figuresOf(report: Report): Record<string, number> {
   return figures;
 }
 
-/** Sentences about every goal that was missed. */
+function addConfidence(
+  figures: Record<string, number>,
+  suffix: string,
+  quality: ConfidenceQuality | null,
+): void {
+  if (quality === null) return;
+  figures[`confidence_auc${suffix}`] = quality.auc;
+  figures[`confidence_ece${suffix}`] = quality.ece;
+}
+
+/** Returns one sentence per missed goal. */
 export function missedGoals(report: Report): string[] {
   const missed = report.results.flatMap((result) => {
     const goal = GOALS[result.condition];
@@ -98,7 +145,7 @@ function row(tag: 'td' | 'th', values: readonly string[]): string {
   return `<tr>${values.map((value) => `<${tag}>${value}</${tag}>`).join('')}</tr>`;
 }
 
-/** One page that needs nothing else. */
+/** Returns a self-contained HTML report. */
 export function presentPage(report: Report): string {
   const sounds = [...report.wordsWithoutSpeech].map(([sound, count]) =>
     row('td', [sound, String(count)]),
@@ -116,23 +163,47 @@ export function presentPage(report: Report): string {
 <p><strong>${report.note}</strong></p>
 ${bars(report.results)}
 <table>${row('th', HEADINGS)}${report.results.map((result) => row('td', cells(result))).join('')}</table>
+${confidenceSection(report)}
 <h2>Where nobody speaks</h2>
 <table>${row('th', ['sound', 'words written'])}${sounds.join('')}</table>
 </html>
 `;
 }
 
+function confidenceSection(report: Report): string {
+  const found = confidenceByLanguage(report);
+  if (found.length === 0) return '';
+  const rows = found.map(({ language, quality }) =>
+    row('td', [
+      NAMES[language],
+      String(quality.words),
+      quality.auc.toFixed(3),
+      quality.ece.toFixed(3),
+    ]),
+  );
+  const series = found.map(({ language, quality }) => ({
+    name: NAMES[language],
+    colour: COLOURS[language],
+    bins: quality.bins,
+  }));
+  return `<h2>Confidence</h2>
+<p>AUC: how often a right word has a higher confidence than a wrong one (0.5 is chance). ECE: the mean difference between the
+confidence and the share of right words. All conditions together.</p>
+<table>${row('th', ['language', 'words', 'AUC', 'ECE'])}${rows.join('')}</table>
+${reliabilityPlot(series)}`;
+}
+
 const BAR_HEIGHT = 22;
 const SCALE = 5;
 const LABEL_WIDTH = 210;
 
-/** A bar for each word error rate, a line where its goal is. */
+/** Draws one bar per word error rate and a line for its goal. */
 function bars(results: readonly Result[]): string {
   const drawn = results.map((result, i) => {
     const rate = wordErrorRate(result.score);
     const goal = GOALS[result.condition];
     const top = i * BAR_HEIGHT;
-    const colour = result.language === 'ki' ? '#2b6cb0' : '#c05621';
+    const colour = COLOURS[result.language];
     const goalAt = LABEL_WIDTH + (goal ?? 0) * SCALE;
     const line =
       goal === undefined

@@ -1,4 +1,4 @@
-/** Errors against what was really said, added up over utterances. */
+/** Error counts summed over utterances. */
 export interface Score {
   utterances: number;
   words: number;
@@ -11,7 +11,7 @@ export function emptyScore(): Score {
   return { utterances: 0, words: 0, wordErrors: 0, characters: 0, characterErrors: 0 };
 }
 
-/** Long utterances weigh more, as in every published word error rate. */
+/** Weighted by length, as is usual for word error rates. */
 export function addTo(score: Score, input: { spoken: string; heard: string }): void {
   const spoken = words(input.spoken);
   const heard = words(input.heard);
@@ -39,7 +39,7 @@ export function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Insertions, deletions and substitutions that turn one sequence into the other. */
+/** Returns the edit distance between two sequences. */
 export function distance(a: readonly string[], b: readonly string[]): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (const [i, x] of a.entries()) {
@@ -62,7 +62,7 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   ŭ: 'ũ',
 };
 
-/** Text as the models write it: letters, single spaces, the apostrophe only in ng'. */
+/** Normalises text to the models' output: letters, single spaces, and an apostrophe only in ng'. */
 export function normalise(text: string): string {
   const folded = text
     .normalize('NFC')
@@ -74,7 +74,7 @@ export function normalise(text: string): string {
   return words(folded.replaceAll(/[^a-zĩũ']/g, ' ')).join(' ');
 }
 
-/** Much Kikuyu is typed without tildes; the second figure forgives them. */
+/** Removes tildes, because Kikuyu is often typed without them. */
 export function withoutTilde(text: string): string {
   return text.replaceAll('ĩ', 'i').replaceAll('ũ', 'u');
 }

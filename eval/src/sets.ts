@@ -22,14 +22,14 @@ export interface Utterance {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Every .wav of a folder that has a .txt beside it; the name's beginning tells the language unless it is given. */
+/** Reads every .wav file of a folder with its .txt file. The file name starts with the language unless it is given. */
 export async function readFolder(folder: string, language?: Language): Promise<Utterance[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.wav')).toSorted();
   const utterances: Utterance[] = [];
   for (const name of names) {
     const path = join(folder, name);
     const text = await readFile(path.replace(/\.wav$/, '.txt'), 'utf8').catch(() => null);
-    if (text === null) throw new Error(`${path} has no .txt with its words beside it.`);
+    if (text === null) throw new Error(`${path} has no .txt file with its words.`);
     utterances.push({
       name: basename(name, '.wav'),
       language: language ?? languageOf(name),
@@ -37,7 +37,7 @@ export async function readFolder(folder: string, language?: Language): Promise<U
       spoken: normalise(text),
     });
   }
-  if (utterances.length === 0) throw new Error(`${folder} holds no .wav files.`);
+  if (utterances.length === 0) throw new Error(`${folder} contains no .wav files.`);
   return utterances;
 }
 
@@ -45,7 +45,7 @@ function languageOf(name: string): Language {
   if (/^(ki|kik|kikuyu)[-_.]/.test(name)) return 'ki';
   if (/^(luo|dholuo)[-_.]/.test(name)) return 'luo';
   throw new Error(
-    `${name}: say the language with --language ki or luo, or begin the name with it.`,
+    `${name}: unknown language. Use --language ki or luo, or start the file name with ki- or luo-.`,
   );
 }
 
@@ -58,7 +58,7 @@ export async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() ?? false;
 }
 
-/** Speaks the held-out sentences with the synthesisers of this machine; what is there already is kept. */
+/** Synthesises the held-out sentences on this machine. Keeps existing files. */
 export async function renderHeldOut(input: {
   sentences: string;
   out: string;
@@ -74,7 +74,7 @@ export async function renderHeldOut(input: {
   const [status] = await once(child, 'exit').catch(() => [-1]);
   if (status === 0) return;
   throw new Error(
-    'The held-out sentences could not be spoken. It needs python3 with numpy and scipy, espeak-ng, ' +
+    'The held-out sentences could not be synthesised. This needs python3 with numpy and scipy, espeak-ng, ' +
       'festival, festvox-ca-ona-hts and festvox-us-slt-hts; or run without --sentences.',
   );
 }

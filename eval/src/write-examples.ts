@@ -7,14 +7,14 @@ import { AUDIO, type ModelId } from '@svc-asr/protocol';
 import { readWave } from './audio.ts';
 import { hear } from './recognise.ts';
 
-/** `npm run examples`, after the weights changed: what they answer to the recordings of the public page. */
+/** `npm run examples`: updates the transcripts on the console's public page after a model change. */
 
 const ROOT = join(import.meta.dirname, '../..');
 const TARGET = join(ROOT, 'console/src/public/examples.ts');
 const BARS = 56;
-/** A bar that can still be seen. */
+/** Minimum height of a visible bar. */
 const LOUDNESS_MIN = 4;
-/** To an ear the quiet parts are louder than their figures. */
+/** Exponent that makes quiet parts as visible as they are audible. */
 const AS_HEARD = 0.7;
 const RECORDINGS = [
   { name: 'kikuyu-1', model: 'svc-asr-kikuyu-v1' },

@@ -12,7 +12,7 @@ import {
 
 const sequence = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 8 });
 
-test('the distance is symmetric, zero only between equals, and obeys the triangle', () => {
+test('the edit distance is a metric', () => {
   fc.assert(
     fc.property(sequence, sequence, sequence, (a, b, c) => {
       expect(distance(a, b)).toBe(distance(b, a));
@@ -23,7 +23,7 @@ test('the distance is symmetric, zero only between equals, and obeys the triangl
   );
 });
 
-test('errors are weighed by length over all utterances', () => {
+test('weights errors by utterance length', () => {
   const score = emptyScore();
   addTo(score, { spoken: 'nĩ wega mũno', heard: 'nĩ wega muno' });
   addTo(score, { spoken: 'ee', heard: 'ee na' });
@@ -32,18 +32,18 @@ test('errors are weighed by length over all utterances', () => {
   expect(characterErrorRate(score)).toBe(28.6);
 });
 
-test('nothing said and nothing heard is no error', () => {
+test('an empty reference and hypothesis have no errors', () => {
   const score = emptyScore();
   addTo(score, { spoken: '', heard: '' });
   expect(wordErrorRate(score)).toBe(0);
 });
 
-test('spelling is compared as the models write it', () => {
+test('normalises spelling before comparing', () => {
   expect(normalise('Nī WEGA, mûno!')).toBe('nĩ wega mũno');
   expect(normalise('mu\u0303no')).toBe('mũno');
   expect(normalise('Ng’ato “ma’ber” nyar-gi')).toBe("ng'ato maber nyargi");
 });
 
-test('without the tilde only the tilde is forgiven', () => {
+test('removes only tildes', () => {
   expect(withoutTilde('mũno nĩ wega')).toBe('muno ni wega');
 });

@@ -30,7 +30,7 @@ function wav(input: { rate?: number } = {}): Buffer {
   return Buffer.concat([head, samples]);
 }
 
-test('recordings are read with the words beside them, spelt as the models write', async () => {
+test('reads recordings with their normalised text', async () => {
   await writeFile(join(folder, 'ki-one.wav'), wav());
   await writeFile(join(folder, 'ki-one.txt'), 'Nī wega!\n');
   const [utterance] = await readFolder(folder);
@@ -38,21 +38,21 @@ test('recordings are read with the words beside them, spelt as the models write'
   expect(utterance?.wave).toEqual(Float32Array.from([0.5, 0]));
 });
 
-test('the language may be said instead of named', async () => {
+test('accepts the language as an option instead of in file names', async () => {
   await writeFile(join(folder, 'one.wav'), wav());
   await writeFile(join(folder, 'one.txt'), 'ber');
   expect((await readFolder(folder, 'luo'))[0]?.language).toBe('luo');
   await expect(readFolder(folder)).rejects.toThrow('--language');
 });
 
-test('what cannot be measured is refused by name, with what to do', async () => {
+test('names unusable files and says what to do', async () => {
   await expect(readFolder(folder)).rejects.toThrow('no .wav files');
   await writeFile(join(folder, 'ki-a.wav'), wav({ rate: 44_100 }));
   await expect(readFolder(folder)).rejects.toThrow('no .txt');
   await writeFile(join(folder, 'ki-a.txt'), 'ee');
   await expect(readFolder(folder)).rejects.toThrow('ffmpeg -i');
   await writeFile(join(folder, 'ki-a.wav'), 'no audio');
-  await expect(readFolder(folder)).rejects.toThrow('not a wav file');
+  await expect(readFolder(folder)).rejects.toThrow('not a WAV file');
 });
 
 test("the project's fixtures are four sentences of each language", async () => {
@@ -64,7 +64,7 @@ test("the project's fixtures are four sentences of each language", async () => {
   expect(fixtures.every((one) => one.wave.length > 16_000 && one.spoken !== '')).toBe(true);
 });
 
-test('what the weights are on record to write is what was read, but for a letter in twenty', async () => {
+test('the recorded transcripts of the fixtures differ from their texts by at most one letter in twenty', async () => {
   const score = emptyScore();
   for (const { name, spoken } of await readFixtures()) {
     const record = join(import.meta.dirname, `../../models/fixtures/${name}.expected.txt`);

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { overTelephone } from '../src/conditions.ts';
+import { readRecordings } from '../src/recordings.ts';
+import { toPcm, readWave } from '../src/audio.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FIXTURES = join(ROOT, 'models/fixtures');
+const NAMES = ['kikuyu-1', 'dholuo-3'];
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'recordings-'));
+  for (const name of NAMES) {
+    for (const ending of ['wav', 'txt']) {
+      await cp(join(FIXTURES, `${name}.${ending}`), join(folder, `${name}.${ending}`));
+    }
+  }
+  await writeFile(join(folder, 'speakers.tsv'), 'kikuyu-1\twanjiru\ndholuo-3.wav\tachieng\n');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function evaluate(...args: string[]): Promise<{ said: string; figures: unknown }> {
+  const program = join(ROOT, 'eval/src/main.ts');
+  const given = ['--folder', folder, '--out', join(folder, 'report'), ...args];
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...given]);
+  const last: { figures: unknown } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  return { said: stdout, figures: last.figures };
+}
+
+test('reads speaker, band and length of recordings', async () => {
+  const found = await readRecordings(folder);
+  expect(found.map(({ speaker, band, length }) => [speaker, band, length])).toEqual([
+    ['achieng', 'wide band', 'under 3 s'],
+    ['wanjiru', 'wide band', 'under 3 s'],
+  ]);
+});
+
+test('classifies no fixture as a telephone recording', async () => {
+  const bands = (await readRecordings(FIXTURES)).map(({ band }) => band);
+  expect(new Set(bands)).toEqual(new Set(['wide band']));
+});
+
+test('recognises a telephone recording', async () => {
+  const call = await mkdtemp(join(tmpdir(), 'call-'));
+  try {
+    const file = await readFile(join(FIXTURES, 'kikuyu-1.wav'));
+    const wave = overTelephone(await readWave(join(FIXTURES, 'kikuyu-1.wav')));
+    const pcm = toPcm(wave);
+    await writeFile(join(call, 'ki-a.wav'), Buffer.concat([file.subarray(0, 44), pcm]));
+    await writeFile(join(call, 'ki-a.txt'), 'ee');
+    expect((await readRecordings(call))[0]?.band).toBe('telephone band');
+  } finally {
+    await rm(call, { recursive: true });
+  }
+});
+
+test('measures a folder with the current models and writes a report', async () => {
+  const { said, figures } = await evaluate();
+  expect(said).toContain('the models in use');
+  expect(figures).toMatchObject({ wer_ki_folder: 0, cer_ki_folder: 0 });
+  const page = await readFile(join(folder, 'report/report.html'), 'utf8');
+  expect(page).toContain('Out of 100 words');
+});
+
+test('compares models on the same recordings', async () => {
+  const models = await mkdtemp(join(tmpdir(), 'models-'));
+  try {
+    for (const name of ['one', 'two']) await symlink(join(ROOT, 'models/demo'), join(models, name));
+    const { said, figures } = await evaluate('--compare', 'one,two', '--models', models);
+    expect(said).toContain('no clear difference');
+    expect(figures).toMatchObject({ wer_ki_folder: 0, wer_ki_folder_two: 0 });
+  } finally {
+    await rm(models, { recursive: true });
+  }
+});
