@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createPool, type Pool } from '@svc-asr/server/db.ts';
-import { withDatabase } from '@svc-asr/server/local-postgres.ts';
-import { migrate } from '@svc-asr/server/migrate.ts';
-import { mutateFunction } from '@svc-asr/server/test/mutate.ts';
-import type { ThrowAwayLedger } from './throw-away-ledger.ts';
+import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
+import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { migrate } from '@svc-asr/server/platform/migrate.ts';
+import { mutateFunction } from '@svc-asr/testing/postgres/mutate-function.ts';
+import type { TemporaryLedger } from './temporary-ledger.ts';
 
-/** One way to write a ledger that loses a guarantee: a proof that cannot tell it proves nothing. */
+/** A deliberately wrong ledger. A campaign that does not detect it proves nothing. */
 export interface Breakage {
   readonly in: string;
   readonly changes: readonly { readonly from: string; readonly to: string }[];
-  /** What would refuse the broken function's work, taken away first. */
+  /** SQL that removes the guards which would reject the broken function. */
   readonly without?: readonly string[];
 }
 
@@ -18,9 +18,9 @@ export interface BrokenLedger {
   readonly owner: Pool;
 }
 
-/** Runs the same work on a ledger that is broken on purpose, in a database of its own. */
+/** Runs the same work on a deliberately broken ledger in its own database. */
 export async function onBrokenLedger<T>(
-  ledger: ThrowAwayLedger,
+  ledger: TemporaryLedger,
   breakage: Breakage,
   work: (broken: BrokenLedger) => Promise<T>,
 ): Promise<T> {

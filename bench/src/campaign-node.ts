@@ -1,7 +1,7 @@
-import type { Pool } from '@svc-asr/server/db.ts';
-import { registerNode } from '@svc-asr/server/nodes.ts';
+import type { Pool } from '@svc-asr/server/platform/db.ts';
+import { registerNode } from '@svc-asr/server/nodes/nodes.ts';
 
-/** A node whose lease does not end: what the campaign does is the fault here, not the sweeper's patience. */
+/** Registers a node whose lease never expires, so that only the faults of the campaign matter. */
 export async function registerCampaignNode(owner: Pool): Promise<number> {
   const nodeEpoch = await registerNode(owner, {
     id: 'campaign',

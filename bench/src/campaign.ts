@@ -1,20 +1,20 @@
-/** One measured or proved thing. `npm run bench -- NAME` and `npm run prove -- NAME` find it by its file's name. */
+/** A benchmark or fault campaign. `npm run bench -- NAME` and `npm run prove -- NAME` find it by file name. */
 export interface Campaign {
-  /** One line for the list that is printed when no name is given. */
+  /** One-line description for the list printed without a name. */
   readonly about: string;
   run(options: CampaignOptions): Promise<CampaignResult>;
 }
 
 export interface CampaignOptions {
-  /** The form for CI: the same work, smaller. */
+  /** A smaller version of the same work, for CI. */
   readonly short: boolean;
-  /** What stood after the name on the command line, for campaigns that take a size or a seed. */
+  /** Further command-line arguments, such as a size or a seed. */
   readonly args: readonly string[];
   readonly log: (line: string) => void;
 }
 
 export interface CampaignResult {
   readonly passed: boolean;
-  /** Names are kept stable: dashboards and notes read them. */
+  /** Figures by name. Names are stable, because dashboards read them. */
   readonly figures: Readonly<Record<string, number>>;
 }

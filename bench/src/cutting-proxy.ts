@@ -1,25 +1,24 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * Where a connection is cut: before the statement leaves (it never happens), right after it left
- * (nobody knows), or when its answer comes back (it has happened and nobody is told).
+ * When a connection is cut: before the statement is sent (it never runs), right after it is sent (the outcome is
+ * unknown), or before its response arrives (it ran, and the client isn't told).
  */
 export type Cut = 'before-request' | 'after-request' | 'at-answer';
 
 export interface CuttingProxy {
   readonly port: number;
   /**
-   * The next statement that passes is cut, then the one after it, and so on; what follows passes
-   * unharmed.
+   * Cuts the next statements, one for each entry. Later statements pass unchanged.
    */
   cutNext(...cuts: readonly Cut[]): void;
-  /** Cuts that were not met are forgotten. */
+  /** Discards cuts that did not happen. */
   calm(): void;
   cuts(): number;
   stop(): Promise<void>;
 }
 
-/** Stands between a client and PostgreSQL and drops what it is told to. */
+/** A proxy between a client and PostgreSQL that cuts connections on demand. */
 export async function startCuttingProxy(target: { port: number }): Promise<CuttingProxy> {
   let planned: Cut[] = [];
   let cuts = 0;
@@ -53,7 +52,7 @@ export async function startCuttingProxy(target: { port: number }): Promise<Cutti
     });
     upstream.on('data', (chunk) => {
       if (dropAnswer) return end();
-      // Signing in is over with the first ReadyForQuery: six bytes, 'Z', length 5, idle.
+      // Authentication ends with the first ReadyForQuery: six bytes, 'Z', length 5, idle.
       ready ||= chunk.subarray(-6).equals(READY_FOR_QUERY);
       client.write(chunk);
     });

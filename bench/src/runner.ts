@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Campaign } from './campaign.ts';
 
-/** Exit status: 0 the goal was reached, 1 it was missed, 2 it could not be run. */
+/** Exit status: 0 goal met, 1 goal missed, 2 could not run. */
 export async function runCampaign(folder: URL, argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
   const names = await campaignNames(folder);
@@ -48,10 +48,10 @@ async function printList(folder: URL, names: readonly string[]): Promise<void> {
   }
 }
 
-// Campaigns measure memory; this makes global.gc() there without a flag on every command line. The flag counts for
-// contexts made after it, so the function is fetched from a new one.
+// Campaigns measure memory and need gc(). Setting the flag here avoids it on every command line. It applies to contexts
+// created later, so the function is taken from a new context.
 setFlagsFromString('--expose-gc');
 globalThis.gc = runInNewContext('gc');
 
-// So that what a campaign started can end with it.
+// Let a campaign stop everything it started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(2));

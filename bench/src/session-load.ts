@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createScriptedEngine } from '@svc-asr/engine';
 import type { AsrSession } from '@svc-asr/protocol';
-import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
-import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
-import { generateApiKey, hashApiKey } from '@svc-asr/server/api-key-format.ts';
+import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
 import { generateSecrets, parseConfig } from '@svc-asr/server/config.ts';
-import { createPool, isDatabaseAway, type Pool } from '@svc-asr/server/db.ts';
+import { createPool, isDatabaseAway, type Pool } from '@svc-asr/server/platform/db.ts';
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
-import { createLog } from '@svc-asr/server/log.ts';
+import { createLog } from '@svc-asr/server/platform/log.ts';
 import { startServer } from '@svc-asr/server/server.ts';
 
-/** Sessions that were carried to their end, and how often somebody had to ask again. */
+/** Completed sessions and number of retries. */
 export interface LoadTally {
   settled: number;
   retries: number;
@@ -20,14 +18,23 @@ export interface LoadTally {
 export interface LoadClient {
   readonly accountId: string;
   readonly apiKey: string;
-  /** What this client believes it was charged. */
+  /** The sum of the charges reported to this client. */
   consumedMs: number;
+}
+
+/** A charge as the client saw it. */
+export interface Settled {
+  readonly sessionId: string;
+  readonly audioMs: number;
+  /** When the close was first sent and when it was acknowledged, by the system clock. */
+  readonly sentAtMs: number;
+  readonly ackedAtMs: number;
 }
 
 export interface Load {
   readonly tally: LoadTally;
   readonly clients: readonly LoadClient[];
-  /** Lets every client end what it began. */
+  /** Lets every client finish its session. */
   finish(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -37,14 +44,14 @@ const PATIENCE_MS = 90_000;
 const WIDE = '600000';
 
 /**
- * Clients that create sessions over HTTP, one after another, and a node that claims and closes
- * them.
+ * Runs clients that create one session after another over HTTP, and a node that claims and closes them.
  */
 export async function startLoad(input: {
   databaseUrl: string;
   owner: Pool;
   clients: number;
   nodeEpoch: number;
+  onSettled?: (client: LoadClient, settled: Settled) => void;
 }): Promise<Load> {
   const config = parseConfig({
     ...generateSecrets(),
@@ -54,8 +61,6 @@ export async function startLoad(input: {
     NODE_ID: 'campaign-api',
     LOG_LEVEL: 'silent',
     RATE_SESSIONS: WIDE,
-    FAILED_SESSIONS_PER_HOUR: WIDE,
-    RATE_FAILED_AUTHENTICATION: WIDE,
   });
   const engine = createScriptedEngine({});
   const server = await startServer(config, { log: createLog({ level: 'silent' }), engine });
@@ -71,12 +76,19 @@ export async function startLoad(input: {
       for (let round = 0; !stopped.signal.aborted; round += 1) {
         const seconds = 1 + (round % 20);
         const { nodeEpoch } = input;
-        await oneSession({ url: server.url, client, ledger, nodeEpoch, seconds, tally });
+        const settled = await oneSession({
+          url: server.url,
+          client,
+          ledger,
+          nodeEpoch,
+          seconds,
+          tally,
+        });
+        input.onSettled?.(client, settled);
       }
     }),
   );
-  // It is awaited in finish; until then a failure must not end the process before the campaign can
-  // say so.
+  // finish() awaits it. Until then a failure must not end the process before the campaign reports it.
   running.catch(() => {});
   return {
     tally,
@@ -95,13 +107,29 @@ export async function startLoad(input: {
   };
 }
 
-async function createClient(owner: Pool, pepper: Buffer): Promise<LoadClient> {
-  const accountId = await createAccount(owner, { name: 'Load' });
-  const { key, publicId } = generateApiKey();
-  await insertApiKey(owner, { id: publicId, accountId, hmac: hashApiKey(key, pepper) });
-  const credit = { ms: CREDIT_MS, reason: 'credit for the campaign', actor: 'campaign' };
-  await createLedger(owner).grant({ ...credit, accountId, id: randomUUID() });
-  return { accountId, apiKey: key, consumedMs: 0 };
+/** Counts the accounts whose charge in the database is lower, or higher, than the sum reported to the client. */
+export async function compareCharges(
+  owner: Pool,
+  clients: readonly LoadClient[],
+): Promise<{ lost: number; doubled: number }> {
+  let lost = 0;
+  let doubled = 0;
+  for (const client of clients) {
+    const balance = await createLedger(owner).balance(client.accountId);
+    if (balance === null || balance.consumedMs < client.consumedMs) lost += 1;
+    if (balance !== null && balance.consumedMs > client.consumedMs) doubled += 1;
+    if (balance?.reservedMs !== 0) lost += 1;
+  }
+  return { lost, doubled };
+}
+
+async function createClient(owner: Pool, apiKeyPepper: Buffer): Promise<LoadClient> {
+  const { accountId, apiKey } = await createAccountWithKey(owner, {
+    name: 'Load',
+    creditMs: CREDIT_MS,
+    config: { apiKeyPepper },
+  });
+  return { accountId, apiKey, consumedMs: 0 };
 }
 
 async function oneSession(input: {
@@ -111,7 +139,7 @@ async function oneSession(input: {
   nodeEpoch: number;
   seconds: number;
   tally: LoadTally;
-}): Promise<void> {
+}): Promise<Settled> {
   const { client, tally } = input;
   const session = await create(input);
   const named = {
@@ -122,14 +150,17 @@ async function oneSession(input: {
     attemptId: randomUUID(),
   };
   const claim = await patiently(tally, () => input.ledger.claim(named));
-  if (claim.outcome !== 'claimed') throw new Error(`A claim was answered ${claim.outcome}.`);
+  if (claim.outcome !== 'claimed') throw new Error(`A claim returned ${claim.outcome}.`);
   const samples = input.seconds * 16_000 - 7;
+  const sentAtMs = Date.now();
   await patiently(tally, () => input.ledger.close({ ...named, status: 'completed', samples }));
-  client.consumedMs += input.seconds * 1000;
+  const audioMs = input.seconds * 1000;
+  client.consumedMs += audioMs;
   tally.settled += 1;
+  return { sessionId: session.id, audioMs, sentAtMs, ackedAtMs: Date.now() };
 }
 
-/** As an SDK would: the same Idempotency-Key until there is an answer. */
+/** Retries with the same Idempotency-Key until it gets a response, like an SDK. */
 async function create(input: {
   url: string;
   client: LoadClient;
@@ -146,10 +177,9 @@ async function create(input: {
     const answer = await fetch(`${input.url}/v1/asr/sessions`, { method: 'POST', headers, body });
     const text = await answer.text();
     if (answer.status === 201) return JSON.parse(text);
-    // Whatever else comes, a 429 for the client's own lost reservation above all, is a broken
-    // promise.
+    // Any other response breaks the contract, above all a 429 for the client's own lost reservation.
     if (answer.status !== 503 || performance.now() > deadline) {
-      throw new Error(`POST sessions was answered ${answer.status}: ${text}`);
+      throw new Error(`POST /v1/asr/sessions returned ${answer.status}: ${text}`);
     }
     input.tally.retries += 1;
     await delay(20);
@@ -162,9 +192,15 @@ async function patiently<T>(tally: LoadTally, ask: () => Promise<T>): Promise<T>
     try {
       return await ask();
     } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() > deadline) throw error;
+      if (!isPassing(error) || performance.now() > deadline) throw error;
       tally.retries += 1;
       await delay(20);
     }
   }
+}
+
+/** The database is unreachable, or busy: the first attempt may hold the row while its commit waits for a standby. */
+function isPassing(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  return isDatabaseAway(error) || code === '57014' || code === '55P03';
 }

@@ -1,7 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startSherpaEngine, type EngineStream, type SherpaEngine } from '@svc-asr/engine';
-import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import {
+  startSherpaEngine,
+  VoiceActivity,
+  type EngineStream,
+  type SherpaEngine,
+} from '@svc-asr/engine';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Bare } from '../engine/bare.ts';
 import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
@@ -21,7 +26,7 @@ const WARM_UP_MS = 2_500;
 const never = new AbortController().signal;
 
 export const campaign: Campaign = {
-  about: 'the pool through the port against bare sherpa-onnx: audio seconds per CPU second, lag',
+  about: 'the engine pool against bare sherpa-onnx: audio seconds per CPU second, lag, memory',
   run,
 };
 
@@ -29,12 +34,13 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const bare = await Bare.start();
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
   try {
-    // While the child is new: later it would take the memory of streams that have gone.
+    // Measure while the child is new. Later it would reuse the memory of closed streams.
     const opening = await measureOpening(engine);
     const ratios: Record<string, number> = {};
     for (const streams of STREAMS) {
-      const ratio = await compare({ bare, engine, streams, short, log });
+      const { ratio, detecting } = await compare({ bare, engine, streams, short, log });
       ratios[`ratio_${streams}`] = ratio;
+      ratios[`ratio_${streams}_endpointing`] = detecting;
     }
     const ms = short ? 4_000 : 30_000;
     const live = await measureLive(engine, { streams: LIVE_STREAMS, ms });
@@ -67,14 +73,21 @@ interface Comparison {
 }
 
 /**
- * Side by side in turns, each side first every other time: what else the machine does then weighs on both alike. The
- * same audio in the same number of streams, one child against one process, all processor time of both.
+ * Compares the pool with the bare recogniser in alternating rounds, so that other load on the machine affects both
+ * equally. Both get the same audio in the same number of streams, one child against one process, and all their CPU time
+ * counts. The pool is measured alone, and with the voice detector that endpointing adds in the gateway.
  */
-async function compare({ bare, engine, streams, short, log }: Comparison): Promise<number> {
+async function compare({
+  bare,
+  engine,
+  streams,
+  short,
+  log,
+}: Comparison): Promise<{ ratio: number; detecting: number }> {
   const rounds = short ? 1 : 5;
-  // Enough audio that the clock's grain and the first decode do not matter.
+  // Enough audio that the clock's resolution and the first decode don't matter.
   const turns = Math.max(1, Math.round((short ? 8 : 64) / streams));
-  // Languages alternate, and a stream keeps to its own: one alone takes every other utterance.
+  // Utterances alternate between the languages, and a stream has one language, so it takes every other utterance.
   const stride = Math.max(streams, 2);
   const plans = Array.from({ length: streams }, (_, at) =>
     Array.from({ length: turns }, (_, turn) => distinctUtterance(turn * stride + at, SENTENCES)),
@@ -82,31 +95,37 @@ async function compare({ bare, engine, streams, short, log }: Comparison): Promi
   const audioS = plans.flat().reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
   const bareRates: number[] = [];
   const poolRates: number[] = [];
+  const detectingRates: number[] = [];
   const sides = [
     async () => bareRates.push(audioS / ((await bare.recognise(plans)).cpuMs / 1000)),
-    async () => poolRates.push(audioS / ((await throughPool(engine, plans)) / 1000)),
+    async () => poolRates.push(audioS / ((await throughPool(engine, plans, false)) / 1000)),
+    async () => detectingRates.push(audioS / ((await throughPool(engine, plans, true)) / 1000)),
   ];
-  // The first round warms both up and does not count.
+  // The first round is a warm-up.
   for (let round = 0; round <= rounds; round += 1) {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) await side();
   }
-  for (const rates of [bareRates, poolRates]) rates.shift();
-  const ratio = percentile(
-    bareRates.map((rate, at) => (poolRates[at] ?? 0) / rate),
-    0.5,
-  );
+  for (const rates of [bareRates, poolRates, detectingRates]) rates.shift();
+  const against = (rates: readonly number[]): number =>
+    percentile(
+      bareRates.map((rate, at) => (rates[at] ?? 0) / rate),
+      0.5,
+    );
+  const [ratio, detecting] = [against(poolRates), against(detectingRates)];
   const [bareRate, poolRate] = [percentile(bareRates, 0.5), percentile(poolRates, 0.5)];
   log(
     `${String(streams).padStart(3)} streams: bare ${bareRate.toFixed(0)}, ` +
-      `pool ${poolRate.toFixed(0)} audio s per CPU s, ratio ${ratio.toFixed(3)}`,
+      `pool ${poolRate.toFixed(0)} audio s per CPU s, ratio ${ratio.toFixed(3)}, ` +
+      `with endpointing ${detecting.toFixed(3)}`,
   );
-  return ratio;
+  return { ratio, detecting };
 }
 
-/** Processor time of parent and children while every stream sends as fast as it may. */
+/** Measures the CPU time of parent and children while every stream sends as fast as it can. */
 async function throughPool(
   engine: SherpaEngine,
   plans: readonly (readonly UtterancePlan[])[],
+  detecting: boolean,
 ): Promise<number> {
   const pids = engine.children().map(({ pid }) => pid);
   const speakers = plans.map((said) => ({ model: said[0]?.model, utterances: said.map(pcmOf) }));
@@ -116,9 +135,12 @@ async function throughPool(
       if (model === undefined) return;
       const stream = await engine.open({ model, signal: never });
       const events = stream.events[Symbol.asyncIterator]();
+      const detector = detecting ? new VoiceActivity() : null;
       for (const speech of utterances) {
         for (let from = 0; from < speech.length; from += FRAME_BYTES) {
-          await stream.write(speech.subarray(from, from + FRAME_BYTES));
+          const frame = speech.subarray(from, from + FRAME_BYTES);
+          if (detector !== null) detect(detector, frame);
+          await stream.write(frame);
         }
         stream.flush();
         while ((await events.next()).value?.type !== 'final');
@@ -129,17 +151,27 @@ async function throughPool(
   return ownCpuMs() + cpuMsOf(pids) - before;
 }
 
+/** Runs the voice detector frame by frame, as the gateway does. */
+function detect(detector: VoiceActivity, pcm: Uint8Array): void {
+  const samples = new Int16Array(pcm.buffer, pcm.byteOffset, pcm.byteLength / 2);
+  for (let at = 0; at < samples.length;) {
+    const end = Math.min(samples.length, at + detector.missing);
+    detector.push(samples.subarray(at, end));
+    at = end;
+  }
+}
+
 async function measureOpening(
   engine: SherpaEngine,
 ): Promise<{ openMs: number; kibPerStream: number }> {
-  /** What the parent still holds after a collection: its resident memory is mostly the speech it plays. */
+  /** The parent's heap after a garbage collection. Its resident memory is mostly the audio it sends. */
   const heldKib = (): number => {
     globalThis.gc?.();
     const { heapUsed, external } = process.memoryUsage();
     const children = engine.children().reduce((sum, { pid }) => sum + residentKib(pid), 0);
     return (heapUsed + external) / 1024 + children;
   };
-  // What loading left behind goes, and what batches work with comes, with the first streams: it is not the streams'.
+  // The first streams free memory left from loading and allocate the batch buffers. Neither belongs to a stream.
   const first: OpenStream[] = [];
   for (let count = 0; count < FIRST_STREAMS; count += 1) first.push(await openOne(engine, count));
   await hearOut(engine, first);
@@ -167,7 +199,7 @@ async function openOne(engine: SherpaEngine, number: number): Promise<OpenStream
   return { stream: await engine.open({ model: plan.model, signal: never }), plan };
 }
 
-/** Each is in the middle of its utterance then, which is when a stream holds most. */
+/** Every stream is then in the middle of its utterance, where it uses the most memory. */
 async function hearOut(engine: SherpaEngine, streams: readonly OpenStream[]): Promise<void> {
   for (const { stream, plan } of streams) await stream.write(pcmOf(plan));
   while (engine.health().lagMs > 0) await delay(10);
@@ -181,7 +213,7 @@ async function measureLive(
   for (let at = 0; at < input.streams; at += 1) {
     speakers.push(await LiveSpeaker.open(engine, distinctUtterance(at, SENTENCES)));
   }
-  // Until everybody has begun and been answered once.
+  // Wait until every stream has started and received an event.
   await speakFor(speakers, WARM_UP_MS);
   for (const { lagsMs } of speakers) lagsMs.length = 0;
   const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -193,7 +225,7 @@ async function measureLive(
   return { loopP99Ms: loop.percentile(99) / 1e6, lagMs: percentile(lagsMs, 0.5) };
 }
 
-/** At half load: as many live streams as keep a child busy half of the time. */
+/** Half load: the number of live streams that keep a child busy half of the time. */
 async function measureAdded(input: {
   readonly bare: Bare;
   readonly engine: SherpaEngine;

@@ -2,21 +2,21 @@ import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { cpuMsOf, residentKib } from '../engine/processor.ts';
 import { distinctUtterance, type UtterancePlan } from '../engine/utterances.ts';
-import { numbers } from '../service/crew.ts';
+import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 import { Load } from '../service/load.ts';
 import type { LoadAnswer } from '../service/load-main.ts';
 import { Peer } from '../service/peer.ts';
 import { openSessions } from '../service/sessions.ts';
 
-/** The same weights, the same clients, the same minute: ours with sessions and a meter, the peer with neither. */
+/** Compares our server with sherpa-onnx's own, which has no sessions and no metering. Same weights, same clients. */
 const LAG_ALLOWED_MS = 250;
 const LIVE_STEPS = [40, 80, 120, 160, 200];
 
 interface Contender {
   readonly name: string;
   readonly pids: () => readonly number[];
-  /** Makes everything ready, so that only the streams themselves are measured. */
+  /** Prepares everything, so that only the streams are measured. */
   readonly prepare: (
     plans: readonly UtterancePlan[],
     speed: number,
@@ -24,7 +24,7 @@ interface Contender {
 }
 
 export const campaign: Campaign = {
-  about: "sherpa-onnx's own WebSocket server with the same weights and the same clients",
+  about: "compares with sherpa-onnx's own WebSocket server: same weights, same clients",
   run,
 };
 
@@ -39,7 +39,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       async prepare(plans, speed) {
         const sessions = await openSessions({ fleet, service }, plans);
         const url = service.streamUrl;
-        return () => load.run({ url, dialect: 'ours', sessions, plans, speed, frameMs: 100 });
+        return () => load.run({ url, protocol: 'ours', sessions, plans, speed });
       },
     };
     const theirs: Contender = {
@@ -48,7 +48,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       async prepare(plans, speed) {
         const sessions = plans.map(() => null);
         const { url } = peer;
-        return () => load.run({ url, dialect: 'sherpa', sessions, plans, speed, frameMs: 100 });
+        return () => load.run({ url, protocol: 'sherpa', sessions, plans, speed });
       },
     };
     const rates = await compareRates([ours, theirs], { short, log });
@@ -78,7 +78,7 @@ function memoryMib(contender: Contender): number {
   return Math.round(contender.pids().reduce((sum, pid) => sum + residentKib(pid), 0) / 1024);
 }
 
-/** In turns; the median of each. */
+/** Alternates between the servers and takes the median of each. */
 async function compareRates(
   [ours, theirs]: readonly [Contender, Contender],
   { short, log }: { short: boolean; log: (line: string) => void },
@@ -87,7 +87,7 @@ async function compareRates(
     distinctUtterance(at * (short ? 1 : 7), short ? 2 : 8),
   );
   const rates: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
-  // Both warm: neither compiles nor loads anything while it is measured.
+  // Warm up both, so that neither compiles or loads anything while it is measured.
   await rateOf(ours, plans);
   await rateOf(theirs, plans);
   for (const _ of numbers(short ? 1 : 5)) {

@@ -1,14 +1,15 @@
+import { eventually } from '@svc-asr/testing/eventually.ts';
 import { generateSecrets } from '@svc-asr/server/config.ts';
-import { inTransaction } from '@svc-asr/server/db.ts';
+import { inTransaction } from '@svc-asr/server/platform/db.ts';
 import type { Campaign } from '../campaign.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
 import { percentile } from '../engine/percentile.ts';
 import { reserveByPgbench } from '../reserve/bare-load.ts';
 import { cpuSecondsOf } from '../reserve/cpu-time.ts';
 import { reserveByHttp } from '../reserve/http-load.ts';
-import { ServiceProcess } from '../service/service-process.ts';
-import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
-import { addTenants, type CampaignTenant } from '../throw-away-service.ts';
+import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+import { startTemporaryLedger, type TemporaryLedger } from '../temporary-ledger.ts';
+import { addTenants, type CampaignTenant } from '../temporary-service.ts';
 
 const SIZE = {
   full: { rounds: 10, reservations: 4_000, accounts: 400 },
@@ -25,15 +26,15 @@ interface Sum {
 }
 
 /**
- * The same reservations by the bare SQL function (pgbench) and through HTTP (key, limits, JSON, credential), turn by
- * turn on one PostgreSQL. What counts is CPU time, of database and whoever drives it, so that a busy machine changes
- * little: bare = PostgreSQL + pgbench, HTTP = PostgreSQL + the API process.
+ * Makes the same reservations with the bare SQL function (pgbench) and over HTTP (key, limits, JSON, credential), in
+ * alternating rounds on one PostgreSQL. Compares CPU time, which a busy machine hardly changes: PostgreSQL and pgbench
+ * against PostgreSQL and the API process.
  */
 export const campaign: Campaign = {
-  about: 'reservations per CPU second, through HTTP against the bare SQL function; goal 0.60',
+  about: 'reservations per CPU second over HTTP, relative to the bare SQL function; goal 0.60',
   async run({ short, log }) {
     const size = short ? SIZE.short : SIZE.full;
-    const ledger = await startThrowAwayLedger();
+    const ledger = await startTemporaryLedger();
     const secrets = generateSecrets();
     let api: ServiceProcess | undefined;
     try {
@@ -43,7 +44,7 @@ export const campaign: Campaign = {
       const bare: Sum = { reservations: 0, cpuSeconds: 0 };
       const http: Sum = { reservations: 0, cpuSeconds: 0 };
       const latencies: number[] = [];
-      // The first round warms both sides up and is thrown away.
+      // The first round is a warm-up.
       for (let round = 0; round <= size.rounds; round += 1) {
         const pepper = Buffer.from(secrets.API_KEY_PEPPER, 'base64');
         const making = { count: size.accounts, pepper };
@@ -87,7 +88,7 @@ export const campaign: Campaign = {
   },
 };
 
-/** As in production, log lines included. */
+/** As in production, including logging. */
 function startApi(
   databaseUrl: string,
   secrets: ReturnType<typeof generateSecrets>,
@@ -106,13 +107,14 @@ function startApi(
 const ACCOUNT_PREFIX = '00000000-0000-4000-8000-';
 
 /**
- * An empty database with new accounts: what one side left behind would lapse after a minute, and giving it back would
- * be counted as work of the other.
+ * Creates an empty database with new accounts. Reservations left by one side would expire after a minute, and the
+ * cleanup would be counted as work of the other side.
  */
 async function startAfresh(
-  { owner }: ThrowAwayLedger,
+  { owner }: TemporaryLedger,
   input: { count: number; pepper: Buffer },
 ): Promise<CampaignTenant[]> {
+  await historyMarked(owner);
   await inTransaction(owner, async (db) => {
     await db.query('set local session_replication_role = replica');
     await db.query('truncate accounts cascade');
@@ -120,12 +122,23 @@ async function startAfresh(
   return addTenants(owner, { ...input, concurrency: CONCURRENCY, accountId });
 }
 
+/** The API process refuses a database without its newest session, unless it has recorded a mark since. */
+async function historyMarked(owner: TemporaryLedger['owner']): Promise<void> {
+  const { rows } = await owner.query<{ now: Date }>('select clock_timestamp() as now');
+  await eventually(async () => {
+    const marked = await owner.query('select from ledger_marks having every(marked_at > $1)', [
+      rows[0]?.now,
+    ]);
+    return marked.rowCount === 1;
+  });
+}
+
 function accountId(at: number): string {
   return ACCOUNT_PREFIX + String(at).padStart(12, '0');
 }
 
 async function measureBare(
-  ledger: ThrowAwayLedger,
+  ledger: TemporaryLedger,
   input: { postgres: number; accounts: number; reservations: number },
 ): Promise<number> {
   const before = cpuSecondsOf(input.postgres);

@@ -1,25 +1,24 @@
-import { SPEECH } from '@svc-asr/engine/test/speech.ts';
+import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { VoiceGate } from '@svc-asr/sdk/audio';
 import { openStream, type SvcStream, type Transcript } from '@svc-asr/sdk/stream';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** What holding silence back saves in a conversation, and what it does to the words. */
+/** Measures what the voice gate saves in a conversation, and its effect on the words. */
 const MODEL = 'svc-asr-kikuyu-v1';
 const RATE = 16_000;
 const PAUSE_S = 4;
-/** A quiet room, not a digital void: about -60 dB. */
+/** Background noise of a quiet room: about -60 dB. */
 const ROOM_NOISE = 45;
 const SAVED_PERCENT_MIN = 30;
 const CHANGED_PERCENT_MAX = 10;
 const CREDIT_MS = 3_600_000;
 
 export const campaign: Campaign = {
-  about:
-    'a conversation with pauses, with and without the voice gate: what it costs and what is heard',
+  about: 'a conversation with pauses, with and without the voice gate: price and recognised words',
   run,
 };
 
@@ -53,7 +52,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   }
 }
 
-/** Each sentence with the pause that follows it. */
+/** Returns each sentence with the pause after it. */
 function conversation(count: number): Int16Array[] {
   const kikuyu = SPEECH.filter((sentence) => sentence.model === MODEL);
   return Array.from({ length: count }, (_, at) => {
@@ -105,7 +104,7 @@ function wordsOf(transcript: Transcript): string[] {
   return transcript.words.map((word) => word.text);
 }
 
-/** How many words must be changed, added or taken away to make one of the other. */
+/** Returns the edit distance in words. */
 function distance(a: readonly string[], b: readonly string[]): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, word] of a.entries()) {

@@ -1,7 +1,7 @@
-import { BareRecogniser, toUtterance } from '@svc-asr/engine/test/bare.ts';
+import { BareRecogniser, toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
 import { pcmOf, type UtterancePlan } from './utterances.ts';
 
-/** For each speaker what is said, one utterance after the other; all speak at once. */
+/** The utterances of each stream. Streams run concurrently, utterances one after another. */
 export type BareOrder = readonly (readonly UtterancePlan[])[];
 
 export interface BareAnswer {
@@ -10,7 +10,7 @@ export interface BareAnswer {
   readonly decodesMs: readonly number[];
 }
 
-/** The bare part in a process of its own, so that its processor time is its own. */
+/** Runs the bare recogniser in its own process, so that its CPU time can be measured. */
 const bare = await BareRecogniser.load();
 
 function carryOut(order: BareOrder): BareAnswer {

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { BareAnswer, BareOrder } from './bare-main.ts';
 
-/** Asks the bare recogniser in its own process. */
+/** Runs the bare recogniser in its own process and returns its result. */
 export class Bare {
   readonly #process: ChildProcess;
   readonly #ended = new AbortController();
@@ -22,7 +22,7 @@ export class Bare {
     const answered = once(this.#process, 'message', { signal: this.#ended.signal });
     this.#process.send(order);
     const [answer]: BareAnswer[] = await answered;
-    if (answer === undefined) throw new Error('The bare recogniser said nothing.');
+    if (answer === undefined) throw new Error('The bare recogniser returned no result.');
     return answer;
   }
 

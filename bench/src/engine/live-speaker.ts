@@ -11,11 +11,11 @@ interface SpeakerOptions {
   readonly clock?: () => number;
 }
 
-/** One stream that speaks in real time, or so many times faster, and notes when each chunk's words came. */
+/** A stream that sends in real time, or faster, and records when each chunk's words arrive. */
 export class LiveSpeaker {
-  /** From the last sample of a chunk to its delta, by the clock given. */
+  /** Times from the last sample of a chunk to its delta, by the given clock. */
   readonly lagsMs: number[] = [];
-  /** How much has been sent. */
+  /** Samples sent so far. */
   spokenS = 0;
   readonly #stream: EngineStream;
   readonly #pcm: Uint8Array;
@@ -32,7 +32,7 @@ export class LiveSpeaker {
     this.#pcm = pcm;
     this.#frameEveryMs = FRAME_MS / (options.speed ?? 1);
     this.#clock = options.clock ?? (() => performance.now());
-    // Nobody begins to speak at the same moment.
+    // Stagger the starts.
     this.#nextAtMs = performance.now() + Math.random() * (CHUNK_SAMPLES / 16);
     void this.#listen();
   }
@@ -47,7 +47,7 @@ export class LiveSpeaker {
     return new LiveSpeaker(stream, pcmOf(plan), options);
   }
 
-  /** Sends what is due by now. */
+  /** Sends the audio that is due. */
   speak(nowMs: number): void {
     while (this.#nextAtMs <= nowMs && !this.#blocked) {
       this.#nextAtMs += this.#frameEveryMs;
@@ -93,7 +93,7 @@ export class LiveSpeaker {
 
 const TICK_MS = 5;
 
-/** Lets them all speak for that long. */
+/** Runs all streams for the given time. */
 export function speakFor(speakers: readonly LiveSpeaker[], ms: number): Promise<void> {
   const endMs = performance.now() + ms;
   return new Promise((resolve) => {

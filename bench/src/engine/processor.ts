@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time that other processes have used, all their threads, to the nanosecond. */
+/** Returns the CPU time of other processes in nanoseconds, including all threads. */
 export function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -13,7 +13,7 @@ function runNs(path: string): number {
   return Number(readFileSync(path, 'latin1').split(' ')[0]);
 }
 
-/** Processor time of this process. */
+/** Returns the CPU time of this process. */
 export function ownCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

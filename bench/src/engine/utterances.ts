@@ -1,7 +1,7 @@
 import type { ModelId } from '@svc-asr/protocol';
-import { SPEECH } from '@svc-asr/engine/test/speech.ts';
+import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 
-/** Fixture sentences said one after the other. */
+/** Fixture sentences joined together. */
 export interface UtterancePlan {
   readonly model: ModelId;
   readonly sentences: readonly string[];
@@ -18,13 +18,13 @@ export function pcmOf(plan: UtterancePlan): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** The n-th of all sequences of so many sentences in one language: no two are alike. */
+/** Returns the n-th distinct sequence of the given number of sentences in one language. */
 export function distinctUtterance(number: number, sentences: number): UtterancePlan {
   const language = number % 2 === 0 ? 'kikuyu' : 'dholuo';
   const model = `svc-asr-${language}-v1` as const;
   const ours = SPEECH.filter((one) => one.model === model);
   let rest = Math.floor(number / 2);
-  if (rest >= ours.length ** sentences) throw new RangeError('There are no more of this length.');
+  if (rest >= ours.length ** sentences) throw new RangeError('No more sequences of this length.');
   const names = Array.from({ length: sentences }, () => {
     const name = ours[rest % ours.length]?.name ?? '';
     rest = Math.floor(rest / ours.length);

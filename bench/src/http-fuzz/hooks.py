@@ -1,5 +1,5 @@
-"""Schemathesis turns prefixItems into an older dialect and then refuses its own result. The items of a tuple in a
-response are therefore shown to it as alternatives here; our own tests hold their order."""
+"""Schemathesis converts prefixItems to an older JSON Schema draft and then rejects its own result. This hook therefore
+presents the items of a tuple in a response as alternatives. Our own tests check their order."""
 
 import schemathesis
 

@@ -1,17 +1,18 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { speech } from '@svc-asr/engine/test/speech.ts';
-import { refused } from '@svc-asr/server/test/stream-client.ts';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { refused } from '@svc-asr/testing/service/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { numbers } from '../service/crew.ts';
+import { numbers } from '../service/concurrency.ts';
 import { reserveSession, Fleet, type Tenant } from '../service/fleet.ts';
 import { openStream } from '../service/open-stream.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Secrets, audio and words are searched for wherever the service could have left them. */
+/** Searches everything the service may have written for secrets, audio and words. */
 export const campaign: Campaign = {
-  about: 'keys, credentials, audio and words in logs, disk, database and metrics: none',
+  about:
+    'searches logs, disk, database and metrics for keys, credentials, audio and words: finds none',
   run,
 };
 
@@ -22,12 +23,12 @@ interface Secret {
 
 async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-canary-'));
-  // The database's own user has to get through.
+  // The database's user must be able to enter the folder.
   await chmod(folder, 0o711);
   const dataDir = join(folder, 'postgres');
   const fleet = await Fleet.start({ dataDir });
   try {
-    // Whatever it writes to a temporary file is written where we look.
+    // Temporary files are written to a folder that we search.
     const env = { LOG_LEVEL: 'trace', METRICS_TOKEN: 'look', TMPDIR: folder };
     const service = await fleet.launch(env);
     const secrets: Secret[] = [];
@@ -45,7 +46,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     for (const path of await filesUnder(folder))
       places.set(path, await readFile(path).catch(() => Buffer.alloc(0)));
     const found = search(secrets, places, log);
-    // The search can find something: what may be kept is there.
+    // Check that the search works: it must find data that may be stored.
     const isBlind = !places.get('log')?.includes('stream ended');
     const bytes = [...places.values()].reduce((sum, place) => sum + place.byteLength, 0);
     const figures = {
@@ -61,7 +62,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   }
 }
 
-/** A session with every kind of message, a replay, a violation: everything that might be written down. */
+/** Runs a session with every kind of message, a replay and a violation. */
 async function useEverything(service: ServiceProcess, tenant: Tenant): Promise<Secret[]> {
   const { model, pcm } = speech('kikuyu-2');
   const session = await reserveSession(service.url, tenant, { model, max_audio_seconds: 30 });

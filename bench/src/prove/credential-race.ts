@@ -1,19 +1,19 @@
 import { once } from 'node:events';
-import { setTimeout as pass } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AsrSession } from '@svc-asr/protocol';
 import { WebSocket } from 'ws';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { inParallel, numbers } from '../service/crew.ts';
+import { inParallel, numbers } from '../service/concurrency.ts';
 import { reserveSession, Fleet, type Tenant } from '../service/fleet.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Every credential is raced for by four upgrades on two nodes: exactly one of them may win. */
+/** Four upgrades on two nodes race for each credential. Exactly one may succeed. */
 const RACERS = 4;
 const BUSY = new Set(['service_unavailable', 'internal_error', 'capacity_exceeded']);
 const TRIES_MAX = 200;
 
 export const campaign: Campaign = {
-  about: 'four upgrades race for each credential over two nodes; one wins',
+  about: 'four upgrades on two nodes race for each credential: exactly one succeeds',
   run,
 };
 
@@ -63,14 +63,14 @@ async function race({ nodes, tenant, tally }: Race): Promise<void> {
   tally.attempts += RACERS;
   tally.winners += winners.length;
   tally.races += 1;
-  // Whoever loses is told that the credential was used, and nothing else.
+  // The others must be told that the credential was used.
   tally.wrong += outcomes.filter(
     (one) => !(one instanceof WebSocket) && one !== 'session_credential_used',
   ).length;
   await Promise.all(winners.map((socket) => closed(socket)));
 }
 
-/** A 503 decides nothing: the racer runs again. */
+/** Retries after a 503, which does not spend the credential. */
 async function attempt(
   node: ServiceProcess | undefined,
   session: AsrSession,
@@ -78,7 +78,7 @@ async function attempt(
   for (let tries = 0; ; tries += 1) {
     const outcome = await attemptOnce(node, session);
     if (outcome instanceof WebSocket || !BUSY.has(outcome) || tries === TRIES_MAX) return outcome;
-    await pass(100);
+    await sleep(100);
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Bare } from '../engine/bare.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
-import { numbers } from '../service/crew.ts';
+import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 import { Load } from '../service/load.ts';
 import { openSessions } from '../service/sessions.ts';
 
-/** Many callers at once, each saying something else: nobody may be shown a word that somebody else said. */
+/** Many concurrent streams with distinct texts. No stream may receive another's words. */
 export const campaign: Campaign = {
-  about: '200 concurrent streams with distinct texts: no foreign word',
+  about: '200 concurrent streams with distinct texts: no stream gets words of another',
   run,
 };
 
@@ -21,14 +21,8 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     const expected = (await bare.recognise([plans])).texts.flat();
     const sessions = await openSessions({ fleet, service }, plans);
     log(`${streams} streams speak at once`);
-    const answer = await load.run({
-      url: service.streamUrl,
-      dialect: 'ours',
-      sessions,
-      plans,
-      speed: 0,
-      frameMs: 100,
-    });
+    const url = service.streamUrl;
+    const answer = await load.run({ url, protocol: 'ours', sessions, plans, speed: 0 });
     let foreignWords = 0;
     let differing = 0;
     for (const [at, text] of answer.texts.entries()) {

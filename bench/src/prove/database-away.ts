@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pass } from 'node:timers/promises';
-import { speech } from '@svc-asr/engine/test/speech.ts';
-import type { StreamClient } from '@svc-asr/server/test/stream-client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { openStream } from '../service/open-stream.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** The database goes away under running streams: none is cut, every close settles, nobody is failed on its return. */
+/** Stops the database under live streams. None is interrupted, every close is settled, and none is failed afterwards. */
 const MODEL = 'svc-asr-kikuyu-v1';
 const PIECE_BYTES = 16_000;
 const PIECE_MS = 500;
@@ -22,7 +22,7 @@ interface Talker {
 }
 
 export const campaign: Campaign = {
-  about: 'PostgreSQL away for 5, 30 and 120 s under running streams',
+  about: 'PostgreSQL down for 5, 30 and 120 s under live streams: none is interrupted',
   run,
 };
 
@@ -70,12 +70,12 @@ async function outage(input: {
   tally.streams += talkers.length;
   await fleet.postgres.stop('immediate');
 
-  // Half of them end while nobody can be told; the others speak on.
-  await pass((seconds * 1000) / 2);
+  // Half of the streams end during the outage; the others continue.
+  await sleep((seconds * 1000) / 2);
   const [ending, staying] = [talkers.slice(0, streams / 2), talkers.slice(streams / 2)];
   await Promise.all(ending.map((talker) => hangUp(talker, tally)));
   if (caller !== undefined && (await refusedWith503(service, caller))) tally.refused_503 += 1;
-  await pass((seconds * 1000) / 2);
+  await sleep((seconds * 1000) / 2);
   await fleet.restartDatabase();
   await Promise.all(staying.map((talker) => hangUp(talker, tally)));
   for (const talker of talkers) await checkBill(service, talker, tally);
@@ -100,7 +100,7 @@ async function talk(service: ServiceProcess, tenant: Tenant): Promise<Talker> {
   return talker;
 }
 
-/** A last final, as before the outage, and then the close that the client asked for. */
+/** Expects a last final and then the close that the client requested. */
 async function hangUp(talker: Talker, tally: { cut: number }): Promise<void> {
   clearInterval(talker.timer);
   const final = await talker.client.flush().catch(() => null);

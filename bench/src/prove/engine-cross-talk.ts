@@ -1,16 +1,16 @@
 import { startSherpaEngine, type EngineEvent, type SherpaEngine } from '@svc-asr/engine';
-import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Bare } from '../engine/bare.ts';
 import { distinctUtterance, pcmOf, type UtterancePlan } from '../engine/utterances.ts';
 
 const SENTENCES = 4;
 const never = new AbortController().signal;
-/** Some streams leave in the middle of a word, so that their slots are reused while they still have work. */
+/** Some streams close in the middle of a word, so that their slots are reused while work is pending. */
 const LEAVES_EARLY_EVERY = 3;
 
 export const campaign: Campaign = {
-  about: '200 concurrent streams with distinct texts over reused slots: no foreign word',
+  about: '200 concurrent streams on reused engine slots: no stream gets words of another',
   run,
 };
 
@@ -37,7 +37,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     await Promise.all(
       plans.map(async (_, first) => {
         for (let tenancy = 0; tenancy < tenancies; tenancy += 1) {
-          // Never the text that this slot had before.
+          // Never use the text that this slot had before.
           const at = (first + tenancy * 7) % concurrent;
           const plan = plans[at];
           if (plan === undefined) throw new RangeError('No such plan.');
@@ -66,7 +66,7 @@ async function speak(input: {
   const pcm = pcmOf(plan);
   const heard = listen(stream.events, { expected, tally });
   const sent = leavesEarly ? pcm.subarray(0, Math.floor(pcm.length / 4) * 2) : pcm;
-  // Sixteen frames ahead of the engine: the slot is left with work that nobody waits for.
+  // Sixteen frames ahead of the engine, so that the slot is left with pending work.
   let pending: Promise<void>[] = [];
   for (let at = 0; at < sent.length; at += 3_200) {
     pending.push(stream.write(sent.subarray(at, at + 3_200)));
@@ -81,7 +81,7 @@ async function speak(input: {
   await heard;
 }
 
-/** Resolves at the final, the error or the end; every text on the way must be the beginning of ours. */
+/** Resolves at the final, error or end. Every delta must be a prefix of the expected text. */
 async function listen(
   events: AsyncIterable<EngineEvent>,
   { expected, tally }: { expected: string; tally: Tally },
@@ -102,7 +102,7 @@ async function listen(
 async function expectedTexts(plans: readonly UtterancePlan[]): Promise<string[]> {
   const bare = await Bare.start();
   try {
-    // One at a time, so that nothing at all is shared.
+    // One at a time, so that nothing is shared.
     const { texts } = await bare.recognise([plans]);
     return texts.flat();
   } finally {

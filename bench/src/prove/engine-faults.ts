@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
-import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Bare } from '../engine/bare.ts';
-import { Talker } from '../engine/talker.ts';
+import { LoopingStream } from '../engine/looping-stream.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 
 const STREAMS = 40;
@@ -15,7 +15,7 @@ const HEAP_GROWTH_KIB_MAX = 4 * 1024;
 
 export const campaign: Campaign = {
   about:
-    '200 times kill -9 or SIGSTOP of a child under 40 streams: told in time, others undisturbed',
+    '200 times kill -9 or SIGSTOP of a child under 40 streams: errors in time, others unaffected',
   run,
 };
 
@@ -26,24 +26,24 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const texts = (await bare.recognise([plans])).texts.flat();
   await bare.stop();
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: CHILDREN });
-  const talkers = Array.from({ length: STREAMS }, (_, at) => {
+  const streams = Array.from({ length: STREAMS }, (_, at) => {
     const plan = plans[at % plans.length];
     if (plan === undefined) throw new RangeError('No such plan.');
-    return new Talker({ engine, plan, expected: texts[at % plans.length] ?? '' });
+    return new LoopingStream({ engine, plan, expected: texts[at % plans.length] ?? '' });
   });
   try {
-    await Promise.all(talkers.map((talker) => talker.open()));
+    await Promise.all(streams.map((stream) => stream.open()));
     const tally = { affected: 0, late: 0, disturbed: 0, slowestMs: 0 };
     const before = holdings();
     for (let fault = 0; fault < faults; fault += 1) {
-      await strike({ engine, talkers, signal: fault % 2 === 0 ? 'SIGKILL' : 'SIGSTOP', tally });
+      await strike({ engine, streams, signal: fault % 2 === 0 ? 'SIGKILL' : 'SIGSTOP', tally });
       if (fault % 20 === 19) log(`${fault + 1} faults, ${tally.affected} streams told`);
     }
     const left = holdings();
-    const finals = talkers.reduce((sum, talker) => sum + talker.finals, 0);
-    const wrong = talkers.reduce((sum, talker) => sum + talker.wrong, 0);
+    const finals = streams.reduce((sum, stream) => sum + stream.finals, 0);
+    const wrong = streams.reduce((sum, stream) => sum + stream.wrong, 0);
     const heapGrowthKib = left.heapKib - before.heapKib;
-    await Promise.all(talkers.map((talker) => talker.close()));
+    await Promise.all(streams.map((stream) => stream.close()));
     const passed =
       tally.late + tally.disturbed + wrong === 0 &&
       left.children === CHILDREN &&
@@ -69,23 +69,23 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   }
 }
 
-/** One child is hurt while all talk; its streams are told, all others get their next final, then all is whole again. */
+/** Kills or stops one child. Its streams get an error, all others get their next final, and the pool recovers. */
 async function strike(input: {
   readonly engine: SherpaEngine;
-  readonly talkers: readonly Talker[];
+  readonly streams: readonly LoopingStream[];
   readonly signal: NodeJS.Signals;
   readonly tally: { affected: number; late: number; disturbed: number; slowestMs: number };
 }): Promise<void> {
-  const { engine, talkers, signal, tally } = input;
+  const { engine, streams, signal, tally } = input;
   const children = engine.children();
   const victim = children[Math.floor(Math.random() * children.length)];
-  if (victim === undefined) throw new Error('No child serves.');
-  const affected = talkers.filter((talker) => talker.childPid === victim.pid);
-  const others = talkers.filter((talker) => talker.childPid !== victim.pid);
-  const nextFinals = others.map((talker) => talker.nextFinal());
+  if (victim === undefined) throw new Error('No child is ready.');
+  const affected = streams.filter((stream) => stream.childPid === victim.pid);
+  const others = streams.filter((stream) => stream.childPid !== victim.pid);
+  const nextFinals = others.map((stream) => stream.nextFinal());
   const struckAtMs = performance.now();
   process.kill(victim.pid, signal);
-  const told = await Promise.all(affected.map((talker) => talker.told));
+  const told = await Promise.all(affected.map((stream) => stream.told));
   const toldMs = told.map((atMs) => atMs - struckAtMs);
   tally.affected += affected.length;
   tally.late += toldMs.filter((ms) => ms > TOLD_MS_MAX).length;
@@ -93,10 +93,10 @@ async function strike(input: {
   const undisturbed = await Promise.all(nextFinals);
   tally.disturbed += undisturbed.filter((came) => !came).length;
   while (engine.children().length < CHILDREN) await after(20);
-  await Promise.all(affected.map((talker) => talker.open()));
+  await Promise.all(affected.map((stream) => stream.open()));
 }
 
-/** What a leak would make grow. */
+/** Resources that a leak would increase. */
 function holdings(): { children: number; handles: number; heapKib: number } {
   globalThis.gc?.();
   return {

@@ -1,23 +1,23 @@
-import { setTimeout as pass } from 'node:timers/promises';
-import { speech } from '@svc-asr/engine/test/speech.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { openStream, type SvcStream, type Transcript } from '@svc-asr/sdk/stream';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { DEFAULT_LIMITS, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** A node dies again and again under one stream: the SDK's transcript is the one of an undisturbed stream. */
+/** Kills a node repeatedly under one SDK stream. The transcript must equal that of an undisturbed stream. */
 const MODEL = 'svc-asr-kikuyu-v1';
-const NODE = { ROLE: 'node', NODE_ID: 'the-one' };
+const NODE = { ...DEFAULT_LIMITS, ROLE: 'node', NODE_ID: 'the-one' };
 const SENTENCES = ['kikuyu-1', 'kikuyu-2', 'kikuyu-3', 'kikuyu-4'];
 const CREDIT_MS = 3_600_000;
 const PIECE_BYTES = 6_400;
-/** Ten times as fast as speech, so that a kill falls into the middle of a stream and not behind it. */
+/** Ten times real time, so that a kill hits the middle of a stream. */
 const PIECE_MS = 20;
 
 export const campaign: Campaign = {
-  about: 'a node killed ten times under one stream: the stitched transcript is the undisturbed one',
+  about: 'a node killed ten times under one SDK stream: the transcript is complete and unchanged',
   run,
 };
 
@@ -25,7 +25,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const kills = short ? 2 : 10;
   const fleet = await Fleet.start();
   try {
-    const api = await fleet.launch({ ROLE: 'api', NODE_ID: 'api' });
+    const api = await fleet.launch({ ...DEFAULT_LIMITS, ROLE: 'api', NODE_ID: 'api' });
     const node = new MortalNode(fleet, await launchAt(fleet, NODE));
     const [quiet, disturbed] = await fleet.addTenants(2, CREDIT_MS);
     if (quiet === undefined || disturbed === undefined) throw new Error('No accounts.');
@@ -62,7 +62,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   }
 }
 
-/** Killed, and started again under its name, as a supervisor would do. */
+/** Kills the node and restarts it with the same id, like a supervisor. */
 class MortalNode {
   deaths = 0;
   readonly #fleet: Fleet;
@@ -89,7 +89,7 @@ function streamOf(api: ServiceProcess, tenant: Tenant): SvcStream {
   });
 }
 
-/** One sentence after the other, each with its flush. `trouble` is called in the middle of each. */
+/** Streams one sentence after another, each with a flush. Calls `trouble` in the middle of each. */
 async function dictate(
   stream: SvcStream,
   utterances: number,
@@ -107,17 +107,17 @@ async function dictate(
     let troubled = false;
     for (let at = 0; at < pcm.byteLength; at += PIECE_BYTES) {
       await stream.write(pcm.subarray(at, at + PIECE_BYTES));
-      await pass(PIECE_MS);
+      await sleep(PIECE_MS);
       if (troubled || at < middle) continue;
       troubled = true;
-      await trouble(utterance, Promise.race([heard, pass(3_000)]));
+      await trouble(utterance, Promise.race([heard, sleep(3_000)]));
     }
     await stream.flush();
   }
   return stream.finish();
 }
 
-/** Word by word: what is missing, what is there too often, and what stands at another time. */
+/** Compares words: missing, duplicated and mistimed ones. */
 function compare(expected: Transcript, actual: Transcript) {
   const missing = expected.words.map((word) => word.text);
   let doubled = 0;
@@ -133,7 +133,7 @@ function compare(expected: Transcript, actual: Transcript) {
   return { lost: missing.length, doubled, moved };
 }
 
-/** Only what came to its end is paid for. */
+/** Only completed sessions are charged. */
 async function moneyOf(api: ServiceProcess, tenant: Tenant) {
   const usage = await usageOf(api.url, tenant);
   const failed = usage.recent_sessions.filter((session) => session.status === 'failed');

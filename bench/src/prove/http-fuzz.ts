@@ -4,16 +4,16 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Campaign } from '../campaign.ts';
-import { startThrowAwayService } from '../throw-away-service.ts';
+import { startTemporaryService } from '../temporary-service.ts';
 
 const CASES = { full: 50_000, short: 100 };
-/** Schemathesis remembers what it has tried and slows down with it: many rounds, each with a seed of its own. */
+/** Schemathesis slows down as it remembers earlier cases, so we run many rounds with different seeds. */
 const ROUND_EXAMPLES = { full: 1500, short: 60 };
 const ROUNDS_AT_ONCE = 2;
 const ROOT = resolve(import.meta.dirname, '../../..');
 const SCHEMATHESIS = join(ROOT, '.cache/schemathesis/bin/schemathesis');
 
-/** What we read of Schemathesis' own report. */
+/** The part of Schemathesis' report that we read. */
 interface Report {
   readonly test_cases: {
     readonly generated: number;
@@ -23,12 +23,13 @@ interface Report {
   readonly complete: boolean;
 }
 
-/** Requests made from the served OpenAPI document, right and wrong ones; every answer is held to the document. */
+/** Sends valid and invalid requests generated from the OpenAPI document and checks every response against it. */
 export const campaign: Campaign = {
-  about: '50,000 requests made from the served OpenAPI: no 5xx, every answer as documented',
+  about: '50,000 requests generated from the OpenAPI document: every response is documented',
   async run({ short, log }) {
-    if (!existsSync(SCHEMATHESIS)) throw new Error('Schemathesis is missing: bash .ci/bootstrap');
-    const service = await startThrowAwayService({ processes: 1 });
+    if (!existsSync(SCHEMATHESIS))
+      throw new Error('Schemathesis is not installed. Run bash .ci/bootstrap.');
+    const service = await startTemporaryService({ processes: 1 });
     const folder = await mkdtemp(join(tmpdir(), 'http-fuzz-'));
     try {
       const [tenant] = await service.addTenants(1, { concurrency: 10_000 });
@@ -115,7 +116,7 @@ function runSchemathesis(
       stream.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
     }
     child.on('error', reject);
-    // Its exit status says whether it found something; the report says what.
+    // The exit status says whether there are failures. The report lists them.
     child.on('exit', () => done());
   });
 }

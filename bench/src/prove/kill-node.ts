@@ -1,20 +1,20 @@
-import { setTimeout as pass } from 'node:timers/promises';
-import { speech } from '@svc-asr/engine/test/speech.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
-import { numbers } from '../service/crew.ts';
+import { numbers } from '../service/concurrency.ts';
 import { createSession, Fleet, reserveSession, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';
 import { openStream } from '../service/open-stream.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** A streaming node dies without a word: nothing is charged, and its accounts can go on within eight seconds. */
+/** Kills a streaming node. Nothing is charged, and its accounts can start new sessions within eight seconds. */
 const MODEL = 'svc-asr-kikuyu-v1';
 const USABLE_MS = 8_000;
 const STREAMS_PER_NODE = 2;
 
 export const campaign: Campaign = {
-  about: 'kill -9 of streaming nodes: nothing charged, accounts usable again within 8 s',
+  about: 'kill -9 of streaming nodes: nothing is charged and accounts are usable again within 8 s',
   run,
 };
 
@@ -23,7 +23,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const fleet = await Fleet.start();
   try {
     const api = await fleet.launch({ ROLE: 'api', NODE_ID: 'api' });
-    // Somewhere for the next session to go.
+    // A node for the next session.
     await launchAt(fleet, { ROLE: 'node', NODE_ID: 'survivor' });
     if (!short) await quietIsOver(fleet);
     const usableMs: number[] = [];
@@ -41,12 +41,12 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       tally.streams += streams.length;
       await Promise.all(
         nodes.map(async (node) => {
-          await pass(Math.random() * 2_000);
+          await sleep(Math.random() * 2_000);
           node.kill('SIGKILL');
           await node.exited;
           tally.kills += 1;
           const killedAtMs = performance.now();
-          // In the short form it starts again under its name, as a supervisor would do: no lease need run out.
+          // In the short form it restarts with the same id, like under a supervisor, so that no lease has to expire.
           if (short) await launchAt(fleet, { ROLE: 'node', NODE_ID: `round-${round}-0` });
           const mine = streams.filter((stream) => stream.node === node);
           const waits = mine.map((stream) => usableAgain(api, stream.tenant, killedAtMs));
@@ -75,7 +75,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   }
 }
 
-/** After a start of the database lapsed leases count for nothing; the campaign is about a service that runs. */
+/** Waits until lapsed leases count, because they are ignored after a database start. */
 async function quietIsOver(fleet: Fleet): Promise<void> {
   for (;;) {
     const { rowCount } = await fleet.pool.query(
@@ -83,7 +83,7 @@ async function quietIsOver(fleet: Fleet): Promise<void> {
         and quiet_until < clock_timestamp()`,
     );
     if (rowCount === 1) return;
-    await pass(100);
+    await sleep(100);
   }
 }
 
@@ -105,6 +105,6 @@ async function usableAgain(api: ServiceProcess, tenant: Tenant, sinceMs: number)
   for (;;) {
     const session = await createSession(api.url, tenant, { model: MODEL, max_audio_seconds: 1 });
     if (session !== null) return performance.now() - sinceMs;
-    await pass(50);
+    await sleep(50);
   }
 }

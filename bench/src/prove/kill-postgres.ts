@@ -2,14 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, createPool, type Pool } from '@svc-asr/server/db.ts';
+import { connect, createPool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
-import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import { startLocalPostgres, type LocalPostgres } from '@svc-asr/server/local-postgres.ts';
-import { migrate } from '@svc-asr/server/migrate.ts';
+import {
+  startLocalPostgres,
+  type LocalPostgres,
+} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
 import type { Campaign } from '../campaign.ts';
-import { startLoad, type Load, type LoadTally } from '../session-load.ts';
+import { compareCharges, startLoad, type Load, type LoadTally } from '../session-load.ts';
 
 const SIZE = { full: 200, short: 4 };
 const CLIENTS = 8;
@@ -17,10 +19,11 @@ const SETTLE_TIMEOUT_MS = 120_000;
 
 /**
  * PostgreSQL is killed at random while clients create sessions over HTTP and a node claims and
- * closes them. Each client adds up what it was told; in the end that is what the database must say.
+ * closes them. Each client sums its charges; in the end the database must agree.
  */
 export const campaign: Campaign = {
-  about: 'PostgreSQL killed under load: books right, balances as the clients added them up',
+  about:
+    'PostgreSQL killed under load: the ledger is consistent and matches what clients were charged',
   async run({ short, log }) {
     const wanted = short ? SIZE.short : SIZE.full;
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-postgres-'));
@@ -43,7 +46,7 @@ export const campaign: Campaign = {
       const found = await findViolations(owner);
       for (const line of found) log(line);
       violations += found.length;
-      const { lost, doubled } = await compare(owner, load);
+      const { lost, doubled } = await compareCharges(owner, load.clients);
       const { settled, retries } = load.tally;
       return {
         passed: violations === 0 && lost === 0 && doubled === 0 && settled > wanted,
@@ -59,7 +62,7 @@ export const campaign: Campaign = {
 };
 
 /**
- * Every kill lands in the middle of work: some sessions must have been settled since the last one.
+ * Waits until some sessions were settled since the last kill, so that each kill hits work in progress.
  */
 async function untilSomeMore(tally: LoadTally, sessions: number): Promise<void> {
   const target = tally.settled + sessions;
@@ -71,28 +74,15 @@ async function untilSomeMore(tally: LoadTally, sessions: number): Promise<void> 
   await delay(Math.random() * 100);
 }
 
-/** The client's own sums are the judge. */
-async function compare(owner: Pool, load: Load): Promise<{ lost: number; doubled: number }> {
-  let lost = 0;
-  let doubled = 0;
-  for (const client of load.clients) {
-    const balance = await createLedger(owner).balance(client.accountId);
-    if (balance === null || balance.consumedMs < client.consumedMs) lost += 1;
-    if (balance !== null && balance.consumedMs > client.consumedMs) doubled += 1;
-    if (balance?.reservedMs !== 0) lost += 1;
-  }
-  return { lost, doubled };
-}
-
 interface Victim {
   url(): string;
-  /** Resolves when it serves again. */
+  /** Resolves when it accepts connections again. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
 async function startVictim(dataDir: string): Promise<Victim> {
-  // Durable, as in production: what was answered must survive.
+  // Durable, as in production: acknowledged commits must survive.
   let server = await startLocalPostgres({ dataDir, fsync: true });
   const { port, url } = server;
   return {
@@ -114,8 +104,7 @@ async function killPostmaster(server: LocalPostgres): Promise<void> {
 }
 
 /**
- * One backend dies by the hand of the system, as when memory runs out: the postmaster then restarts
- * all of it.
+ * Kills one backend, as the OOM killer would. The postmaster then restarts all of them.
  */
 async function killBackend(server: LocalPostgres): Promise<void> {
   const witness = await connect({ url: server.url });
@@ -124,10 +113,10 @@ async function killBackend(server: LocalPostgres): Promise<void> {
     `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
       order by random() limit 1`,
   );
-  if (rows[0] === undefined) throw new Error('Nobody is connected: there is no load.');
+  if (rows[0] === undefined) throw new Error('No client is connected.');
   process.kill(rows[0].pid, 'SIGKILL');
-  // Every connection is cut before it recovers: without waiting for that, the old server might
-  // answer once more.
+  // Recovery starts after every connection is closed. Without this wait the old server might answer
+  // once more.
   await cut;
   await untilItAnswers(server.url);
 }
@@ -141,8 +130,8 @@ async function untilItAnswers(url: string): Promise<void> {
 }
 
 /**
- * Backends outlive their postmaster for a moment, and while one does no new server may touch the
- * directory.
+ * Retries the start: backends outlive their postmaster for a moment, and a new server must not use
+ * the directory before they exit.
  */
 async function startAgain(input: { dataDir: string; port: number }): Promise<LocalPostgres> {
   for (let attempt = 1; ; attempt += 1) {

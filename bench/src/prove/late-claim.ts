@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
-import { createPool, type Pool } from '@svc-asr/server/db.ts';
+import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import { makeOlder } from '@svc-asr/server/test/time-travel.ts';
+import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
 import { onBrokenLedger, type Breakage } from '../broken-ledger.ts';
 import type { Campaign } from '../campaign.ts';
-import { startThrowAwayLedger } from '../throw-away-ledger.ts';
+import { startTemporaryLedger } from '../temporary-ledger.ts';
 
 const SIZE = { full: 1_000, short: 40 };
 const CONTROL_SIZE = 10;
-/** Claims that wait at the same time, each on a connection of its own. */
+/** Claims that wait concurrently, each on its own connection. */
 const BATCH = 20;
-/** What a session has left when its claim begins to wait. */
+/** Time left until expiry when a claim begins to wait. */
 const LIFE_LEFT_MS = 1_000;
 
 /**
- * Ways to write a claim that lose the guarantee. Each must win here, or this proof could not fail.
+ * Wrong implementations of a claim, as controls: with each of them a late claim must succeed.
  */
 const CONTROLS: Readonly<Record<string, Breakage['changes']>> = {
   'the clock read before the lock': [
@@ -38,12 +38,12 @@ const CONTROLS: Readonly<Record<string, Breakage['changes']>> = {
   ],
 };
 
-/** A claim waits behind a lock until its credential has expired. Not one may win. */
+/** Claims wait for a lock until their credential has expired. None may succeed. */
 export const campaign: Campaign = {
-  about: 'claims held behind a lock past their expiry: none may win',
+  about: 'claims that wait for a lock past their expiry: none may succeed',
   async run({ short, log }) {
     const wanted = short ? SIZE.short : SIZE.full;
-    const ledger = await startThrowAwayLedger();
+    const ledger = await startTemporaryLedger();
     try {
       const { late, won } = await holdClaims({
         owner: ledger.owner,
@@ -119,7 +119,7 @@ async function holdBatch(input: {
     await untilExpired(owner, accountId);
     await holder.query('rollback');
     const results = await Promise.all(claims);
-    // Only a claim that came in time and then waited says anything.
+    // Only claims that arrived in time and then waited count.
     return inTime ? results.map((result) => result.outcome) : [];
   } finally {
     holder.release();
@@ -150,7 +150,7 @@ async function reserveMany(
   return { accountId, sessionIds };
 }
 
-/** False: the last of them began to wait after the first had expired. */
+/** Returns false if the last one began to wait after the first had expired. */
 async function untilAllWait(
   owner: Pool,
   input: { accountId: string; size: number },

@@ -1,17 +1,16 @@
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import * as fc from 'fast-check';
-import { Divergence, startWalk } from '@svc-asr/server/test/ledger-walk.ts';
-import { stepArbitrary } from '@svc-asr/server/test/ledger-steps.ts';
+import { Divergence, startWalk } from '@svc-asr/testing/ledger/random-walk.ts';
+import { stepArbitrary } from '@svc-asr/testing/ledger/walk-steps.ts';
 import type { Campaign } from '../campaign.ts';
-import { startThrowAwayLedger, type ThrowAwayLedger } from '../throw-away-ledger.ts';
+import { startTemporaryLedger, type TemporaryLedger } from '../temporary-ledger.ts';
 
 const SIZE = { full: 100_000, short: 600 };
 /**
- * Accounts walked at the same time: enough to meet each other in the sweeper, few enough for two
- * cores.
+ * Concurrent accounts: enough to meet in the sweeper, few enough for two cores.
  */
 const WALKERS = 4;
-/** An account is left after a few to a few more sessions than usage shows. */
+/** Sessions per account: from a few to slightly more than usage shows. */
 const SESSIONS_PER_ACCOUNT = { min: 4, max: 25 };
 const STEPS_PER_ACCOUNT = 100;
 
@@ -23,16 +22,16 @@ interface Progress {
 }
 
 /**
- * Random lifecycles, each step done in the database and in plain arithmetic; the books are audited
- * as it goes.
+ * Runs random lifecycles, each step in the database and in a simple model, and audits the ledger
+ * regularly.
  */
 export const campaign: Campaign = {
-  about: 'random lifecycles against a model: no step may differ',
+  about: 'random session lifecycles against a model: every step must match',
   async run({ short, args, log }) {
     const wanted = short ? SIZE.short : SIZE.full;
     const seed = Number(args[0] ?? Math.floor(Math.random() * 2 ** 31));
     log(`seed ${seed}`);
-    const ledger = await startThrowAwayLedger();
+    const ledger = await startTemporaryLedger();
     const progress: Progress = { sessions: 0, steps: 0, divergences: 0, violations: 0 };
     let told = 0;
     const enough = () => progress.sessions >= wanted || progress.divergences > 0;
@@ -63,7 +62,7 @@ export const campaign: Campaign = {
 };
 
 async function walkAccount(input: {
-  ledger: ThrowAwayLedger;
+  ledger: TemporaryLedger;
   seed: number;
   progress: Progress;
   log: (line: string) => void;
@@ -78,7 +77,7 @@ async function walkAccount(input: {
     for (const step of steps) {
       if (walk.sessions() >= sessions) break;
       await walk.act(step);
-      // Chance alone finishes few sessions: two of three steps are the sensible ones.
+      // Random steps alone finish few sessions, so two of three steps are the expected ones.
       await walk.act(walk.likely());
       await walk.step(walk.likely());
       progress.steps += 3;

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
-import { createPool, isDatabaseAway, type Pool } from '@svc-asr/server/db.ts';
+import { createPool, isDatabaseAway, type Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
-import { registerNode } from '@svc-asr/server/nodes.ts';
+import { registerNode } from '@svc-asr/server/nodes/nodes.ts';
 import { onBrokenLedger, type Breakage } from '../broken-ledger.ts';
 import type { Campaign } from '../campaign.ts';
 import { startCuttingProxy, type Cut, type CuttingProxy } from '../cutting-proxy.ts';
-import { startThrowAwayLedger } from '../throw-away-ledger.ts';
+import { startTemporaryLedger } from '../temporary-ledger.ts';
 
 const SIZE = { full: 5_000, short: 150 };
-/** Some twenty sessions: enough that each way of being cut is met under each of the three calls. */
+/** About twenty sessions, enough to cut each of the three calls in every way. */
 const CONTROL_SIZE = 100;
 const WORKERS = 4;
 const CREDIT_MS = 1_000_000_000;
@@ -23,8 +23,8 @@ const NODE = {
 const CUTS: readonly Cut[] = ['at-answer', 'at-answer', 'after-request', 'before-request'];
 
 /**
- * Ways to write the three calls that lose or double when their answer is lost. Each must be found
- * out here, or this proof could not fail.
+ * Wrong implementations of the three calls, as controls: they lose or double an effect when their
+ * response is lost, and this campaign must detect each.
  */
 const CONTROLS: Readonly<Record<string, Breakage>> = {
   'a reservation whose answer was lost is not looked for': {
@@ -60,23 +60,23 @@ const CONTROLS: Readonly<Record<string, Breakage>> = {
 interface Tally {
   cuts: number;
   sessions: number;
-  /** Said to be done and not found. */
+  /** Reported as done but not found. */
   lost: number;
-  /** Done more than once. */
+  /** Applied more than once. */
   doubled: number;
-  /** What the audit found afterwards. */
+  /** Problems that the audit found afterwards. */
   violations: number;
 }
 
 /**
- * The connection is cut around COMMIT over reserve, claim and close; every caller asks again,
- * nothing happens twice.
+ * Cuts the connection around the COMMIT of reserve, claim and close. Every caller retries, and
+ * nothing may be applied twice.
  */
 export const campaign: Campaign = {
-  about: 'connections cut after COMMIT was sent: nothing lost, nothing doubled',
+  about: 'connections cut around COMMIT: nothing is lost or applied twice',
   async run({ short, log }) {
     const wanted = short ? SIZE.short : SIZE.full;
-    const ledger = await startThrowAwayLedger();
+    const ledger = await startTemporaryLedger();
     try {
       const { port } = ledger.server;
       const tally = await cutEverywhere({
@@ -110,7 +110,7 @@ export const campaign: Campaign = {
 interface CutInput {
   readonly owner: Pool;
   readonly url: string;
-  /** Of the PostgreSQL that the url leads to. */
+  /** The PostgreSQL behind the proxy. */
   readonly port: number;
   readonly wanted: number;
   readonly log: (line: string) => void;
@@ -156,7 +156,7 @@ async function cutSessions(input: CutInput & { nodeEpoch: number; tally: Tally }
       if (tally.sessions % 200 === 0) input.log(`${tally.cuts} of ${input.wanted} cuts`);
     }
     const balance = await createLedger(owner).balance(accountId);
-    // The client's own sum is the judge: every second it streamed was charged, once.
+    // Compare with the client's own sum: every second it streamed was charged once.
     if (balance === null || balance.consumedMs < consumedMs) tally.lost += 1;
     if (balance !== null && balance.consumedMs > consumedMs) tally.doubled += 1;
     if (balance?.reservedMs !== 0) tally.lost += 1;
@@ -167,8 +167,8 @@ async function cutSessions(input: CutInput & { nodeEpoch: number; tally: Tally }
 }
 
 /**
- * Reserve, claim and close with the connection cut under each. Answers what the client believes it
- * was charged.
+ * Reserves, claims and closes with the connection cut during each call. Returns the charge that the
+ * client expects.
  */
 async function oneSession(input: {
   ledger: Ledger;
@@ -191,7 +191,7 @@ async function oneSession(input: {
     }),
   );
   if (reservation.outcome !== 'reserved') {
-    // Its own reservation stands in the way: the answer was lost and not found again.
+    // Blocked by its own reservation: the lost response was not recovered.
     tally.lost += 1;
     return 0;
   }
@@ -214,7 +214,7 @@ async function oneSession(input: {
 }
 
 /**
- * The ledger itself asks once more; when that is cut too, its caller does, as a node and an SDK
+ * The ledger retries once itself. If that is cut too, its caller retries, as a node and an SDK
  * would.
  */
 async function underCuts<T>(

@@ -1,19 +1,19 @@
 import { LIMITS } from '@svc-asr/protocol';
 import * as fc from 'fast-check';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { inParallel, numbers } from '../service/crew.ts';
+import { inParallel, numbers } from '../service/concurrency.ts';
 import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { openStream } from '../service/open-stream.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Random plans of frames through the whole service; what is billed must be what one long byte string says. */
+/** Sends random frames through the whole service. The charge must match the length of the concatenated bytes. */
 const MODEL = 'svc-asr-kikuyu-v1';
 const EDGES = [0, 1, 2, 3, 31_998, 31_999, 32_000, 32_001, 32_002, 64_000, 65_535, 65_536];
 
 type Plan = readonly ({ readonly bytes: number } | 'flush' | 'reset')[];
 
 export const campaign: Campaign = {
-  about: 'random frame plans against an oracle: receipts and bills to the sample',
+  about: 'random frames against an oracle: charges are exact to the sample',
   run,
 };
 
@@ -57,7 +57,7 @@ function planOf(): fc.Arbitrary<Plan> {
     .filter((plan) => plan.filter((step) => step === 'flush').length < LIMITS.flushesPerSecond);
 }
 
-/** Whole samples between resets, and never more than was reserved. */
+/** Counts whole samples between resets, up to the reservation. */
 function expectedSamples(plan: Plan, limitSamples: number): number {
   let samples = 0;
   let bytes = 0;
@@ -90,7 +90,7 @@ async function check(input: {
     if (typeof step === 'object') client.send(noise(step.bytes));
     else client.say({ type: step });
   }
-  // The last final is the receipt, whether we ask for it or the limit does.
+  // The last final is the receipt, whether a flush or the limit caused it.
   const finals = plan.filter((step) => step === 'flush').length;
   client.say({ type: 'flush' });
   const closing = client

@@ -2,10 +2,10 @@ import { findAccount } from '@svc-asr/server/accounts/accounts.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import type { Campaign } from '../campaign.ts';
 import {
-  startThrowAwayService,
+  startTemporaryService,
   type CampaignTenant,
-  type ThrowAwayService,
-} from '../throw-away-service.ts';
+  type TemporaryService,
+} from '../temporary-service.ts';
 
 const SIZE = { full: 1_000, short: 40 };
 const RACERS = 16;
@@ -18,21 +18,21 @@ interface Tally {
   violations: number;
 }
 
-/** What one racer got. */
+/** The result of one request. */
 interface Finish {
   readonly status: number;
   readonly body: string;
 }
 
 /**
- * Sixteen requests at the same moment for one account that may have one session, over two API processes. Without a
- * key one of them wins and fifteen are told so; with one key all sixteen are given the very same session.
+ * Sends sixteen concurrent requests for one account that may have one session, over two API processes. Without an
+ * idempotency key one succeeds and fifteen get 429. With one key all sixteen get the same session.
  */
 export const campaign: Campaign = {
-  about: '16 parallel POSTs for each of 1,000 accounts, with and without one key: one winner each',
+  about: '16 parallel POSTs per account, with and without an idempotency key: one reservation each',
   async run({ short, log }) {
     const accounts = short ? SIZE.short : SIZE.full;
-    const service = await startThrowAwayService({ processes: 2 });
+    const service = await startTemporaryService({ processes: 2 });
     const tally: Tally = { attempts: 0, winners: 0, server_errors: 0, violations: 0 };
     try {
       for (const withKey of [false, true]) {
@@ -57,7 +57,7 @@ export const campaign: Campaign = {
 };
 
 async function race(
-  service: ThrowAwayService,
+  service: TemporaryService,
   tenant: CampaignTenant,
   key: string | null,
 ): Promise<Finish[]> {
@@ -81,15 +81,15 @@ function judge(finishes: readonly Finish[], withKey: boolean, tally: Tally): voi
   const refused = finishes.filter(({ status }) => status === 429);
   tally.attempts += finishes.length;
   tally.server_errors += finishes.filter(({ status }) => status >= 500).length;
-  // With one key, sixteen equal answers are one reservation.
+  // With one key, sixteen equal responses are one reservation.
   tally.winners += new Set(won.map(({ body }) => body)).size;
   const right = withKey ? won.length === RACERS : won.length === 1 && refused.length === RACERS - 1;
   if (!right) tally.violations += 1;
 }
 
-/** The database's word: the account has set aside exactly one reservation. */
+/** Checks in the database that the account has exactly one reservation. */
 async function hasOneReservation(
-  service: ThrowAwayService,
+  service: TemporaryService,
   tenant: CampaignTenant,
 ): Promise<boolean> {
   const account = await findAccount(service.ledger.owner, tenant.accountId);

@@ -1,29 +1,33 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { setTimeout as pass } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rawFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { residentKib } from '../engine/processor.ts';
-import { inParallel, numbers } from '../service/crew.ts';
+import { inParallel, numbers } from '../service/concurrency.ts';
 import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { INSPECTED, liveKib } from '../service/live-memory.ts';
 import { openStream } from '../service/open-stream.ts';
-import type { ServiceProcess } from '../service/service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Frames that nobody should send, by the million: the process lives, stays small and charges nobody wrongly. */
+/** Sends millions of malformed frames. The process survives, its memory stays flat, and no session fails. */
 const MODEL = 'svc-asr-kikuyu-v1';
 const FRAMES_A_STREAM = 250;
+const BURST_FRAMES = 2_000;
+/** One in this many streams gets a burst. */
+const BURST_EVERY = 20;
 const MESSAGES = [
   '{"type":"config","language":"ki","context":[56,13],"id":"a"}',
   '{"type":"flush","id":"b"}',
   '{"type":"reset","id":"c"}',
 ];
 /**
- * What is still held after a collection. It does not depend on the collector's mood, so it may hardly grow: over a
- * million frames this is 4 bytes a frame, or a kilobyte for each stream.
+ * Limit for the growth of the heap after a garbage collection, which does not depend on when the collector runs. Over a
+ * million frames this is 4 bytes per frame, or a kilobyte per stream.
  */
 const LIVE_GROWTH_ALLOWED_KIB = 4 * 1024;
-/** What the system has given us, for leaks that the collector cannot see. It grows in steps as the collector likes. */
+/** Limit for the resident memory, to find native leaks. It grows in steps, depending on the collector. */
 const RESIDENT_GROWTH_ALLOWED_KIB = 40 * 1024;
 
 interface Tally {
@@ -41,7 +45,7 @@ interface Memory {
 
 export const campaign: Campaign = {
   about:
-    'mutated WebSocket frames and messages: no crash, memory flat; fails with leak=frame, leak=stream',
+    'mutated WebSocket frames: no crash, no failed session, memory flat; fails with leak=frame, leak=stream',
   run,
 };
 
@@ -58,10 +62,11 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
       log(`${tally.frames} frames: ${JSON.stringify(memory)}`);
       return memory;
     };
-    // The first storm brings every path and the collector's spaces to their size; the second must add nothing.
+    // The first round warms up every code path and the heap. The second must add nothing.
     const warm = await storm();
     const end = await storm();
     const survivors = await stillServes(service, tenants);
+    const failed = await countFailed(fleet);
     const crashes = fleet.processes.filter((process) => !isAlive(process.pid)).length;
     const grown = {
       live_grown_kib: end.liveKib - warm.liveKib,
@@ -70,17 +75,21 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
     };
     const passed =
       crashes === 0 &&
+      failed === 0 &&
       tally.silent_closes === 0 &&
       survivors === accounts &&
       grown.live_grown_kib <= LIVE_GROWTH_ALLOWED_KIB &&
       grown.grown_kib <= RESIDENT_GROWTH_ALLOWED_KIB &&
       grown.engine_grown_kib <= RESIDENT_GROWTH_ALLOWED_KIB;
-    return { passed, figures: { ...tally, crashes, live_kib: end.liveKib, ...grown, survivors } };
+    return {
+      passed,
+      figures: { ...tally, crashes, failed, live_kib: end.liveKib, ...grown, survivors },
+    };
   } finally {
     await fleet.stop();
   }
 }
-/** The control: with a leak of this kind the campaign must fail, or it would not have found a real one. */
+/** Control: with this leak the campaign must fail. */
 function seededLeak(args: readonly string[]): Readonly<Record<string, string>> {
   const leak = args.find((arg) => arg.startsWith('leak='))?.slice('leak='.length);
   if (leak === undefined) return {};
@@ -117,7 +126,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** One stream that behaves, more or less, until a frame ends it. */
+/** Runs one mostly valid stream until a frame ends it. */
 async function abuse(input: {
   service: ServiceProcess;
   tenant: Tenant;
@@ -131,15 +140,19 @@ async function abuse(input: {
   const client = await openStream(service.streamUrl, session);
   const { wire } = client;
   if (wire === null) throw new Error('There is no connection.');
-  // From here on we are the client's side of the wire ourselves; what the server says is still read.
+  // From here on the fuzzer writes raw bytes to the socket. The server's messages are still read.
   for (const at of numbers(FRAMES_A_STREAM)) {
     if (!wire.writable) break;
     await write(wire, at === FRAMES_A_STREAM - 1 ? broken() : almostValid());
     tally.frames += 1;
   }
   tally.streams += 1;
-  const closed = await Promise.race([client.closed, pass(2_000, null)]);
-  // An abnormal close without a fatal error before it is what users complain of most.
+  if (tally.streams % BURST_EVERY === 0 && wire.writable) {
+    await write(wire, burst());
+    tally.frames += BURST_FRAMES;
+  }
+  const closed = await Promise.race([client.closed, sleep(2_000, null)]);
+  // Every abnormal close must follow a fatal error.
   const isNormal = closed === null || closed.code === 1000;
   if (!isNormal && !client.ofType('error').some((error) => error.fatal)) tally.silent_closes += 1;
   tally.finals += client.ofType('final').length;
@@ -149,21 +162,30 @@ async function abuse(input: {
 
 async function write(wire: Socket, bytes: Buffer): Promise<void> {
   if (!wire.write(bytes))
-    await Promise.race([once(wire, 'drain'), once(wire, 'close'), pass(1_000)]);
+    await Promise.race([once(wire, 'drain'), once(wire, 'close'), sleep(1_000)]);
 }
 
-/** Right by RFC 6455, though no sane client sends it: tiny frames, fragments, pings between, odd lengths, noise. */
+/** Sends thousands of frames in one write, more than a recogniser accepts at once. */
+function burst(): Buffer {
+  const tiny = rawFrame({ opcode: 2, payload: randomBytes(randomInt(4)) });
+  return Buffer.concat([
+    rawFrame({ opcode: 2, payload: randomBytes(36_000) }),
+    ...numbers(BURST_FRAMES - 1).map(() => tiny),
+  ]);
+}
+
+/** Valid but unusual input by RFC 6455: tiny frames, fragments, interleaved pings, odd lengths, noise. */
 function almostValid(): Buffer {
   const choice = randomInt(100);
-  // The recogniser hears some of it too.
-  if (choice < 1) return frame({ opcode: 2, payload: randomBytes(40_000) });
-  if (choice < 60) return frame({ opcode: 2, payload: randomBytes(randomInt(200)) });
+  // Some of it is audio for the recogniser.
+  if (choice < 1) return rawFrame({ opcode: 2, payload: randomBytes(40_000) });
+  if (choice < 60) return rawFrame({ opcode: 2, payload: randomBytes(randomInt(200)) });
   if (choice < 80) return fragmented(randomBytes(randomInt(300)));
   if (choice < 96)
-    return frame({ opcode: 2, payload: randomBytes(randomInt(4)), longLength: true });
-  if (choice < 97) return frame({ opcode: 9, payload: randomBytes(randomInt(126)) });
-  if (choice < 98) return frame({ opcode: 10, payload: randomBytes(randomInt(126)) });
-  return frame({ opcode: 1, payload: mutatedText() });
+    return rawFrame({ opcode: 2, payload: randomBytes(randomInt(4)), longLength: true });
+  if (choice < 97) return rawFrame({ opcode: 9, payload: randomBytes(randomInt(126)) });
+  if (choice < 98) return rawFrame({ opcode: 10, payload: randomBytes(randomInt(126)) });
+  return rawFrame({ opcode: 1, payload: mutatedText() });
 }
 
 function broken(): Buffer {
@@ -172,13 +194,13 @@ function broken(): Buffer {
     case 0:
       return randomBytes(1 + randomInt(400));
     case 1:
-      return frame({ opcode: 3 + randomInt(5), payload: randomBytes(10) });
+      return rawFrame({ opcode: 3 + randomInt(5), payload: randomBytes(10) });
     case 2:
-      return frame({ opcode: 2, payload: randomBytes(70_000) });
+      return rawFrame({ opcode: 2, payload: randomBytes(70_000) });
     case 3:
-      return frame({ opcode: 1, payload: randomBytes(100) });
+      return rawFrame({ opcode: 1, payload: randomBytes(100) });
     case 4:
-      return frame({ opcode: 8, payload: randomBytes(1) });
+      return rawFrame({ opcode: 8, payload: randomBytes(1) });
     case 5:
       return Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
     case 6: {
@@ -187,15 +209,15 @@ function broken(): Buffer {
       return valid;
     }
     default:
-      return frame({ opcode: 2, payload: randomBytes(20), mask: false });
+      return rawFrame({ opcode: 2, payload: randomBytes(20), mask: false });
   }
 }
 
 function fragmented(payload: Buffer): Buffer {
   const half = payload.byteLength >> 1;
   return Buffer.concat([
-    frame({ opcode: 2, payload: payload.subarray(0, half), fin: false }),
-    frame({ opcode: 0, payload: payload.subarray(half) }),
+    rawFrame({ opcode: 2, payload: payload.subarray(0, half), fin: false }),
+    rawFrame({ opcode: 0, payload: payload.subarray(half) }),
   ]);
 }
 
@@ -205,25 +227,12 @@ function mutatedText(): Buffer {
   return text;
 }
 
-function frame(input: {
-  opcode: number;
-  payload: Buffer;
-  fin?: boolean;
-  mask?: boolean;
-  longLength?: boolean;
-}): Buffer {
-  const { payload } = input;
-  const isLong = input.longLength === true || payload.byteLength > 125;
-  const isHuge = payload.byteLength > 65_535;
-  const masked = input.mask ?? true;
-  const length = isHuge ? 127 : isLong ? 126 : payload.byteLength;
-  const header = Buffer.alloc(2 + (isHuge ? 8 : isLong ? 2 : 0));
-  header[0] = ((input.fin ?? true) ? 0x80 : 0) | input.opcode;
-  header[1] = (masked ? 0x80 : 0) | length;
-  if (isHuge) header.writeBigUInt64BE(BigInt(payload.byteLength), 2);
-  else if (isLong) header.writeUInt16BE(payload.byteLength, 2);
-  // A mask of zeros is a mask.
-  return Buffer.concat([header, Buffer.alloc(masked ? 4 : 0), payload]);
+/** A failed session is free, so no input may cause one. */
+async function countFailed(fleet: Fleet): Promise<number> {
+  const { rows } = await fleet.pool.query<{ failed: number }>(
+    "select count(*)::int as failed from sessions where status = 'failed'",
+  );
+  return rows[0]?.failed ?? -1;
 }
 
 async function stillServes(service: ServiceProcess, tenants: readonly Tenant[]): Promise<number> {

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The statement of the API alone, driven by pgbench from as many clients. Answers with pgbench's own CPU seconds. */
+/** Runs the API's SQL statement with pgbench and the same number of clients. Returns pgbench's CPU seconds. */
 export async function reserveByPgbench(input: {
   databaseUrl: string;
-  /** The script picks among so many accounts; this makes an id of the number :n. */
+  /** SQL that turns the number :n into an account id. */
   accounts: number;
   accountIdSql: string;
   clients: number;

@@ -6,11 +6,11 @@ const TICKS_PER_SECOND = 100;
 interface ProcessTimes {
   readonly parent: number;
   readonly own: number;
-  /** Of children that ended and were waited for. */
+  /** CPU time of children that have exited. */
   readonly children: number;
 }
 
-/** CPU seconds that a process and all its descendants have used so far, those that have ended included. */
+/** Returns the CPU seconds of a process and all its descendants, including exited ones. */
 export function cpuSecondsOf(root: number): number {
   const all = new Map<number, ProcessTimes>();
   for (const name of readdirSync('/proc')) {
@@ -30,7 +30,7 @@ export function cpuSecondsOf(root: number): number {
 function timesOf(pid: number): ProcessTimes | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold anything; what follows the last one are numbers.
+    // The name in parentheses may contain anything. Numbers follow the last parenthesis.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** So many reservations through the front door, from as many clients at once. Answers with each one's milliseconds. */
+/** Makes reservations over HTTP from concurrent clients. Returns the latency of each in milliseconds. */
 export async function reserveByHttp(input: {
   url: string;
   apiKeys: readonly string[];

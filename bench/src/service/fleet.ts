@@ -1,27 +1,26 @@
-import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
-import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
-import { generateApiKey, hashApiKey } from '@svc-asr/server/api-key-format.ts';
 import { generateSecrets } from '@svc-asr/server/config.ts';
-import { createPool, type Pool } from '@svc-asr/server/db.ts';
-import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import { startLocalPostgres, type LocalPostgres } from '@svc-asr/server/local-postgres.ts';
-import { migrate } from '@svc-asr/server/migrate.ts';
-import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
+import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
+import {
+  startLocalPostgres,
+  type LocalPostgres,
+} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { migrate } from '@svc-asr/server/platform/migrate.ts';
+import { createAccountWithKey, type Tenant } from '@svc-asr/testing/service/account-with-key.ts';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { AsrSession, CreditBalance, ModelId } from '@svc-asr/protocol';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pass } from 'node:timers/promises';
-import { ServiceProcess } from './service-process.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-export interface Tenant {
-  readonly accountId: string;
-  readonly apiKey: string;
-}
+export type { Tenant };
 
 const RESERVE_WITHIN_MS = 60_000;
 const WIDE = '6000000';
+/** Launch with these to run under the limits that users meet. An empty setting selects the default. */
+export const DEFAULT_LIMITS = { RATE_SESSIONS: '', RATE_USAGE: '' } as const;
 const DATABASE = { settings: { max_connections: '400' } };
 
-/** A database and as many processes of the service on it as a campaign wants. */
+/** A database and the service processes that a campaign needs. */
 export class Fleet {
   readonly pool: Pool;
   postgres: LocalPostgres;
@@ -34,24 +33,28 @@ export class Fleet {
     this.pool = createPool({ url: postgres.url });
   }
 
-  /** With a directory of its own the database can be stopped and come back. */
-  static async start(options: { dataDir?: string } = {}): Promise<Fleet> {
-    // What comes back must be what was committed.
+  /** Give the database its own directory, so that it can be stopped and restarted. */
+  static async start(
+    options: { dataDir?: string; migrate?: (url: string) => Promise<void> } = {},
+  ): Promise<Fleet> {
+    // Committed data must survive.
     const fsync = options.dataDir !== undefined;
-    const postgres = await startLocalPostgres({ ...options, ...DATABASE, fsync });
-    await migrate({ url: postgres.url });
+    const { migrate: install, ...place } = options;
+    const postgres = await startLocalPostgres({ ...place, ...DATABASE, fsync });
+    await (install === undefined ? migrate({ url: postgres.url }) : install(postgres.url));
     return new Fleet(postgres);
   }
 
-  /** The same data at the same address. */
+  /** Restarts it with the same data and address. */
   async restartDatabase(): Promise<void> {
     const { dataDir, port } = this.postgres;
     this.postgres = await startLocalPostgres({ dataDir, port, ...DATABASE, fsync: true });
   }
 
-  async launch(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+  /** `main` starts another version of the service. */
+  async launch(env: Readonly<Record<string, string>> = {}, main?: string): Promise<ServiceProcess> {
     this.#launches += 1;
-    const launched = await ServiceProcess.start({
+    const settings = {
       ...this.#secrets,
       PORT: '0',
       DATABASE_URL: this.postgres.url,
@@ -62,33 +65,26 @@ export class Fleet {
       ENGINE_CHILDREN: '1',
       LOG_LEVEL: 'info',
       RATE_SESSIONS: WIDE,
-      FAILED_SESSIONS_PER_HOUR: WIDE,
       RATE_USAGE: WIDE,
-      RATE_UPGRADES: WIDE,
+      RATE_FAILED_UPGRADES: WIDE,
       ...env,
-    });
+    };
+    const launched = await ServiceProcess.start(settings, main);
     this.processes.push(launched);
     return launched;
   }
 
+  get apiKeyPepper(): Buffer {
+    return Buffer.from(this.#secrets.API_KEY_PEPPER, 'base64');
+  }
+
   async addTenants(count: number, creditMs: number): Promise<Tenant[]> {
-    const pepper = Buffer.from(this.#secrets.API_KEY_PEPPER, 'base64');
-    const ledger = createLedger(this.pool);
+    const config = { apiKeyPepper: this.apiKeyPepper };
     const tenants: Tenant[] = [];
     while (tenants.length < count) {
-      const batch = Array.from({ length: Math.min(10, count - tenants.length) }, async () => {
-        const accountId = await createAccount(this.pool, { name: 'Campaign' });
-        const grant = {
-          accountId,
-          ms: creditMs,
-          reason: 'credit for a campaign',
-          actor: 'campaign',
-        };
-        await ledger.grant({ ...grant, id: randomUUID() });
-        const { key, publicId } = generateApiKey();
-        await insertApiKey(this.pool, { id: publicId, accountId, hmac: hashApiKey(key, pepper) });
-        return { accountId, apiKey: key };
-      });
+      const batch = Array.from({ length: Math.min(10, count - tenants.length) }, () =>
+        createAccountWithKey(this.pool, { name: 'Campaign', creditMs, config }),
+      );
       tenants.push(...(await Promise.all(batch)));
     }
     return tenants;
@@ -101,7 +97,7 @@ export class Fleet {
   }
 }
 
-/** What a trusted server does: one call. Null when it is refused. */
+/** Creates a session like a trusted server. Returns null if it is refused. */
 export async function createSession(
   url: string,
   tenant: Tenant,
@@ -121,24 +117,24 @@ export async function createSession(
   return response.status === 201 ? answer : null;
 }
 
-/** As callers are told to: 429 and 503 are tried again with the same key. */
+/** Retries 429 and 503 with the same key, as documented. */
 export async function reserveSession(
   url: string,
   tenant: Tenant,
   body: { model: ModelId; max_audio_seconds?: number },
 ): Promise<AsrSession> {
   const deadlineMs = performance.now() + RESERVE_WITHIN_MS;
-  // One key for all tries: a 503 may come from a reservation that was made all the same.
+  // Use one key for all attempts: a 503 may arrive after the reservation was made.
   const key = randomUUID();
   while (performance.now() < deadlineMs) {
     const session = await createSession(url, tenant, body, key).catch(() => null);
     if (session !== null) return session;
-    await pass(100);
+    await sleep(100);
   }
   throw new Error('No session could be reserved.');
 }
 
-/** Once nothing of it is open any more: a close is answered after a second even when its settlement takes longer. */
+/** Waits until all sessions are settled. A close is sent after a second even if its settlement takes longer. */
 export async function usageOf(url: string, tenant: Tenant): Promise<CreditBalance> {
   const headers = { authorization: `Bearer ${tenant.apiKey}` };
   const deadlineMs = performance.now() + RESERVE_WITHIN_MS;
@@ -147,7 +143,7 @@ export async function usageOf(url: string, tenant: Tenant): Promise<CreditBalanc
     const balance: CreditBalance = JSON.parse(await response.text());
     const isOpen = (): boolean => balance.recent_sessions.some(({ status }) => status === 'active');
     if (response.status === 200 && !isOpen()) return balance;
-    await pass(50);
+    await sleep(50);
   }
-  throw new Error('A session stays open.');
+  throw new Error('A session was not settled.');
 }

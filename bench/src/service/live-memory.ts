@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import type { ServiceProcess } from './service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Launch a service with this, and what it holds can be asked over Node's own inspector. */
+/** Launch options that allow reading the heap size over Node's inspector. */
 export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' } as const;
 
 interface HeapUsage {
   readonly usedSize: number;
-  /** Buffers, outside the heap. */
+  /** Buffers outside the heap. */
   readonly backingStorageSize: number;
 }
 
-/** What it still holds once its garbage is gone: a resident set says more about the collector than about a leak. */
+/** Returns the memory in use after a collection, because resident memory depends on the collector. */
 export async function liveKib(service: ServiceProcess): Promise<number> {
   const url = service.lines.map((line) => /listening on (ws:\S+)/.exec(line)?.[1]).find(Boolean);
   if (url === undefined) throw new Error('The service was not launched with an inspector.');
   const socket = new WebSocket(url, { perMessageDeflate: false });
   await once(socket, 'open');
-  // What the first collection finalises, the second frees.
+  // Collect twice: the second frees what the first finalised.
   await ask(socket, 'HeapProfiler.collectGarbage');
   await ask(socket, 'HeapProfiler.collectGarbage');
   const { result } = await ask(socket, 'Runtime.getHeapUsage');
@@ -25,7 +25,7 @@ export async function liveKib(service: ServiceProcess): Promise<number> {
   return Math.round((result.usedSize + result.backingStorageSize) / 1024);
 }
 
-/** One question at a time; nothing is enabled, so the inspector says nothing by itself. */
+/** Sends one request at a time. No domain is enabled, so there are no events. */
 async function ask(socket: WebSocket, method: string): Promise<{ result: HeapUsage }> {
   const answered = once(socket, 'message');
   socket.send(JSON.stringify({ id: 1, method }));

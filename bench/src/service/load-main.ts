@@ -1,18 +1,17 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import type { WebSocket } from 'ws';
 import { pcmOf, type UtterancePlan } from '../engine/utterances.ts';
-import { DIALECTS, type Dialect } from './dialect.ts';
+import { WIRE_PROTOCOLS, type WireProtocol } from './wire-protocol.ts';
 
-/** Clients in a process of their own: their processor time is not the service's, and their lag is what users see. */
+/** Runs clients in their own process, so that their CPU time is not counted as the service's. */
 export interface LoadOrder {
   readonly url: string;
-  readonly dialect: keyof typeof DIALECTS;
-  /** One for each stream; null where the server knows no sessions. */
+  readonly protocol: keyof typeof WIRE_PROTOCOLS;
+  /** One per stream; null for servers without sessions. */
   readonly sessions: readonly (AsrSession | null)[];
   readonly plans: readonly UtterancePlan[];
-  /** 0: as fast as it is taken. 1: real time. */
+  /** 0: as fast as possible. 1: real time. */
   readonly speed: number;
-  readonly frameMs: number;
 }
 
 export interface LoadAnswer {
@@ -26,8 +25,9 @@ export interface LoadAnswer {
   readonly broken: number;
 }
 
-/** Lag is looked at in steps of so many samples, a frame of 100 ms. */
-const STEP_SAMPLES = 1_600;
+const FRAME_MS = 100;
+/** Lag is measured in steps of one frame. */
+const STEP_SAMPLES = FRAME_MS * 16;
 
 class LoadStream {
   readonly pcm: Uint8Array;
@@ -37,12 +37,12 @@ class LoadStream {
   finalMs = 0;
   readonly lagsMs: number[] = [];
   readonly over: Promise<boolean>;
-  readonly #dialect: Dialect;
+  readonly #protocol: WireProtocol;
   readonly #socket: WebSocket;
   readonly #frames: readonly Uint8Array[];
   readonly #frameEveryMs: number;
   readonly #openedAtMs = performance.now();
-  /** When the n-th step of the audio had been sent. */
+  /** Time when the n-th step of the audio was sent. */
   readonly #sentAtMs: number[] = [];
   readonly #readied = Promise.withResolvers<void>();
   #next = 0;
@@ -54,14 +54,12 @@ class LoadStream {
 
   constructor(order: LoadOrder, session: AsrSession | null, plan: UtterancePlan) {
     this.pcm = pcmOf(plan);
-    this.#dialect = DIALECTS[order.dialect];
-    this.#frames = framesOf(this.pcm, order.frameMs * 32).map((frame) =>
-      this.#dialect.encode(frame),
-    );
-    this.#frameEveryMs = order.speed === 0 ? 0 : order.frameMs / order.speed;
-    this.#socket = this.#dialect.connect(order.url, session);
+    this.#protocol = WIRE_PROTOCOLS[order.protocol];
+    this.#frames = framesOf(this.pcm, FRAME_MS * 32).map((frame) => this.#protocol.encode(frame));
+    this.#frameEveryMs = order.speed === 0 ? 0 : FRAME_MS / order.speed;
+    this.#socket = this.#protocol.connect(order.url, session);
     this.#socket.on('message', (data) => {
-      if (Buffer.isBuffer(data)) this.#hear(data.toString('utf8'));
+      if (Buffer.isBuffer(data)) this.#onMessage(data.toString('utf8'));
     });
     this.#socket.on('open', () => {
       if (session === null) this.#ready();
@@ -79,14 +77,14 @@ class LoadStream {
     return this.#readied.promise;
   }
 
-  /** Nobody begins to speak at the same moment. */
+  /** Staggers the starts. */
   begin(): void {
     this.#nextAtMs = performance.now() + (this.#frameEveryMs > 0 ? Math.random() * 1_120 : 0);
   }
 
-  /** Sends what is due; false when everything was sent. */
-  speak(nowMs: number): boolean {
-    // A stream that was ended has nothing more to say; it counts as broken.
+  /** Sends the audio that is due. Returns false after the last frame. */
+  sendDue(nowMs: number): boolean {
+    // A stream that ended early counts as broken.
     if (this.#socket.readyState !== this.#socket.OPEN) return false;
     while (this.#next < this.#frames.length && this.#nextAtMs <= nowMs) {
       if (this.#frameEveryMs === 0 && this.#socket.bufferedAmount > 64_000) return true;
@@ -98,28 +96,30 @@ class LoadStream {
     }
     if (this.#next < this.#frames.length) return true;
     this.#flushedAtMs = performance.now();
-    this.#socket.send(this.#dialect.endOfSpeech);
+    this.#socket.send(this.#protocol.endOfSpeech);
     return false;
   }
 
   #ready(): void {
     this.#readyAtMs = performance.now();
     this.readyMs = this.#readyAtMs - this.#openedAtMs;
+    const { configure } = this.#protocol;
+    if (configure !== undefined) this.#socket.send(configure);
     this.#readied.resolve();
   }
 
-  #hear(message: string): void {
+  #onMessage(message: string): void {
     const nowMs = performance.now();
-    const heard = this.#dialect.hear(message, this.#deltas);
-    if (heard.kind === 'ready') this.#ready();
-    if (heard.kind === 'delta') {
+    const parsed = this.#protocol.parse(message, this.#deltas);
+    if (parsed.kind === 'ready') this.#ready();
+    if (parsed.kind === 'delta') {
       this.#deltas += 1;
       if (this.firstDeltaMs === 0) this.firstDeltaMs = nowMs - this.#readyAtMs;
-      const sentAtMs = this.#sentAtMs[Math.ceil(heard.samples / STEP_SAMPLES) - 1];
+      const sentAtMs = this.#sentAtMs[Math.ceil(parsed.samples / STEP_SAMPLES) - 1];
       if (sentAtMs !== undefined) this.lagsMs.push(nowMs - sentAtMs);
     }
-    if (heard.kind !== 'final') return;
-    this.text = heard.text;
+    if (parsed.kind !== 'final') return;
+    this.text = parsed.text;
     this.finalMs = nowMs - this.#flushedAtMs;
     this.#isDone = true;
     this.#socket.close(1000);
@@ -134,7 +134,7 @@ function framesOf(pcm: Uint8Array, bytes: number): Uint8Array[] {
 
 const TICK_MS = 5;
 
-async function carryOut(order: LoadOrder): Promise<LoadAnswer> {
+async function runLoad(order: LoadOrder): Promise<LoadAnswer> {
   const streams = order.sessions.map((session, at) => {
     const plan = order.plans[at % order.plans.length];
     if (plan === undefined) throw new RangeError('No plan.');
@@ -143,12 +143,12 @@ async function carryOut(order: LoadOrder): Promise<LoadAnswer> {
   await Promise.all(streams.map((stream) => stream.ready));
   const beganMs = performance.now();
   for (const stream of streams) stream.begin();
-  let speaking = streams;
+  let sending = streams;
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const nowMs = performance.now();
-      speaking = speaking.filter((stream) => stream.speak(nowMs));
-      if (speaking.length > 0) return;
+      sending = sending.filter((stream) => stream.sendDue(nowMs));
+      if (sending.length > 0) return;
       clearInterval(timer);
       resolve();
     }, TICK_MS);
@@ -167,6 +167,6 @@ async function carryOut(order: LoadOrder): Promise<LoadAnswer> {
 }
 
 process.on('message', (order: LoadOrder) => {
-  void carryOut(order).then((answer) => process.send?.(answer));
+  void runLoad(order).then((answer) => process.send?.(answer));
 });
 process.send?.('ready');

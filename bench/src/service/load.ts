@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { LoadAnswer, LoadOrder } from './load-main.ts';
 
-/** The clients' process. */
+/** Runs the clients in their own process. */
 export class Load {
   readonly pid: number;
   readonly #process: ChildProcess;
@@ -24,7 +24,7 @@ export class Load {
     const answered = once(this.#process, 'message', { signal: this.#ended.signal });
     this.#process.send(order);
     const [answer]: LoadAnswer[] = await answered;
-    if (answer === undefined) throw new Error('The clients said nothing.');
+    if (answer === undefined) throw new Error('The clients returned no result.');
     return answer;
   }
 

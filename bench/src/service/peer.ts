@@ -4,17 +4,17 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pass } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { loadManifests } from '@svc-asr/engine';
-import { MODELS_DIR } from '@svc-asr/engine/test/speech.ts';
-import { freePort } from '@svc-asr/server/free-port.ts';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
+import { freePort } from '@svc-asr/testing/free-port.ts';
 
 /** The same version as the library that our engine uses. */
 const PACKAGE = 'sherpa-onnx-bin==1.13.8';
 const HOME = join(tmpdir(), `svc-peer-${PACKAGE.split('==')[1]}`);
 
-/** sherpa-onnx's own WebSocket server with our weights: one decoding thread, as our engine has one process. */
+/** sherpa-onnx's own WebSocket server with our weights and one decoding thread, like our engine's one process. */
 export class Peer {
   readonly pid: number;
   readonly url: string;
@@ -29,7 +29,7 @@ export class Peer {
   static async start(): Promise<Peer> {
     await install();
     const manifest = (await loadManifests(MODELS_DIR)).get('svc-asr-kikuyu-v1');
-    if (manifest === undefined) throw new Error('There is no model.');
+    if (manifest?.kind !== 'transducer') throw new Error('There is no transducer.');
     const { encoder, decoder, joiner, tokens } = manifest.files;
     const port = await freePort();
     const args = [
@@ -77,6 +77,6 @@ async function untilOpen(port: number): Promise<void> {
     );
     socket.destroy();
     if (isOpen) return;
-    await pass(50);
+    await sleep(50);
   }
 }

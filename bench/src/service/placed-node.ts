@@ -1,8 +1,8 @@
-import { freePort } from '@svc-asr/server/free-port.ts';
+import { freePort } from '@svc-asr/testing/free-port.ts';
 import type { Fleet } from './fleet.ts';
-import type { ServiceProcess } from './service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** A node whose public address is its own, so that sessions placed on it really come to it. */
+/** A node with its own public URL, so that clients connect to it directly. */
 export async function launchAt(
   fleet: Fleet,
   env: Readonly<Record<string, string>>,

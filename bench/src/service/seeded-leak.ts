@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { WebSocket } from 'ws';
 
 /**
- * Preloaded into a service as the control of a search for leaks: keeps some fifty bytes for each frame, or each
- * stream's socket with all that hangs on it.
+ * Preloaded into a service as the control of a leak test. Leaks about fifty bytes per frame, or each stream's socket and
+ * everything it references.
  */
 const held: unknown[] = [];
 const leak = process.env['SEEDED_LEAK'];

@@ -1,17 +1,17 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import type { UtterancePlan } from '../engine/utterances.ts';
-import { inParallel } from './crew.ts';
+import { inParallel } from './concurrency.ts';
 import { reserveSession, type Fleet } from './fleet.ts';
-import type { ServiceProcess } from './service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** A session for each plan, each of an account of its own. */
+/** Creates one session per plan, each in its own account. */
 export async function openSessions(
   input: { fleet: Fleet; service: ServiceProcess },
   plans: readonly UtterancePlan[],
 ): Promise<AsrSession[]> {
   const tenants = await input.fleet.addTenants(plans.length, 300_000);
   const sessions: AsrSession[] = [];
-  // A credential lasts a minute: they are made together and used at once.
+  // Credentials expire after a minute, so they are created together and used at once.
   await inParallel(tenants, 8, async (tenant, at) => {
     const model = plans[at]?.model ?? 'svc-asr-kikuyu-v1';
     const body = { model, max_audio_seconds: 300 };

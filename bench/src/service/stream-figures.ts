@@ -7,7 +7,7 @@ import { distinctUtterance } from '../engine/utterances.ts';
 import type { Fleet } from './fleet.ts';
 import type { Load } from './load.ts';
 import type { LoadAnswer } from './load-main.ts';
-import type { ServiceProcess } from './service-process.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { openSessions } from './sessions.ts';
 
 export interface StreamBench {
@@ -19,7 +19,7 @@ export interface StreamBench {
   readonly short: boolean;
 }
 
-/** What a user may wait beyond the bare decode of a batch of that size. */
+/** Allowed lag beyond the bare decode of a batch of that size. */
 const LAG_ALLOWED_MS = 150;
 const LIVE_SENTENCES = 10;
 const LIVE_STEP = 10;
@@ -27,7 +27,7 @@ const LIVE_MAX = 310;
 const LIVE_STEP_SHORT = 4;
 const IDLE_CONNECTIONS = 2_000;
 
-/** The most real-time streams whose p95 lag stays within the bare decode and 150 ms; and their figures. */
+/** Returns the maximum number of live streams with a p95 lag within the bare decode plus 150 ms, and their figures. */
 export async function measureLive(bench: StreamBench): Promise<Record<string, number>> {
   const allowedMs = LAG_ALLOWED_MS + (await bareDecodeP95Ms(bench.bare));
   const held = bench.short
@@ -51,7 +51,7 @@ interface Held {
   readonly answer: LoadAnswer;
 }
 
-/** Halves the range each time: who holds so many holds fewer, and each try takes half a minute of real time. */
+/** Binary search over the number of streams. Each attempt takes half a minute. */
 async function mostLive(bench: StreamBench, allowedMs: number): Promise<Held | null> {
   let best: Held | null = null;
   let tooMany = LIVE_MAX / LIVE_STEP + 1;
@@ -68,7 +68,7 @@ async function mostLive(bench: StreamBench, allowedMs: number): Promise<Held | n
   return best;
 }
 
-/** Null when a stream broke or the lag was too long. */
+/** Returns null if a stream broke or the lag was too long. */
 async function speakLive(
   bench: StreamBench,
   { streams, allowedMs }: { streams: number; allowedMs: number },
@@ -77,8 +77,8 @@ async function speakLive(
     distinctUtterance(at, bench.short ? 2 : LIVE_SENTENCES),
   );
   const sessions = await openSessions(bench, plans);
-  const order = { url: bench.service.streamUrl, dialect: 'ours' as const, sessions, plans };
-  const answer = await bench.load.run({ ...order, speed: 1, frameMs: 100 });
+  const order = { url: bench.service.streamUrl, protocol: 'ours' as const, sessions, plans };
+  const answer = await bench.load.run({ ...order, speed: 1 });
   const lagMs = percentile(answer.deltaLagMs, 0.95);
   bench.log(
     `${streams} live streams: lag p95 ${lagMs.toFixed(0)} ms of ${allowedMs.toFixed(0)} allowed`,
@@ -100,7 +100,7 @@ async function bareDecodeP95Ms(bare: Bare): Promise<number> {
   return percentile(decodesMs, 0.95);
 }
 
-/** Memory of server and engine for each connection that is open and says nothing. */
+/** Returns the memory of server and engine per idle connection. */
 export async function measureIdle(bench: StreamBench): Promise<number> {
   const connections = bench.short ? 100 : IDLE_CONNECTIONS;
   const { pid } = bench.service;
@@ -108,7 +108,7 @@ export async function measureIdle(bench: StreamBench): Promise<number> {
     [pid, ...bench.service.children()].reduce((sum, each) => sum + residentKib(each), 0);
   const before = resident();
   const sockets: WebSocket[] = [];
-  // A credential lasts a minute: sessions are made and used in small groups.
+  // Credentials expire after a minute, so sessions are created and used in small groups.
   while (sockets.length < connections) {
     const plans = Array.from({ length: 50 }, () => distinctUtterance(0, 1));
     const sessions = await openSessions(bench, plans);

@@ -3,16 +3,16 @@ import { pcmOf, type UtterancePlan } from './utterances.ts';
 
 type PooledStream = Awaited<ReturnType<SherpaEngine['open']>>;
 
-/** About two chunks a second: a live speaker who does not pause. */
+/** About two chunks a second, like a live speaker without pauses. */
 const PACE_MS = 50;
 const FRAME_BYTES = 3_200;
 
-/** Says one utterance over and over and checks every answer, until it is told that its child is gone. */
-export class Talker {
+/** Streams one utterance repeatedly and checks every result, until its child is lost. */
+export class LoopingStream {
   finals = 0;
-  /** Answers that are not what the bare recogniser says, and events after an error. */
+  /** Results that differ from the bare recogniser's, and events after an error. */
   wrong = 0;
-  /** When the error came. */
+  /** Time of the error. */
   told: Promise<number> = Promise.resolve(0);
   readonly #engine: SherpaEngine;
   readonly #expected: string;
@@ -41,7 +41,7 @@ export class Talker {
     this.#talk(stream);
   }
 
-  /** False when an error came instead. */
+  /** Returns false if an error arrived instead. */
   nextFinal(): Promise<boolean> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -76,7 +76,7 @@ export class Talker {
         this.#notice(false);
       } else if (event.type === 'final') {
         this.finals += 1;
-        // The first utterance begins somewhere in the middle.
+        // The first utterance starts at a random position.
         if (event.utterance > 0 && event.text !== this.#expected) this.wrong += 1;
         this.#notice(true);
       }

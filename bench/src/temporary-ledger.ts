@@ -1,20 +1,23 @@
-import { createPool, type Pool } from '@svc-asr/server/db.ts';
-import { startLocalPostgres, type LocalPostgres } from '@svc-asr/server/local-postgres.ts';
-import { migrate } from '@svc-asr/server/migrate.ts';
+import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
+import {
+  startLocalPostgres,
+  type LocalPostgres,
+} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { migrate } from '@svc-asr/server/platform/migrate.ts';
 
-/** A migrated PostgreSQL that belongs to one campaign and goes with it. */
-export interface ThrowAwayLedger {
+/** A temporary, migrated PostgreSQL for one campaign. */
+export interface TemporaryLedger {
   readonly server: LocalPostgres;
-  /** As the owner of the schema. */
+  /** Connects as the schema owner. */
   readonly owner: Pool;
-  /** With the rights of a process that does everything. */
+  /** Connects with the rights of a process with ROLE=all. */
   readonly service: Pool;
   stop(): Promise<void>;
 }
 
-export async function startThrowAwayLedger(
+export async function startTemporaryLedger(
   options: { connections?: number } = {},
-): Promise<ThrowAwayLedger> {
+): Promise<TemporaryLedger> {
   const server = await startLocalPostgres();
   await migrate({ url: server.url });
   const maxConnections = options.connections ?? 8;

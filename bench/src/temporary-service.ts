@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
 import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
-import { generateApiKey, hashApiKey } from '@svc-asr/server/api-key-format.ts';
+import { generateApiKey, hashApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
 import { generateSecrets, parseConfig } from '@svc-asr/server/config.ts';
-import type { Pool } from '@svc-asr/server/db.ts';
+import type { Pool } from '@svc-asr/server/platform/db.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { startServer } from '@svc-asr/server/server.ts';
 import { registerCampaignNode } from './campaign-node.ts';
-import { startThrowAwayLedger, type ThrowAwayLedger } from './throw-away-ledger.ts';
+import { startTemporaryLedger, type TemporaryLedger } from './temporary-ledger.ts';
 
 export interface CampaignTenant {
   readonly accountId: string;
@@ -16,15 +16,15 @@ export interface CampaignTenant {
 
 export interface TenantRules {
   readonly concurrency?: number;
-  /** Accounts whose ids can be told from their number. */
+  /** Accounts whose ids are derived from their number. */
   readonly accountId?: (at: number) => string;
 }
 
-/** API processes on a PostgreSQL of their own. Nothing streams here: sessions are placed and stay reserved. */
-export interface ThrowAwayService {
+/** API processes on a temporary PostgreSQL. Nothing streams: sessions stay reserved. */
+export interface TemporaryService {
   readonly urls: readonly string[];
-  readonly ledger: ThrowAwayLedger;
-  /** How many answers with such a status were given so far. */
+  readonly ledger: TemporaryLedger;
+  /** Number of responses with this status so far. */
   countAnswers(which: (status: number) => boolean): Promise<number>;
   addTenants(count: number, rules?: TenantRules): Promise<CampaignTenant[]>;
   stop(): Promise<void>;
@@ -32,13 +32,13 @@ export interface ThrowAwayService {
 
 const WIDE = '6000000';
 const CREDIT_MS = 1_000_000_000_000;
-/** So many tenants are made at once. */
+/** Tenants created concurrently. */
 const MAKERS = 8;
 
-export async function startThrowAwayService(options: {
+export async function startTemporaryService(options: {
   processes: number;
-}): Promise<ThrowAwayService> {
-  const ledger = await startThrowAwayLedger();
+}): Promise<TemporaryService> {
+  const ledger = await startTemporaryLedger();
   await registerCampaignNode(ledger.owner);
   const secrets = generateSecrets();
   const placement = { choose: () => ({ id: 'campaign', url: 'wss://campaign.example/stream' }) };
@@ -53,7 +53,6 @@ export async function startThrowAwayService(options: {
         NODE_ID: `campaign-${at}`,
         LOG_LEVEL: 'silent',
         RATE_SESSIONS: WIDE,
-        FAILED_SESSIONS_PER_HOUR: WIDE,
         RATE_USAGE: WIDE,
         RATE_MODELS: WIDE,
         RATE_FAILED_AUTHENTICATION: WIDE,

@@ -1,4 +1,4 @@
-/** Does the work for every item, so many at a time. */
+/** Runs `work` for every item, at most `atOnce` at a time. */
 export async function inParallel<T>(
   items: readonly T[],
   atOnce: number,

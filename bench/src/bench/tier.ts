@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ROLE_NAME, type TlsFiles } from '@svc-asr/engine';
+import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { percentile } from '../engine/percentile.ts';
+import { cpuMsOf } from '../engine/processor.ts';
+import { distinctUtterance, pcmOf, secondsOf } from '../engine/utterances.ts';
+import { Fleet } from '../service/fleet.ts';
+import type { LoadAnswer } from '../service/load-main.ts';
+import { Load } from '../service/load.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+import { openSessions } from '../service/sessions.ts';
+import { ScriptedNodes, speakAtPort } from '../tier/scripted-nodes.ts';
+
+const GOALS = { hopUs: 700, streamsPerCore: 1_000, addedMs: 2, liveStreams: 2_000 };
+/** A stream with a longer lag is not live. */
+const LAG_MS_MAX = 1_000;
+const GROUP = 100;
+const GROUP_EVERY_MS = 1_000;
+
+export const campaign: Campaign = {
+  about: 'what engine nodes cost: the hop with mutual TLS, a gateway core, the whole path',
+  run,
+};
+
+interface TierBench extends CampaignOptions {
+  readonly fleet: Fleet;
+  readonly load: Load;
+  readonly nodes: ScriptedNodes;
+  readonly nodeTls: TlsFiles;
+  readonly gatewayTls: TlsFiles;
+}
+
+async function run(options: CampaignOptions): Promise<CampaignResult> {
+  const ca = await PrivateCa.create();
+  const nodeTls = await ca.issue(ROLE_NAME.engine);
+  const gatewayTls = await ca.issue(ROLE_NAME.gateway);
+  const [fleet, load, nodes] = await Promise.all([
+    Fleet.start(),
+    Load.start(),
+    ScriptedNodes.start(2, nodeTls),
+  ]);
+  const bench = { ...options, fleet, load, nodes, nodeTls, gatewayTls };
+  try {
+    const hop = await measureHop(bench);
+    const gateway = await measureGateway(bench);
+    const ratio = await measureWholePath(bench);
+    // The short form is too short to amortise connections and compilation: it only shows that everything works.
+    const isReached =
+      options.short ||
+      (hop.hop_us_per_audio_s <= GOALS.hopUs &&
+        hop.added_ms_p50 <= GOALS.addedMs &&
+        gateway.streams_per_gateway_core >= GOALS.streamsPerCore &&
+        gateway.live_streams >= GOALS.liveStreams);
+    return {
+      passed: isReached && gateway.live_streams > 0,
+      figures: { ...hop, ...gateway, ratio },
+    };
+  } finally {
+    await nodes.stop();
+    await fleet.stop();
+    await load.stop();
+    await ca.remove();
+  }
+}
+
+/** Returns the extra CPU time of both ends of the hop, compared with the same clients and an in-process engine. */
+async function measureHop({ nodes, gatewayTls, short, log }: TierBench) {
+  const order = { streams: short ? 100 : 400, seconds: short ? 4 : 20 };
+  const local = await speakAtPort({ ...order, remote: null });
+  const before = cpuMsOf(nodes.pids);
+  const remote = { addresses: nodes.addresses, tls: gatewayTls };
+  const far = await speakAtPort({ ...order, remote });
+  const nodeMs = cpuMsOf(nodes.pids) - before;
+  const gatewayUs = usPerAudioS(far.cpuMs, far.audioS) - usPerAudioS(local.cpuMs, local.audioS);
+  const nodeUs = usPerAudioS(nodeMs, far.audioS);
+  const addedMs = percentile(far.lagsMs, 0.5) - percentile(local.lagsMs, 0.5);
+  log(`hop: ${gatewayUs.toFixed(0)} us in the gateway, ${nodeUs.toFixed(0)} us in the node`);
+  return {
+    hop_us_per_audio_s: Math.round(gatewayUs + nodeUs),
+    gateway_us_per_audio_s: Math.round(gatewayUs),
+    node_us_per_audio_s: Math.round(nodeUs),
+    added_ms_p50: Number(addedMs.toFixed(2)),
+  };
+}
+
+function usPerAudioS(cpuMs: number, audioS: number): number {
+  return (cpuMs * 1000) / audioS;
+}
+
+/** Measures what real-time streams cost the whole gateway, from the WebSocket to the node. */
+async function measureGateway({ fleet, nodes, gatewayTls, short, args, log }: TierBench) {
+  const streams = Number(args[0] ?? (short ? 50 : GOALS.liveStreams));
+  const service = await fleet.launch({
+    ...tlsEnvironment(gatewayTls),
+    ENGINE_ADDRESSES: nodes.addresses,
+  });
+  const before = cpuMsOf([service.pid]);
+  // A gateway refuses more than 256 concurrent upgrades, so clients connect in groups, one process per group.
+  const groups: Promise<LoadAnswer>[] = [];
+  for (let from = 0; from < streams; from += GROUP) {
+    if (from > 0) await sleep(GROUP_EVERY_MS);
+    const size = Math.min(GROUP, streams - from);
+    groups.push(speakLive({ fleet, service, streams: size, sentences: short ? 2 : 12 }));
+  }
+  const answers = await Promise.all(groups);
+  const cpuMs = cpuMsOf([service.pid]) - before;
+  await service.stop();
+  const audioS = answers.reduce((sum, answer) => sum + answer.audioS, 0);
+  const broken = answers.reduce((sum, answer) => sum + answer.broken, 0);
+  const lagMs = percentile(
+    answers.flatMap((answer) => answer.deltaLagMs),
+    0.95,
+  );
+  const isHeld = broken === 0 && lagMs <= LAG_MS_MAX;
+  log(`${streams} streams: ${broken} broke, lag p95 ${lagMs.toFixed(0)} ms`);
+  return {
+    streams_per_gateway_core: Math.round((audioS * 1000) / cpuMs),
+    live_streams: isHeld ? streams : 0,
+    live_lag_p95_ms: Math.round(lagMs),
+  };
+}
+
+async function speakLive(input: {
+  fleet: Fleet;
+  service: ServiceProcess;
+  streams: number;
+  sentences: number;
+}): Promise<LoadAnswer> {
+  const { fleet, service, streams, sentences } = input;
+  const load = await Load.start();
+  try {
+    const plans = Array.from({ length: streams }, (_, at) => distinctUtterance(at % 8, sentences));
+    const sessions = await openSessions({ fleet, service }, plans);
+    return await load.run({
+      url: service.streamUrl,
+      protocol: 'ours',
+      sessions,
+      plans,
+      speed: 1,
+    });
+  } finally {
+    await load.stop();
+  }
+}
+
+/** Compares audio seconds per CPU second of recognisers in engine nodes and in the gateway's own process. */
+async function measureWholePath({ fleet, load, nodeTls, gatewayTls, short, log }: TierBench) {
+  const node = await EngineNodeProcess.start({ tls: nodeTls, slots: 5_000 });
+  try {
+    const local = await fleet.launch({ ENGINE_SLOTS_PER_CHILD: '5000' });
+    const remote = await fleet.launch({
+      ...tlsEnvironment(gatewayTls),
+      ENGINE_ADDRESSES: node.address,
+    });
+    const localPids = [local.pid, ...local.children()];
+    const remotePids = [remote.pid, node.pid, ...node.children()];
+    const ratios: number[] = [];
+    for (let round = 0; round < (short ? 2 : 6); round += 1) {
+      const far = await rate({ fleet, load, service: remote, pids: remotePids, short });
+      const near = await rate({ fleet, load, service: local, pids: localPids, short });
+      // The first round warms both up.
+      if (round > 0) ratios.push(far / near);
+      log(`in nodes ${far.toFixed(0)}, in process ${near.toFixed(0)} audio s per CPU s`);
+    }
+    return Number(percentile(ratios, 0.5).toFixed(3));
+  } finally {
+    await node.stop();
+  }
+}
+
+async function rate(input: {
+  fleet: Fleet;
+  load: Load;
+  service: ServiceProcess;
+  pids: readonly number[];
+  short: boolean;
+}): Promise<number> {
+  const { fleet, load, service, pids, short } = input;
+  const plans = Array.from({ length: short ? 8 : 32 }, (_, at) =>
+    distinctUtterance(at * 7, short ? 4 : 8),
+  );
+  const audioS = plans.reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
+  const sessions = await openSessions({ fleet, service }, plans);
+  const before = cpuMsOf(pids);
+  const answer = await load.run({
+    url: service.streamUrl,
+    protocol: 'ours',
+    sessions,
+    plans,
+    speed: 0,
+  });
+  if (answer.broken > 0) throw new Error(`${answer.broken} streams broke.`);
+  return audioS / ((cpuMsOf(pids) - before) / 1000);
+}

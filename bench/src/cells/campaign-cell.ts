@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
+import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
+import { generateApiKey, hashApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
+import { setCell } from '@svc-asr/server/accounts/cell.ts';
+import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
+import type { Tenant } from '@svc-asr/testing/service/account-with-key.ts';
+import { Fleet } from '../service/fleet.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+
+/** The peppers of a cell. The first hashes its new keys; the others only verify. */
+export interface CellPeppers {
+  readonly id: number;
+  readonly secret: Buffer;
+  readonly keyring: string;
+}
+
+/** A cell: its own PostgreSQL, service process and name. */
+export class CampaignCell {
+  readonly id: string;
+  readonly fleet: Fleet;
+  readonly #process: ServiceProcess;
+  readonly #peppers: CellPeppers;
+  readonly #dataDir: string;
+
+  private constructor(input: {
+    id: string;
+    fleet: Fleet;
+    process: ServiceProcess;
+    peppers: CellPeppers;
+    dataDir: string;
+  }) {
+    this.id = input.id;
+    this.fleet = input.fleet;
+    this.#process = input.process;
+    this.#peppers = input.peppers;
+    this.#dataDir = input.dataDir;
+  }
+
+  static async start(input: {
+    id: string;
+    peppers: CellPeppers;
+    edgePort: number;
+  }): Promise<CampaignCell> {
+    const { id, peppers } = input;
+    const dataDir = await mkdtemp(join(tmpdir(), `svc-cell-${id}-`));
+    const fleet = await Fleet.start({ dataDir });
+    await setCell(fleet.pool, id);
+    const env = {
+      API_KEY_PEPPER: peppers.keyring,
+      NODE_ID: `${id}-node`,
+      PUBLIC_STREAM_URL: `wss://${id}.svc.example:${input.edgePort}`,
+      TRUSTED_PROXIES: '127.0.0.1',
+    };
+    const process = await fleet.launch(env).catch(async (error: unknown) => {
+      await fleet.stop();
+      throw error;
+    });
+    return new CampaignCell({ id, fleet, process, peppers, dataDir });
+  }
+
+  /** The address that the edge forwards to. */
+  get address(): string {
+    return new URL(this.#process.url).host;
+  }
+
+  async addTenant(creditMs: number): Promise<Tenant> {
+    const { pool } = this.fleet;
+    const accountId = await createAccount(pool, { name: 'Campaign' });
+    const credit = {
+      accountId,
+      ms: creditMs,
+      reason: 'credit for the campaign',
+      actor: 'campaign',
+    };
+    await createLedger(pool).grant({ ...credit, id: randomUUID() });
+    const { key, publicId } = generateApiKey(this.id);
+    const hmac = hashApiKey(key, this.#peppers.secret);
+    await insertApiKey(pool, { id: publicId, accountId, hmac, pepperId: this.#peppers.id });
+    return { accountId, apiKey: key, keyId: publicId };
+  }
+
+  /** Kills the process and its database with SIGKILL. */
+  async die(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#process.exited;
+    await this.fleet.postgres.stop('immediate');
+  }
+
+  async stop(): Promise<void> {
+    await this.fleet.stop();
+    await rm(this.#dataDir, { recursive: true, force: true });
+  }
+}

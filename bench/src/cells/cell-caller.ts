@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AsrSession } from '@svc-asr/protocol';
+import type { Tenant } from '@svc-asr/testing/service/account-with-key.ts';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+
+const FRAME_MS = 100;
+const FRAME_BYTES = FRAME_MS * 32;
+/** Used instead of Retry-After, to keep the campaign short. */
+const RETRY_MS = 100;
+
+export interface EdgeAddress {
+  readonly url: string;
+  readonly ca: Buffer;
+}
+
+interface EdgeAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly body: string;
+}
+
+/** Creates sessions and streams through the edge until stopped, and counts its own charges. */
+export class CellCaller {
+  readonly tenant: Tenant;
+  /** The charge by the client's own count. */
+  consumedMs = 0;
+  sessions = 0;
+  /** Requests that got 503 or no response, and the longest time without a session. */
+  refused = 0;
+  refusedMsMax = 0;
+  /** Valid keys that were refused as unknown. */
+  misrouted = 0;
+  /** Two sessions for one Idempotency-Key, or another response that breaks the contract. */
+  wrong = 0;
+  /** Streams that did not end as the client asked. */
+  cut = 0;
+  readonly #edge: EdgeAddress;
+  readonly #agent: Agent;
+  readonly #streamMs: number;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(input: { tenant: Tenant; edge: EdgeAddress; streamMs: number }) {
+    this.tenant = input.tenant;
+    this.#edge = input.edge;
+    this.#streamMs = input.streamMs;
+    this.#agent = new Agent({ ca: input.edge.ca, keepAlive: true });
+  }
+
+  start(): this {
+    this.#running = this.#run();
+    this.#running.catch(() => {});
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    this.#agent.destroy();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const session = await this.#reserve();
+      if (session !== null) await this.#stream(session);
+    }
+  }
+
+  /** Uses one key for all attempts. Every other request is sent twice at once. Returns null if stopped before a response. */
+  async #reserve(): Promise<AsrSession | null> {
+    const key = randomUUID();
+    const twins = this.sessions % 2 === 0 ? 2 : 1;
+    const beganMs = performance.now();
+    for (;;) {
+      const answers = await Promise.all(Array.from({ length: twins }, () => this.create(key)));
+      const sessions = answers
+        .filter(({ status }) => status === 201)
+        .map(({ body }): AsrSession => JSON.parse(body));
+      for (const answer of answers) this.#count(answer);
+      if (new Set(sessions.map(({ id }) => id)).size > 1) this.wrong += 1;
+      if (sessions[0] !== undefined) return sessions[0];
+      this.refusedMsMax = Math.max(this.refusedMsMax, performance.now() - beganMs);
+      if (this.#stopping.signal.aborted) return null;
+      await sleep(RETRY_MS);
+    }
+  }
+
+  #count({ status, retryAfter }: EdgeAnswer): void {
+    if (status === 201) return;
+    if (status === 401) this.misrouted += 1;
+    else if (status === 503 && retryAfter !== undefined) this.refused += 1;
+    else this.wrong += 1;
+  }
+
+  /** One `POST /v1/asr/sessions` through the edge. */
+  async create(idempotencyKey: string): Promise<EdgeAnswer> {
+    const body = JSON.stringify({ model: speech('kikuyu-2').model, max_audio_seconds: 30 });
+    const sent = request(`${this.#edge.url}/v1/asr/sessions`, {
+      method: 'POST',
+      agent: this.#agent,
+      headers: {
+        authorization: `Bearer ${this.tenant.apiKey}`,
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        'idempotency-key': idempotencyKey,
+      },
+    });
+    return new Promise((resolve, reject) => {
+      sent.once('error', reject);
+      sent.once('response', (response) => {
+        const { statusCode: status = 0, headers } = response;
+        text(response).then(
+          (answer) => resolve({ status, retryAfter: headers['retry-after'], body: answer }),
+          reject,
+        );
+      });
+      sent.end(body);
+    });
+  }
+
+  /** Connects through the edge. The host of `websocket_url` names the cell. */
+  async #stream(session: AsrSession): Promise<void> {
+    const named = new URL(session.websocket_url);
+    const client = await StreamClient.ready(session, {
+      url: `${this.#edge.url.replace(/^https/, 'wss')}${named.pathname}`,
+      headers: { host: named.host },
+      ca: this.#edge.ca,
+    });
+    const { pcm } = speech('kikuyu-2');
+    const beganMs = performance.now();
+    let sentMs = 0;
+    while (sentMs < this.#streamMs) {
+      client.send(pcm.subarray(0, FRAME_BYTES));
+      sentMs += FRAME_MS;
+      await sleep(Math.max(0, beganMs + sentMs - performance.now()));
+    }
+    const final = await client.flush().catch(() => null);
+    const { code } = await client.close();
+    this.sessions += 1;
+    if (code !== 1000 || final?.total_audio_ms !== sentMs) this.cut += 1;
+    else this.consumedMs += Math.ceil(sentMs / 1000) * 1000;
+  }
+}

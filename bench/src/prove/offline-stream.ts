@@ -1,0 +1,137 @@
+import { rm } from 'node:fs/promises';
+import { CtcRecogniser, startSherpaEngine, type EngineEvent, type Engine } from '@svc-asr/engine';
+import { CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { percentile } from '../engine/percentile.ts';
+import { variedUtterance, type VariedUtterance } from '../engine/varied-utterance.ts';
+import { wordErrors } from '../engine/word-errors.ts';
+
+const GOALS = { werLoss: 1.5, commitLagP90Ms: 2_500, encodedPerSecond: 4 };
+const FRAME_BYTES = 3_200;
+const AT_ONCE = 4;
+const RATE = 16_000;
+const never = new AbortController().signal;
+
+export const campaign: Campaign = {
+  about: 'an offline CTC model as a stream: stable text, accuracy against offline, lag, cost',
+  run,
+};
+
+interface Tally {
+  utterances: number;
+  words: number;
+  streamedErrors: number;
+  offlineErrors: number;
+  /** Stable characters that a later event changed. */
+  rewritten: number;
+  readonly lagsMs: number[];
+  heardSamples: number;
+  encodedSamples: number;
+}
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const count = short ? 24 : 1_000;
+  const modelsDir = standInModels();
+  const engine = await startSherpaEngine({ modelsDir, children: 1, slotsPerChild: AT_ONCE });
+  const offline = await CtcRecogniser.load(STAND_IN);
+  const tally: Tally = {
+    utterances: 0,
+    words: 0,
+    streamedErrors: 0,
+    offlineErrors: 0,
+    rewritten: 0,
+    lagsMs: [],
+    heardSamples: 0,
+    encodedSamples: 0,
+  };
+  try {
+    const numbers = Array.from({ length: count }, (_, at) => at).values();
+    const worker = async (): Promise<void> => {
+      for (const number of numbers) {
+        const spoken = variedUtterance(number);
+        await stream(engine, spoken, tally);
+        await compareOffline(offline, spoken, tally);
+        tally.utterances += 1;
+        if (tally.utterances % 100 === 0) log(`${tally.utterances} utterances`);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  } finally {
+    await engine.close();
+    await rm(modelsDir, { recursive: true });
+  }
+  return judge(tally, count);
+}
+
+function judge(tally: Tally, count: number): CampaignResult {
+  const rate = (errors: number): number => Math.round((1000 * errors) / tally.words) / 10;
+  const figures = {
+    utterances: tally.utterances,
+    stable_rewritten: tally.rewritten,
+    wer_streamed: rate(tally.streamedErrors),
+    wer_offline: rate(tally.offlineErrors),
+    commit_lag_p50_ms: Math.round(percentile(tally.lagsMs, 0.5)),
+    commit_lag_p90_ms: Math.round(percentile(tally.lagsMs, 0.9)),
+    encoded_per_s: Math.round((100 * tally.encodedSamples) / tally.heardSamples) / 100,
+  };
+  const passed =
+    figures.utterances === count &&
+    figures.stable_rewritten === 0 &&
+    figures.wer_streamed <= figures.wer_offline + GOALS.werLoss &&
+    figures.commit_lag_p90_ms <= GOALS.commitLagP90Ms &&
+    figures.encoded_per_s <= GOALS.encodedPerSecond;
+  return { passed, figures };
+}
+
+/** Streams one utterance through the engine and checks that no event changes text that was stable before. */
+async function stream(engine: Engine, spoken: VariedUtterance, tally: Tally): Promise<void> {
+  const opened = await engine.open({ model: spoken.model, signal: never });
+  const listening = listen(opened.events, tally);
+  for (let at = 0; at < spoken.pcm.length; at += FRAME_BYTES) {
+    await opened.write(spoken.pcm.slice(at, at + FRAME_BYTES));
+  }
+  opened.flush();
+  const text = await listening;
+  await opened.close();
+  const { errors, words } = wordErrors(spoken.text, text);
+  tally.words += words;
+  tally.streamedErrors += errors;
+}
+
+async function listen(events: AsyncIterable<EngineEvent>, tally: Tally): Promise<string> {
+  let stable = '';
+  for await (const event of events) {
+    if (event.type === 'error') throw new Error(event.reason);
+    if (!event.text.startsWith(stable)) tally.rewritten += 1;
+    if (event.type === 'final') return event.text;
+    stable = event.text.slice(0, event.stableLength);
+  }
+  throw new Error('The stream ended without a final.');
+}
+
+/**
+ * Measures how long after its end a word is stable, with the same audio in one window and chunk by chunk as in real time.
+ * The engine can't tell, because a client that sends faster than real time gets a delta only for every fourth chunk.
+ */
+async function compareOffline(
+  offline: CtcRecogniser,
+  spoken: VariedUtterance,
+  tally: Tally,
+): Promise<void> {
+  const { text } = await offline.recogniseWhole(spoken.samples);
+  tally.offlineErrors += wordErrors(spoken.text, text).errors;
+  const utterance = offline.begin();
+  let committed = 0;
+  for (let at = 0; at + CHUNK_SAMPLES <= spoken.samples.length; at += CHUNK_SAMPLES) {
+    utterance.accept(spoken.samples.subarray(at, at + CHUNK_SAMPLES));
+    while (utterance.ready) await utterance.decode();
+    const { text, words, stableLength = 0 } = utterance.transcript();
+    const stable = text.slice(0, stableLength).split(' ').filter(Boolean).length;
+    const heardMs = (utterance.samples * 1000) / RATE;
+    for (const word of words.slice(committed, stable)) tally.lagsMs.push(heardMs - word.endMs);
+    committed = stable;
+  }
+  tally.heardSamples += utterance.samples;
+  tally.encodedSamples += utterance.encodedSamples;
+}

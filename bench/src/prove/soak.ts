@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findViolations } from '@svc-asr/server/ledger/audit.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { Fleet } from '../service/fleet.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+import { SoakCaller, type Outcome, type SoakRecord } from '../service/soak-caller.ts';
+
+export const campaign: Campaign = {
+  about:
+    '15 minutes of 300 streams with recogniser kills and database restarts: every session costs what its client saw',
+  run,
+};
+
+const SIZE = {
+  full: { lastsMs: 900_000, streams: 300, killEveryMs: 30_000, restartEveryMs: 75_000 },
+  short: { lastsMs: 7_000, streams: 12, killEveryMs: 2_500, restartEveryMs: 3_500 },
+};
+const SESSION = {
+  full: { utterances: 2, pauseMs: 8_000 },
+  short: { utterances: 1, pauseMs: 500 },
+};
+const CHILDREN = 2;
+const DATABASE_AWAY_MS = 2_000;
+const CREDIT_MS = 36_000_000;
+const SETTLED_WITHIN_MS = 120_000;
+/** A stream that loses its recogniser may fail, uncharged, but only rarely. */
+const FAILED_SHARE_MAX = 0.01;
+
+interface Faults {
+  kills: number;
+  restarts: number;
+}
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const { lastsMs, streams, ...every } = SIZE[short ? 'short' : 'full'];
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-soak-'));
+  const fleet = await Fleet.start({ dataDir });
+  try {
+    const service = await fleet.launch({
+      ENGINE_CHILDREN: String(CHILDREN),
+      // One recogniser must hold all streams while the other restarts.
+      ENGINE_SLOTS_PER_CHILD: String(streams * 2),
+    });
+    const record: SoakRecord = { outcomes: [], surprises: [] };
+    const tenants = await fleet.addTenants(streams, CREDIT_MS);
+    const session = SESSION[short ? 'short' : 'full'];
+    const callers = tenants.map(
+      (tenant) => new SoakCaller({ service, tenant, ...session, record }),
+    );
+    const calling = Promise.all(callers.map((caller) => caller.run()));
+    const faults = await injectFaults({ fleet, service, lastsMs, ...every, record, log });
+    for (const caller of callers) caller.stop();
+    await calling;
+    await untilSettled(fleet);
+    const mismatches = await compare(fleet, record.outcomes);
+    const violations = await findViolations(fleet.pool);
+    for (const line of [...new Set(record.surprises), ...mismatches, ...violations]) log(line);
+    const failed = record.outcomes.filter(({ status }) => status === 'failed').length;
+    const figures = {
+      streams: record.outcomes.length,
+      ...faults,
+      failed,
+      surprises: record.surprises.length,
+      mismatches: mismatches.length,
+      violations: violations.length,
+    };
+    const wrong = figures.surprises + figures.mismatches + figures.violations;
+    const isEnough = figures.streams >= streams && faults.kills > 0 && faults.restarts > 0;
+    const isRare = failed <= Math.ceil(figures.streams * FAILED_SHARE_MAX);
+    return { passed: wrong === 0 && isEnough && isRare, figures };
+  } finally {
+    await fleet.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Kills and hangs recognisers, and stops and restarts the database, until time is up. */
+async function injectFaults(input: {
+  fleet: Fleet;
+  service: ServiceProcess;
+  lastsMs: number;
+  killEveryMs: number;
+  restartEveryMs: number;
+  record: SoakRecord;
+  log: (line: string) => void;
+}): Promise<Faults> {
+  const { fleet, service, killEveryMs, restartEveryMs, record } = input;
+  const faults: Faults = { kills: 0, restarts: 0 };
+  const endsAtMs = performance.now() + input.lastsMs;
+  async function repeat(everyMs: number, strike: () => Promise<void>): Promise<void> {
+    while (performance.now() + everyMs < endsAtMs) {
+      await sleep(everyMs);
+      await strike();
+    }
+  }
+  await Promise.all([
+    repeat(killEveryMs, async () => {
+      const children = service.children();
+      const victim = children[Math.floor(Math.random() * children.length)];
+      if (victim === undefined) return;
+      process.kill(victim, faults.kills % 2 === 0 ? 'SIGKILL' : 'SIGSTOP');
+      faults.kills += 1;
+    }),
+    repeat(restartEveryMs, async () => {
+      await fleet.postgres.stop('immediate');
+      await sleep(DATABASE_AWAY_MS);
+      await fleet.restartDatabase();
+      faults.restarts += 1;
+      input.log(`${JSON.stringify(faults)}, ${record.outcomes.length} streams`);
+    }),
+  ]);
+  await sleep(Math.max(0, endsAtMs - performance.now()));
+  return faults;
+}
+
+async function untilSettled(fleet: Fleet): Promise<void> {
+  const deadlineMs = performance.now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const { rows } = await fleet.pool.query<{ open: number }>(
+      `select count(*)::int as open from sessions where status in ('reserved', 'active')`,
+    );
+    if (rows[0]?.open === 0) return;
+    if (performance.now() > deadlineMs) throw new Error(`${rows[0]?.open} sessions never ended.`);
+    await sleep(100);
+  }
+}
+
+/** Returns a sentence for each session whose ledger entry differs from the client's record. */
+async function compare(fleet: Fleet, outcomes: readonly Outcome[]): Promise<string[]> {
+  const { rows } = await fleet.pool.query<{ id: string; status: string; billable_ms: number }>(
+    `select id, status::text as status, coalesce(billable_ms, 0)::int as billable_ms
+      from sessions where id = any($1::uuid[])`,
+    [outcomes.map(({ sessionId }) => sessionId)],
+  );
+  const ledger = new Map(rows.map((row) => [row.id, `${row.status} ${row.billable_ms} ms`]));
+  return outcomes.flatMap(({ sessionId, status, billedMs }) => {
+    const [seen, written] = [`${status} ${billedMs} ms`, ledger.get(sessionId) ?? 'nothing'];
+    return seen === written ? [] : [`A client saw ${seen}, the ledger has ${written}.`];
+  });
+}

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerEvent } from '@svc-asr/protocol';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { reserveSession, usageOf, type Tenant } from './fleet.ts';
+import { openStream } from './open-stream.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+
+const FRAME_MS = 100;
+const BYTES_PER_MS = 32;
+const FRAME_BYTES = FRAME_MS * BYTES_PER_MS;
+/** Sessions end here; the longest one allowed takes 300 s. */
+const SESSION_AUDIO_MS = 270_000;
+/** Timeout for a final that never arrives. Long, because a busy machine may be slow. */
+const FINAL_WITHIN_MS = 120_000;
+
+export interface CallerTally {
+  sessions: number;
+  utterances: number;
+  failed: number;
+  lost: number;
+  repeated: number;
+  different_texts: number;
+  broken_prefixes: number;
+  billed_difference_ms: number;
+}
+
+export function emptyTally(): CallerTally {
+  return {
+    sessions: 0,
+    utterances: 0,
+    failed: 0,
+    lost: 0,
+    repeated: 0,
+    different_texts: 0,
+    broken_prefixes: 0,
+    billed_difference_ms: 0,
+  };
+}
+
+/** A client that streams sentences in real time and checks every result. */
+export class LiveCaller {
+  readonly #input: {
+    readonly service: ServiceProcess;
+    readonly tenant: Tenant;
+    readonly sentence: string;
+    readonly tally: CallerTally;
+  };
+  readonly #pcm: Uint8Array;
+  readonly #expected: string;
+  readonly #model: ReturnType<typeof speech>['model'];
+  #lagMs = 0;
+  #answers = 0;
+  #isStopping = false;
+  #billedMs = 0;
+
+  constructor(input: {
+    service: ServiceProcess;
+    tenant: Tenant;
+    sentence: string;
+    tally: CallerTally;
+  }) {
+    this.#input = input;
+    const { pcm, expected, model } = speech(input.sentence);
+    this.#pcm = pcm;
+    this.#expected = expected;
+    this.#model = model;
+  }
+
+  /** The longest wait for an event since the last call. */
+  takeLagMs(): number {
+    const lagMs = this.#lagMs;
+    this.#lagMs = 0;
+    return lagMs;
+  }
+
+  /** Finals so far, and sessions that broke. */
+  get answers(): number {
+    return this.#answers;
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Streams until stopped, then compares the charge with the audio sent. */
+  async run(onSpeaking: () => void): Promise<void> {
+    const { service, tenant, tally } = this.#input;
+    while (!this.#isStopping) await this.#session(onSpeaking);
+    const usage = await usageOf(service.url, tenant);
+    tally.billed_difference_ms += Math.abs(usage.consumed_ms - this.#billedMs);
+  }
+
+  async #session(onSpeaking: () => void): Promise<void> {
+    const { service, tenant, tally } = this.#input;
+    const body = { model: this.#model, max_audio_seconds: 300 };
+    const session = await reserveSession(service.url, tenant, body);
+    const client = await openStream(service.streamUrl, session);
+    tally.sessions += 1;
+    let audioMs = 0;
+    for (let utterance = 0; !this.#isStopping && audioMs < SESSION_AUDIO_MS; utterance += 1) {
+      const answered = await this.#utterance(client, utterance);
+      this.#answers += 1;
+      if (!answered) {
+        tally.failed += 1;
+        client.socket.terminate();
+        return;
+      }
+      audioMs += this.#pcm.byteLength / BYTES_PER_MS;
+      onSpeaking();
+    }
+    await client.close();
+    this.#billedMs += Math.ceil(audioMs / 1000) * 1000;
+  }
+
+  /** Returns false if the stream broke. */
+  async #utterance(client: StreamClient, utterance: number): Promise<boolean> {
+    const sentAtMs: number[] = [];
+    let stable = '';
+    const onEvent = (event: ServerEvent): void => {
+      if (event.type !== 'delta' || event.utterance !== utterance) return;
+      if (!event.text.startsWith(stable)) this.#input.tally.broken_prefixes += 1;
+      stable = event.text.slice(0, event.stable_chars);
+      this.#waited(sentAtMs[Math.ceil(event.audio_ms / FRAME_MS) - 1]);
+    };
+    const seen = client.events.length;
+    const finals = client.ofType('final').length;
+    const listener = (data: Buffer): void => onEvent(JSON.parse(data.toString()));
+    client.socket.on('message', listener);
+    const beganAtMs = performance.now();
+    for (let at = 0; at < this.#pcm.byteLength; at += FRAME_BYTES) {
+      if (client.socket.readyState !== client.socket.OPEN) break;
+      client.send(this.#pcm.subarray(at, at + FRAME_BYTES));
+      sentAtMs.push(performance.now());
+      const nextAtMs = beganAtMs + sentAtMs.length * FRAME_MS;
+      await sleep(Math.max(0, nextAtMs - performance.now()));
+    }
+    const flushedAtMs = performance.now();
+    if (client.socket.readyState === client.socket.OPEN) client.say({ type: 'flush' });
+    const final = await Promise.race([
+      client.next('final', finals + 1).catch(() => null),
+      sleep(FINAL_WITHIN_MS, null, { ref: false }),
+    ]);
+    client.socket.off('message', listener);
+    client.events.splice(seen, client.events.length, ...client.ofType('final').slice(finals));
+    if (final === null || client.ofType('error').length > 0) return false;
+    this.#waited(flushedAtMs);
+    if (!final.text.startsWith(stable)) this.#input.tally.broken_prefixes += 1;
+    this.#compare(final.text);
+    return true;
+  }
+
+  #waited(sinceMs: number | undefined): void {
+    if (sinceMs !== undefined) this.#lagMs = Math.max(this.#lagMs, performance.now() - sinceMs);
+  }
+
+  #compare(text: string): void {
+    const { tally } = this.#input;
+    tally.utterances += 1;
+    if (text === this.#expected) return;
+    tally.different_texts += 1;
+    const missing = this.#expected.split(' ');
+    for (const word of text.split(' ')) {
+      const at = missing.indexOf(word);
+      if (at < 0) tally.repeated += 1;
+      else missing.splice(at, 1);
+    }
+    tally.lost += missing.length;
+  }
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
+import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { reserveSession, type Tenant } from './fleet.ts';
+import { openStream } from './open-stream.ts';
+import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+
+const FRAME_MS = 100;
+const BYTES_PER_MS = 32;
+/** Some callers disconnect without closing. */
+const VANISHING_SHARE = 0.2;
+const OUR_FAULTS: ReadonlySet<string> = new Set([
+  'internal_error',
+  'service_restart',
+  'initialization_timeout',
+]);
+
+/** The client's record of a finished session. */
+export interface Outcome {
+  readonly sessionId: string;
+  readonly status: 'completed' | 'failed';
+  readonly billedMs: number;
+}
+
+export interface SoakRecord {
+  readonly outcomes: Outcome[];
+  /** A sentence for each unexpected result. */
+  readonly surprises: string[];
+}
+
+/** Creates one session after another, streams in real time with pauses, and records the expected charge of each. */
+export class SoakCaller {
+  readonly #input: {
+    readonly service: ServiceProcess;
+    readonly tenant: Tenant;
+    /** Of each session. */
+    readonly utterances: number;
+    readonly pauseMs: number;
+    readonly record: SoakRecord;
+  };
+  #isStopping = false;
+
+  constructor(input: {
+    service: ServiceProcess;
+    tenant: Tenant;
+    utterances: number;
+    pauseMs: number;
+    record: SoakRecord;
+  }) {
+    this.#input = input;
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  async run(): Promise<void> {
+    const { pauseMs, record } = this.#input;
+    // Stagger the starts.
+    await sleep(Math.random() * pauseMs);
+    while (!this.#isStopping) {
+      await this.#session().catch((error: unknown) => record.surprises.push(String(error)));
+    }
+  }
+
+  async #session(): Promise<void> {
+    const { service, tenant, utterances, pauseMs, record } = this.#input;
+    const sentence = SPEECH[Math.floor(Math.random() * SPEECH.length)];
+    if (sentence === undefined) throw new Error('There is no speech.');
+    const body = { model: sentence.model, max_audio_seconds: 60 };
+    const session = await reserveSession(service.url, tenant, body);
+    const client = await openStream(service.streamUrl, session);
+    let sentMs = 0;
+    for (let utterance = 0; utterance < utterances; utterance += 1) {
+      const final = await say(client, sentence.pcm);
+      if (final === null) return this.#broken(client, session.id);
+      sentMs += sentence.pcm.byteLength / BYTES_PER_MS;
+      if (final.text !== sentence.expected) record.surprises.push('A final has another text.');
+      if (final.total_audio_ms !== Math.ceil(sentMs)) record.surprises.push('Audio was lost.');
+      await sleep(Math.random() * pauseMs);
+    }
+    if (Math.random() < VANISHING_SHARE) client.socket.terminate();
+    else {
+      const { code } = await client.close();
+      if (code !== 1000) return this.#broken(client, session.id);
+    }
+    const billedMs = Math.ceil(sentMs / 1000) * 1000;
+    record.outcomes.push({ sessionId: session.id, status: 'completed', billedMs });
+  }
+
+  /** A stream that the server ended. Only our own faults end one, and they cost nothing. */
+  async #broken(client: StreamClient, sessionId: string): Promise<void> {
+    const { record } = this.#input;
+    client.socket.terminate();
+    const [error] = client.ofType('error');
+    if (error === undefined || !OUR_FAULTS.has(error.code)) {
+      const { code, reason } = await client.closed;
+      record.surprises.push(`A stream was closed with ${code} ${reason}.`);
+    }
+    record.outcomes.push({ sessionId, status: 'failed', billedMs: 0 });
+  }
+}
+
+/** Returns the final, or null if the stream broke. */
+async function say(client: StreamClient, pcm: Uint8Array) {
+  const finals = client.ofType('final').length;
+  const beganAtMs = performance.now();
+  const frameBytes = FRAME_MS * BYTES_PER_MS;
+  for (let at = 0; at < pcm.byteLength; at += frameBytes) {
+    if (client.socket.readyState !== client.socket.OPEN) return null;
+    client.send(pcm.subarray(at, at + frameBytes));
+    const dueAtMs = beganAtMs + (at / frameBytes + 1) * FRAME_MS;
+    await sleep(Math.max(0, dueAtMs - performance.now()));
+  }
+  if (client.socket.readyState !== client.socket.OPEN) return null;
+  client.say({ type: 'flush' });
+  return client.next('final', finals + 1).catch(() => null);
+}

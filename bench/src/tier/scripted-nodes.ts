@@ -1,0 +1,52 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { TlsFiles } from '@svc-asr/engine';
+import type { PortAnswer, PortOrder } from './port-main.ts';
+
+/** Engine nodes without recognisers, each in its own process. */
+export class ScriptedNodes {
+  readonly addresses: string;
+  readonly pids: readonly number[];
+  readonly #processes: readonly ChildProcess[];
+
+  private constructor(processes: readonly ChildProcess[], ports: readonly number[]) {
+    this.#processes = processes;
+    this.addresses = ports.map((port) => `127.0.0.1:${port}`).join(',');
+    this.pids = processes.map(({ pid }) => pid ?? 0);
+  }
+
+  static async start(count: number, tls: TlsFiles): Promise<ScriptedNodes> {
+    const main = new URL('./scripted-node-main.ts', import.meta.url);
+    const processes = Array.from({ length: count }, () => fork(main, [JSON.stringify(tls)]));
+    const ports = await Promise.all(
+      processes.map(async (process): Promise<number> => {
+        const [port]: number[] = await once(process, 'message');
+        return port ?? 0;
+      }),
+    );
+    return new ScriptedNodes(processes, ports);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.#processes.map(async (process) => {
+        const exited = once(process, 'exit');
+        process.kill('SIGKILL');
+        await exited;
+      }),
+    );
+  }
+}
+
+/** Runs live speakers against an engine in a new process. */
+export async function speakAtPort(order: PortOrder): Promise<PortAnswer> {
+  const child = fork(new URL('./port-main.ts', import.meta.url));
+  await once(child, 'message');
+  child.send(order);
+  const [answer]: PortAnswer[] = await once(child, 'message');
+  const exited = once(child, 'exit');
+  child.disconnect();
+  await exited;
+  if (answer === undefined) throw new Error('The speaker process returned no result.');
+  return answer;
+}
