@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STATEMENTS, type StatementId } from '@svc-asr/protocol/statements.ts';
 
-/** A test that says which promises it holds. */
-export interface HoldingTest {
+/** A test whose title names the statements it verifies. */
+export interface VerifyingTest {
   readonly file: string;
   readonly title: string;
   readonly ids: readonly StatementId[];
@@ -11,15 +11,15 @@ export interface HoldingTest {
 
 const IDS = Object.keys(STATEMENTS).filter(isStatementId);
 const SKIPPED = new Set(['node_modules', 'dist', '.git', '.dev', '.cache', '.stryker-tmp']);
-/** A title is the first thing in its call: a string elsewhere holds nothing. */
+/** Matches a title only as the first argument of a call. */
 const TITLE = /\(\s*(['"`])((?:[HMSUCWK]\d{2}\b)(?:(?!\1)[^\\\n]|\\.)*)\1/g;
 
 export function isStatementId(text: string): text is StatementId {
   return Object.hasOwn(STATEMENTS, text);
 }
 
-/** Every test whose title begins with the numbers of promises. */
-export async function findHoldingTests(root: string): Promise<HoldingTest[]> {
+/** Returns every test whose title starts with statement ids. */
+export async function findVerifyingTests(root: string): Promise<VerifyingTest[]> {
   const files = (await testFiles(root, '')).toSorted();
   const found = await Promise.all(
     files.map(async (file) => titlesIn(file, await readFile(join(root, file), 'utf8'))),
@@ -27,7 +27,7 @@ export async function findHoldingTests(root: string): Promise<HoldingTest[]> {
   return found.flat();
 }
 
-export function titlesIn(file: string, text: string): HoldingTest[] {
+export function titlesIn(file: string, text: string): VerifyingTest[] {
   return [...text.matchAll(TITLE)].map(([, , title = '']) => ({
     file,
     title,
@@ -47,7 +47,7 @@ async function testFiles(root: string, folder: string): Promise<string[]> {
   return found.flat();
 }
 
-export function conformancePage(tests: readonly HoldingTest[]): string {
+export function conformancePage(tests: readonly VerifyingTest[]): string {
   const rows = IDS.map((id) => {
     const own = tests.filter((test) => test.ids.includes(id)).map(cell);
     return `| ${id} | ${STATEMENTS[id]} | ${own.join('<br>') || '**none yet**'} |`;
@@ -55,17 +55,17 @@ export function conformancePage(tests: readonly HoldingTest[]): string {
   return [
     '# Conformance',
     '',
-    'Each promise of the contract and the tests that hold it. Made from the titles of the tests by `npm run docs`;',
-    '`npm test` fails when it is out of step or when a promise loses its last test.',
+    'Each statement of the contract and the tests that verify it. Generated from the test titles by `npm run docs`. `npm test`',
+    'fails if this page is out of date or a statement has no test.',
     '',
-    '| id | promise | held by |',
+    '| id | statement | tests |',
     '|---|---|---|',
     ...rows,
     '',
   ].join('\n');
 }
 
-function cell({ file, title }: HoldingTest): string {
+function cell({ file, title }: VerifyingTest): string {
   const words = title.replace(/^(?:[HMSUCWK]\d{2}[ ,]*)+/, '').replaceAll('|', '\\|');
   return `[${file}](../${file}): ${words}`;
 }

@@ -2,16 +2,18 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asyncApiDocument } from '@svc-asr/protocol/asyncapi.ts';
 import { openApiDocument } from '@svc-asr/protocol/openapi.ts';
-import { conformancePage, findHoldingTests } from './conformance.ts';
+import { conformancePage, findVerifyingTests } from './conformance.ts';
 import { errorPage } from './error-page.ts';
+import { pythonWire } from './python-wire.ts';
 
-/** Every file of docs/ that is made from code, by its path, as it should be now. */
+/** Every generated file, by its path, with its expected content. */
 export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/openapi.json', json(openApiDocument())],
     ['docs/asyncapi.json', json(asyncApiDocument())],
     ['docs/errors.md', errorPage()],
-    ['docs/conformance.md', conformancePage(await findHoldingTests(root))],
+    ['sdk-python/src/svc_asr/wire.py', pythonWire()],
+    ['docs/conformance.md', conformancePage(await findVerifyingTests(root))],
   ]);
 }
 

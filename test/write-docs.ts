@@ -3,4 +3,4 @@ import { writeGenerated } from './generated.ts';
 
 /** `npm run docs` */
 const changed = await writeGenerated(join(import.meta.dirname, '..'));
-console.log(changed.length === 0 ? 'docs/ is in step.' : `Written: ${changed.join(', ')}`);
+console.log(changed.length === 0 ? 'docs/ is up to date.' : `Updated: ${changed.join(', ')}`);

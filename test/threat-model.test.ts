@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const TEXT = readFileSync(join(ROOT, 'docs/threat-model.md'), 'utf8');
+
+/** The files that the page names as evidence. */
+function evidence(): string[] {
+  const tests = TEXT.matchAll(/`((?:http|stream|console|operations|ledger)\/[\w.-]+)`/g);
+  const unitTests = TEXT.matchAll(/`(src\/[\w./-]+\.test\.ts)`/g);
+  const campaigns = TEXT.matchAll(/`prove ([a-z-]+)`/g);
+  return [
+    ...[...tests].map(([, name]) => `server/test/${name}.test.ts`),
+    ...[...unitTests].map(([, path]) => `server/${path}`),
+    ...[...campaigns].map(([, name]) => `bench/src/prove/${name}.ts`),
+  ];
+}
+
+test('every test and campaign that the threat model names exists', () => {
+  const files = evidence();
+  expect(files.length).toBeGreaterThan(50);
+  expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+});
+
+test('every threat names at least one test', () => {
+  const section = TEXT.split('## Threats')[1]?.split('## ')[0] ?? '';
+  const rows = section.split('\n').filter((line) => /^\| [a-z`]/.test(line));
+  const threats = rows.filter((row) => !row.startsWith('| threat |'));
+  expect(threats.length).toBeGreaterThan(20);
+  expect(threats.filter((row) => !/`[^`]+` \|$/.test(row))).toEqual([]);
+});
