@@ -49,7 +49,6 @@ interface Transcribed {
   readonly text: string;
   readonly words: readonly string[];
   readonly finals: number;
-  /** None for a short file that is sent faster than real time. */
   readonly interims: number;
 }
 
@@ -59,9 +58,11 @@ async function runClient(): Promise<{ utterances: number; different_texts: numbe
   const folder = await mkdtemp(join(tmpdir(), 'riva-client-'));
   const node = await EngineNodeProcess.start({ tls: await ca.issue(ROLE_NAME.engine) });
   try {
-    const files = SPEECH.map(({ name, model }) => ({
+    // A file that is sent at once may be decoded before its first interim result is due.
+    const files = SPEECH.map(({ name, model }, at) => ({
       path: join(folder, `${name}.pcm`),
       language: RIVA_MODELS[model].languageCode,
+      live: at === 0,
     }));
     for (const [at, { pcm }] of SPEECH.entries()) await writeFile(files[at]?.path ?? '', pcm);
     const tls = await ca.issue(ROLE_NAME.gateway);
@@ -82,8 +83,7 @@ async function runClient(): Promise<{ utterances: number; different_texts: numbe
     const answers = lines.map((line): Transcribed => JSON.parse(line));
     const isWrong = ({ text, words, finals: count }: Transcribed, at: number): boolean =>
       text !== SPEECH[at]?.expected || words.join(' ') !== text || count !== 1;
-    const interims = answers.reduce((sum, answer) => sum + answer.interims, 0);
-    if (interims === 0) throw new Error('No interim result arrived.');
+    if (!answers[0]?.interims) throw new Error('No interim result arrived for live speech.');
     return { utterances: answers.length, different_texts: answers.filter(isWrong).length };
   } finally {
     await node.stop();

@@ -2,14 +2,20 @@
 
 import json
 import sys
+import time
 
 import riva.client
 
 CHUNK_BYTES = 3200
+CHUNK_SECONDS = 0.1
 
 
-def chunks(pcm):
-    for at in range(0, len(pcm), CHUNK_BYTES):
+def chunks(pcm, live):
+    """Yields the audio at once, or as fast as a person speaks."""
+    began = time.monotonic()
+    for number, at in enumerate(range(0, len(pcm), CHUNK_BYTES)):
+        if live:
+            time.sleep(max(0, began + number * CHUNK_SECONDS - time.monotonic()))
         yield pcm[at : at + CHUNK_BYTES]
 
 
@@ -41,7 +47,7 @@ def main():
         with open(file["path"], "rb") as opened:
             pcm = opened.read()
         finals, interims = [], 0
-        for response in service.streaming_response_generator(chunks(pcm), config):
+        for response in service.streaming_response_generator(chunks(pcm, file["live"]), config):
             for result in response.results:
                 if result.is_final:
                     finals.append(result.alternatives[0])
