@@ -28,7 +28,7 @@ export async function onBrokenLedger<T>(
   await ledger.owner.query(`create database ${name}`);
   const url = withDatabase(ledger.server.url, name);
   await migrate({ url });
-  const owner = createPool({ url });
+  const owner = createPool({ url, statementTimeoutMs: 120_000 });
   try {
     for (const guard of breakage.without ?? []) await owner.query(`drop ${guard}`);
     await mutateFunction(owner, breakage.in, breakage.changes);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AsrSession } from '@svc-asr/protocol';
+import type { AsrSession, CreditBalance } from '@svc-asr/protocol';
 import type { Tenant } from '@svc-asr/testing/service/account-with-key.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
@@ -48,7 +48,8 @@ export class CellCaller {
     this.tenant = input.tenant;
     this.#edge = input.edge;
     this.#streamMs = input.streamMs;
-    this.#agent = new Agent({ ca: input.edge.ca, keepAlive: true });
+    // The edge closes idle connections, and a request sent at that moment would be lost.
+    this.#agent = new Agent({ ca: input.edge.ca, keepAlive: false });
   }
 
   start(): this {
@@ -66,7 +67,9 @@ export class CellCaller {
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       const session = await this.#reserve();
-      if (session !== null) await this.#stream(session);
+      if (session === null) return;
+      await this.#stream(session);
+      await this.#untilSettled();
     }
   }
 
@@ -90,24 +93,47 @@ export class CellCaller {
   }
 
   #count({ status, retryAfter }: EdgeAnswer): void {
-    if (status === 201) return;
+    if (status === 200 || status === 201) return;
     if (status === 401) this.misrouted += 1;
     else if (status === 503 && retryAfter !== undefined) this.refused += 1;
     else this.wrong += 1;
   }
 
   /** One `POST /v1/asr/sessions` through the edge. */
-  async create(idempotencyKey: string): Promise<EdgeAnswer> {
+  create(idempotencyKey: string): Promise<EdgeAnswer> {
     const body = JSON.stringify({ model: speech('kikuyu-2').model, max_audio_seconds: 30 });
-    const sent = request(`${this.#edge.url}/v1/asr/sessions`, {
-      method: 'POST',
-      agent: this.#agent,
+    return this.#ask('POST', '/v1/asr/sessions', {
+      body,
       headers: {
-        authorization: `Bearer ${this.tenant.apiKey}`,
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(body)),
         'idempotency-key': idempotencyKey,
       },
+    });
+  }
+
+  /** A close is sent after a second even if its settlement takes longer. Until then a new session would get 429. */
+  async #untilSettled(): Promise<void> {
+    for (;;) {
+      const answer = await this.#ask('GET', '/v1/usage');
+      this.#count(answer);
+      if (answer.status === 200) {
+        const { recent_sessions: recent }: CreditBalance = JSON.parse(answer.body);
+        if (!recent.some(({ status }) => status === 'active')) return;
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  async #ask(
+    method: string,
+    path: string,
+    { body = '', headers = {} }: { body?: string; headers?: Record<string, string> } = {},
+  ): Promise<EdgeAnswer> {
+    const sent = request(`${this.#edge.url}${path}`, {
+      method,
+      agent: this.#agent,
+      headers: { authorization: `Bearer ${this.tenant.apiKey}`, ...headers },
     });
     return new Promise((resolve, reject) => {
       sent.once('error', reject);

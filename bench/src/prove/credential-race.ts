@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AsrSession } from '@svc-asr/protocol';
 import { WebSocket } from 'ws';
@@ -91,12 +93,14 @@ function attemptOnce(
     socket.once('open', () => resolve(socket));
     socket.once('error', (error) => resolve(error.message));
     socket.once('unexpected-response', (_request, response) => {
-      response.setEncoding('utf8').once('data', (body: string) => {
-        const answer: { error: { code: string } } = JSON.parse(body);
-        resolve(answer.error.code);
-      });
+      resolve(errorCode(response));
     });
   });
+}
+
+async function errorCode(response: IncomingMessage): Promise<string> {
+  const answer: { error: { code: string } } = JSON.parse(await text(response));
+  return answer.error.code;
 }
 
 async function closed(socket: WebSocket): Promise<void> {

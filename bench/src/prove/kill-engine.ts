@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { DEFAULT_LIMITS, Fleet } from '../service/fleet.ts';
 import { measureLosses, MEASURED } from '../service/loss-campaign.ts';
-import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+import { recognisersLost, recognisersReady } from '../service/recognisers.ts';
 
 const CHILDREN = 2;
 
@@ -20,6 +19,7 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
       ENGINE_CHILDREN: String(CHILDREN),
     });
     let strikes = 0;
+    let victim: number | undefined;
     return await measureLosses({
       fleet,
       service,
@@ -28,29 +28,16 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
       judgeLag: !short,
       async strike(fault) {
         // The older one: after the first fault it has every stream.
-        const [victim] = service.children();
+        victim = service.children()[0];
         if (victim === undefined) throw new Error('No recogniser is running.');
         strikes += 1;
         process.kill(victim, fault === 'kill' ? 'SIGKILL' : 'SIGSTOP');
       },
-      whole: () => allChildrenReady(service),
-      falseFailovers: () => count(service, 'child_gone') - strikes,
+      whole: () => recognisersReady(service, CHILDREN, victim),
+      falseFailovers: () => recognisersLost(service) - strikes,
       log,
     });
   } finally {
     await fleet.stop();
   }
-}
-
-async function allChildrenReady(service: ServiceProcess): Promise<void> {
-  while (
-    count(service, 'child_ready') - count(service, 'child_gone') < CHILDREN ||
-    service.children().length !== CHILDREN
-  ) {
-    await sleep(20);
-  }
-}
-
-function count(service: ServiceProcess, notice: string): number {
-  return service.lines.filter((line) => line.includes(`"${notice}"`)).length;
 }

@@ -45,11 +45,11 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
           node.kill('SIGKILL');
           await node.exited;
           tally.kills += 1;
-          const killedAtMs = performance.now();
           // In the short form it restarts with the same id, like under a supervisor, so that no lease has to expire.
           if (short) await launchAt(fleet, { ROLE: 'node', NODE_ID: `round-${round}-0` });
+          const sinceMs = performance.now();
           const mine = streams.filter((stream) => stream.node === node);
-          const waits = mine.map((stream) => usableAgain(api, stream.tenant, killedAtMs));
+          const waits = mine.map((stream) => usableAgain(api, stream.tenant, sinceMs));
           usableMs.push(...(await Promise.all(waits)));
         }),
       );

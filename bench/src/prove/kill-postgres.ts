@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, createPool } from '@svc-asr/server/platform/db.ts';
+import { connect, createPool, type Client } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import {
   startLocalPostgres,
@@ -109,16 +109,24 @@ async function killPostmaster(server: LocalPostgres): Promise<void> {
 async function killBackend(server: LocalPostgres): Promise<void> {
   const witness = await connect({ url: server.url });
   const cut = new Promise<void>((resolve) => void witness.once('end', () => resolve()));
-  const { rows } = await witness.query<{ pid: number }>(
-    `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
-      order by random() limit 1`,
-  );
-  if (rows[0] === undefined) throw new Error('No client is connected.');
-  process.kill(rows[0].pid, 'SIGKILL');
+  while (!(await killAnyBackend(witness))) await delay(5);
   // Recovery starts after every connection is closed. Without this wait the old server might answer
   // once more.
   await cut;
   await untilItAnswers(server.url);
+}
+
+/** Returns false if no other client is connected, or the chosen one has just disconnected. */
+async function killAnyBackend(witness: Client): Promise<boolean> {
+  const { rows } = await witness.query<{ pid: number }>(
+    `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
+      order by random() limit 1`,
+  );
+  try {
+    return rows[0] !== undefined && process.kill(rows[0].pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
 }
 
 async function untilItAnswers(url: string): Promise<void> {

@@ -13,8 +13,8 @@ const SIZE = { full: 1_000, short: 40 };
 const CONTROL_SIZE = 10;
 /** Claims that wait concurrently, each on its own connection. */
 const BATCH = 20;
-/** Time left until expiry when a claim begins to wait. */
-const LIFE_LEFT_MS = 1_000;
+/** Time left until expiry when claims begin to wait. It doubles until a batch is in time, however slow the machine is. */
+const LIFE_LEFT_MS = { first: 1_000, max: 32_000 };
 
 /**
  * Wrong implementations of a claim, as controls: with each of them a late claim must succeed.
@@ -82,11 +82,18 @@ async function holdClaims(input: {
   url: string;
   wanted: number;
 }): Promise<{ late: number; won: number }> {
-  const claimants = createPool({ url: input.url, role: 'svc_node', maxConnections: BATCH });
+  const claimants = createPool({
+    url: input.url,
+    role: 'svc_node',
+    maxConnections: BATCH,
+    statementTimeoutMs: 2 * LIFE_LEFT_MS.max,
+  });
   const tally = { late: 0, won: 0 };
+  let lifeLeftMs = LIFE_LEFT_MS.first;
   try {
     while (tally.late < input.wanted) {
-      const outcomes = await holdBatch({ ...input, claimants });
+      const outcomes = await holdBatch({ ...input, claimants, lifeLeftMs });
+      if (outcomes.length === 0) lifeLeftMs = Math.min(2 * lifeLeftMs, LIFE_LEFT_MS.max);
       tally.late += outcomes.length;
       tally.won += outcomes.filter((outcome) => outcome === 'claimed').length;
     }
@@ -100,12 +107,13 @@ async function holdBatch(input: {
   owner: Pool;
   claimants: Pool;
   wanted: number;
+  lifeLeftMs: number;
 }): Promise<string[]> {
   const { owner } = input;
   const size = Math.min(BATCH, input.wanted);
   const { accountId, sessionIds } = await reserveMany(owner, size);
   for (const sessionId of sessionIds) {
-    await makeOlder(owner, { sessionId, ms: 60_000 - LIFE_LEFT_MS });
+    await makeOlder(owner, { sessionId, ms: 60_000 - input.lifeLeftMs });
   }
   const holder = await owner.connect();
   try {

@@ -6,6 +6,7 @@ import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+import { recognisersReady } from '../service/recognisers.ts';
 import { SoakCaller, type Outcome, type SoakRecord } from '../service/soak-caller.ts';
 
 export const campaign: Campaign = {
@@ -103,6 +104,8 @@ async function injectFaults(input: {
       if (victim === undefined) return;
       process.kill(victim, faults.kills % 2 === 0 ? 'SIGKILL' : 'SIGSTOP');
       faults.kills += 1;
+      // The next kill must leave a recogniser that can take the streams, however long the restart takes.
+      await recognisersReady(service, CHILDREN, victim);
     }),
     repeat(restartEveryMs, async () => {
       await fleet.postgres.stop('immediate');
