@@ -37,9 +37,10 @@ export function shortenWindows(rules: string): string {
     .replaceAll(/^( +for:) \d+[mh]$/gm, '$1 1s');
 }
 
-/** A configuration that scrapes these targets every half second and evaluates as often. */
+/** A configuration that scrapes these targets every half second, evaluates as often, and notifies `alertmanager`. */
 export function shortConfiguration(
   jobs: Readonly<Record<string, { readonly target: string; readonly token?: string }>>,
+  alertmanager?: string,
 ): string {
   const scrapes = Object.entries(jobs).map(([job_name, { target, token }]) => ({
     job_name,
@@ -51,5 +52,8 @@ export function shortConfiguration(
     global: { scrape_interval: '500ms', scrape_timeout: '400ms', evaluation_interval: '500ms' },
     rule_files: RULE_FILES,
     scrape_configs: scrapes,
+    ...(alertmanager === undefined
+      ? {}
+      : { alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] } }),
   });
 }

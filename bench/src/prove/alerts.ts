@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Alertmanager } from '@svc-asr/testing/alertmanager.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import {
   readRules,
@@ -17,10 +18,13 @@ import { Fleet, reserveSession, type Tenant } from '../service/fleet.ts';
 import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Injects faults into a running service that Prometheus scrapes with our rules. Every alert must fire and resolve. */
+/**
+ * Injects faults into a running service that Prometheus scrapes with our rules. Every alert must fire and resolve, and
+ * Alertmanager must notify whoever is on call of both.
+ */
 export const campaign: Campaign = {
   about:
-    'faults in a running service: Prometheus with our rules alerts for each, and the alerts resolve',
+    'faults in a running service: Prometheus alerts for each, Alertmanager notifies, and both resolve',
   run,
 };
 
@@ -34,6 +38,7 @@ interface Scene {
   readonly service: ServiceProcess;
   readonly tenants: readonly Tenant[];
   readonly prometheus: Prometheus;
+  readonly alertmanager: Alertmanager;
 }
 
 interface Fault {
@@ -58,31 +63,42 @@ async function run({ log }: CampaignOptions): Promise<CampaignResult> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-alerts-'));
   const fleet = await Fleet.start({ dataDir });
   const audit = await serveAudit();
-  const tally = { faults: 0, alerts: 0, fired: 0, resolved: 0, false_alerts: 0 };
+  const tally = { faults: 0, alerts: 0, fired: 0, resolved: 0, false_alerts: 0, notified: 0 };
+  const alertmanager = await Alertmanager.start();
   let scene: Scene | null = null;
   try {
-    scene = await setUp(fleet, audit);
+    scene = await setUp({ fleet, audit, alertmanager });
     tally.false_alerts = (await scene.prometheus.firing()).size;
     for (const [name, fault] of Object.entries(FAULTS)) {
-      const { fired, resolved } = await observe(scene, fault);
+      const { fired, resolved, notified } = await observe(scene, fault);
       tally.faults += 1;
       tally.alerts += fault.alerts.length;
       tally.fired += fired;
       tally.resolved += resolved;
-      log(`${name}: ${fault.alerts.join(', ')}: ${fired} fired, ${resolved} resolved`);
+      tally.notified += notified;
+      log(
+        `${name}: ${fault.alerts.join(', ')}: ${fired} fired, ${resolved} resolved, ${notified} notified`,
+      );
     }
+    const { alerts, fired, resolved, notified } = tally;
     const passed =
-      tally.fired === tally.alerts && tally.resolved === tally.alerts && tally.false_alerts === 0;
+      [fired, resolved, notified].every((count) => count === alerts) && tally.false_alerts === 0;
     return { passed, figures: tally };
   } finally {
     await scene?.prometheus.stop();
+    await alertmanager.stop();
     audit.server.close();
     await fleet.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-async function setUp(fleet: Fleet, audit: { target: string }): Promise<Scene> {
+async function setUp(input: {
+  fleet: Fleet;
+  audit: { target: string };
+  alertmanager: Alertmanager;
+}): Promise<Scene> {
+  const { fleet, audit, alertmanager } = input;
   const service = await fleet.launch({
     METRICS_TOKEN: TOKEN,
     ENGINE_SLOTS_PER_CHILD: String(SLOTS),
@@ -94,13 +110,16 @@ async function setUp(fleet: Fleet, audit: { target: string }): Promise<Scene> {
     shortenWindows(text),
   ]);
   const prometheus = await Prometheus.start({
-    'prometheus.yml': shortConfiguration({
-      'svc-asr': { target: new URL(service.url).host, token: TOKEN },
-      'svc-audit': { target: audit.target },
-    }),
+    'prometheus.yml': shortConfiguration(
+      {
+        'svc-asr': { target: new URL(service.url).host, token: TOKEN },
+        'svc-audit': { target: audit.target },
+      },
+      alertmanager.target,
+    ),
     ...Object.fromEntries(rules),
   });
-  const scene = { fleet, service, tenants, prometheus };
+  const scene = { fleet, service, tenants, prometheus, alertmanager };
   await until(async () => (await prometheus.query('up == 1')).length === 2);
   // Alerts on missing metrics fire until the first samples arrive.
   await until(async () => (await prometheus.query('svc:slo_objective')).length > 0);
@@ -108,7 +127,14 @@ async function setUp(fleet: Fleet, audit: { target: string }): Promise<Scene> {
   return scene;
 }
 
-async function observe(scene: Scene, fault: Fault): Promise<{ fired: number; resolved: number }> {
+interface Observed {
+  readonly fired: number;
+  readonly resolved: number;
+  /** Alerts of which whoever is on call heard twice: when they fired and when they were resolved. */
+  readonly notified: number;
+}
+
+async function observe(scene: Scene, fault: Fault): Promise<Observed> {
   const seen = new Set<string>();
   const repair = await fault.inject(scene);
   await until(async () => {
@@ -121,8 +147,16 @@ async function observe(scene: Scene, fault: Fault): Promise<{ fired: number; res
     firing = await scene.prometheus.firing();
     return firing.size === 0;
   }).catch(() => {});
+  const isNotified = (alert: string): boolean =>
+    scene.alertmanager.hasNotified('on-call', 'firing', alert) &&
+    scene.alertmanager.hasNotified('on-call', 'resolved', alert);
+  await until(async () => fault.alerts.every(isNotified)).catch(() => {});
   const fired = fault.alerts.filter((alert) => seen.has(alert));
-  return { fired: fired.length, resolved: fired.filter((alert) => !firing.has(alert)).length };
+  return {
+    fired: fired.length,
+    resolved: fired.filter((alert) => !firing.has(alert)).length,
+    notified: fault.alerts.filter(isNotified).length,
+  };
 }
 
 /** Fills every slot and keeps trying to open one more stream. */

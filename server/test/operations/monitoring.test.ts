@@ -64,6 +64,19 @@ test('Prometheus accepts both configurations, and every query of a dashboard', a
   expect(dashboards).toHaveLength(3);
 });
 
+test('Alertmanager accepts its configuration, pages somebody and makes a ticket of the rest', async () => {
+  const file = join(MONITORING, 'alertmanager.yml');
+  const { stdout } = await run('amtool', ['check-config', file]);
+  expect(stdout).toContain('SUCCESS');
+  const severities = new Set([...rules.matchAll(/severity: (\w+)/g)].map(([, name]) => name));
+  expect(severities).toEqual(new Set(['page', 'ticket']));
+  for (const [severity, receiver] of Object.entries({ page: 'on-call', ticket: 'tickets' })) {
+    const words = ['config', 'routes', 'test', `--config.file=${file}`, `severity=${severity}`];
+    const routed = await run('amtool', words);
+    expect(routed.stdout.trim()).toBe(receiver);
+  }
+});
+
 test('rules and dashboards use no metric that does not exist', async () => {
   const known = new Set<string>();
   for (const [name, type] of metricTypes(await scrapeEverything())) {
