@@ -10,6 +10,8 @@ const EDGE_CONFIG = fileURLToPath(new URL('../../deploy/cells/edge.cfg', import.
 
 export interface Proxy {
   readonly url: string;
+  /** Reads the files again. The old process keeps its open streams. */
+  reload(): void;
   stop(): Promise<void>;
 }
 
@@ -41,7 +43,8 @@ async function start(input: {
 }): Promise<Proxy> {
   const { port } = input;
   const files = input.files.flatMap((file) => ['-f', file]);
-  const haproxy = spawn('haproxy', ['-db', ...files], {
+  // A master process with a worker, as in production. It can be reloaded.
+  const haproxy = spawn('haproxy', ['-W', '-db', ...files], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       PATH: process.env['PATH'],
@@ -61,6 +64,9 @@ async function start(input: {
   ]);
   return {
     url,
+    reload() {
+      haproxy.kill('SIGUSR2');
+    },
     async stop() {
       haproxy.kill('SIGTERM');
       await exited;

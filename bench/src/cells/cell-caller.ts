@@ -11,6 +11,7 @@ const FRAME_MS = 100;
 const FRAME_BYTES = FRAME_MS * 32;
 /** Used instead of Retry-After, to keep the campaign short. */
 const RETRY_MS = 100;
+const UPGRADE_REFUSED = 'Unexpected server response: 503';
 
 export interface EdgeAddress {
   readonly url: string;
@@ -43,6 +44,9 @@ export class CellCaller {
   readonly #streamMs: number;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  /** Rejects if the caller can't go on. */
+  readonly failure: Promise<never>;
+  #fail: (error: unknown) => void = () => {};
 
   constructor(input: { tenant: Tenant; edge: EdgeAddress; streamMs: number }) {
     this.tenant = input.tenant;
@@ -50,11 +54,15 @@ export class CellCaller {
     this.#streamMs = input.streamMs;
     // The edge closes idle connections, and a request sent at that moment would be lost.
     this.#agent = new Agent({ ca: input.edge.ca, keepAlive: false });
+    this.failure = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.failure.catch(() => {});
   }
 
   start(): this {
     this.#running = this.#run();
-    this.#running.catch(() => {});
+    this.#running.catch(this.#fail);
     return this;
   }
 
@@ -148,14 +156,22 @@ export class CellCaller {
     });
   }
 
-  /** Connects through the edge. The host of `websocket_url` names the cell. */
-  async #stream(session: AsrSession): Promise<void> {
+  /** Connects through the edge. The host of `websocket_url` names the cell. Retries 503, which doesn't spend the credential. */
+  async #open(session: AsrSession): Promise<StreamClient> {
     const named = new URL(session.websocket_url);
-    const client = await StreamClient.ready(session, {
-      url: `${this.#edge.url.replace(/^https/, 'wss')}${named.pathname}`,
-      headers: { host: named.host },
-      ca: this.#edge.ca,
-    });
+    const url = `${this.#edge.url.replace(/^https/, 'wss')}${named.pathname}`;
+    const options = { url, headers: { host: named.host }, ca: this.#edge.ca };
+    for (;;) {
+      const client = await StreamClient.ready(session, options).catch((error: Error) => error);
+      if (client instanceof StreamClient) return client;
+      if (client.message !== UPGRADE_REFUSED) throw client;
+      this.refused += 1;
+      await sleep(RETRY_MS);
+    }
+  }
+
+  async #stream(session: AsrSession): Promise<void> {
+    const client = await this.#open(session);
     const { pcm } = speech('kikuyu-2');
     const beganMs = performance.now();
     let sentMs = 0;

@@ -72,8 +72,10 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       stayingThere: await call(k2, BYSTANDERS),
       log,
     };
-    const moves = await moveAll(stage, rounds);
-    const down = await loseCell(stage, downMs);
+    // A caller that fails ends the campaign with its error.
+    const failures = callers.map(({ failure }) => failure);
+    const moves = await Promise.race([moveAll(stage, rounds), ...failures]);
+    const down = await Promise.race([loseCell(stage, downMs), ...failures]);
     await Promise.all(callers.map((caller) => caller.stop()));
     const money = await compareSums([k1, k2], callers);
     const figures = {
