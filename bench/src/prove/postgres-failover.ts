@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { generateSecrets } from '@svc-asr/server/config.ts';
 import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
 import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
@@ -118,21 +118,13 @@ async function strike(input: { cluster: Cluster; fault: Fault; load: Load }): Pr
   }, 20);
   try {
     const heal = await fault({ cluster, primary: old });
-    const deadlineMs = performance.now() + GIVE_UP_MS;
-    await until(async () => ![null, old].includes(await cluster.primary()), deadlineMs);
+    await eventually(async () => ![null, old].includes(await cluster.primary()), GIVE_UP_MS);
     const target = load.tally.settled + SETTLED_AFTER;
-    await until(() => load.tally.settled >= target, deadlineMs);
+    await eventually(() => load.tally.settled >= target, GIVE_UP_MS);
     await heal();
     return Math.round(longestMs / 100) / 10;
   } finally {
     clearInterval(watch);
-  }
-}
-
-async function until(fact: () => Promise<boolean> | boolean, deadlineMs: number): Promise<void> {
-  while (!(await fact())) {
-    if (performance.now() > deadlineMs) throw new Error('The campaign makes no progress.');
-    await sleep(50);
   }
 }
 
@@ -185,8 +177,7 @@ class Streams {
 
   /** Waits until every caller has a result, so that each fault hits open streams. */
   async untilSpeaking(): Promise<void> {
-    const deadlineMs = performance.now() + GIVE_UP_MS;
-    await until(() => this.#callers.every(({ answers }) => answers > 0), deadlineMs);
+    await eventually(() => this.#callers.every(({ answers }) => answers > 0), GIVE_UP_MS);
   }
 
   /** How often the service refused a database that had lost nothing. */
