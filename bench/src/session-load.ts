@@ -4,7 +4,7 @@ import { createScriptedEngine } from '@svc-asr/engine';
 import type { AsrSession } from '@svc-asr/protocol';
 import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
 import { generateSecrets, parseConfig } from '@svc-asr/server/config.ts';
-import { createPool, isDatabaseAway, type Pool } from '@svc-asr/server/platform/db.ts';
+import { createPool, isDatabaseUnavailable, type Pool } from '@svc-asr/server/platform/db.ts';
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
 import { createLog } from '@svc-asr/server/platform/log.ts';
 import { startServer } from '@svc-asr/server/server.ts';
@@ -202,5 +202,5 @@ async function patiently<T>(tally: LoadTally, ask: () => Promise<T>): Promise<T>
 /** The database is unreachable, or busy: the first attempt may hold the row while its commit waits for a standby. */
 function isPassing(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : '';
-  return isDatabaseAway(error) || code === '57014' || code === '55P03';
+  return isDatabaseUnavailable(error) || code === '57014' || code === '55P03';
 }

@@ -41,7 +41,7 @@ export interface Config {
   /** Public URL of this node's streams. */
   readonly publicStreamUrl: string;
   readonly allowInsecureWs: boolean;
-  /** Null: plain HTTP, for behind a proxy that speaks TLS. */
+  /** Null: plain HTTP, behind a proxy that terminates TLS. */
   readonly tls: CertificateFiles | null;
   /** How long streams may continue after SIGTERM. */
   readonly drainMs: number;
@@ -62,11 +62,11 @@ export interface Config {
   readonly engineReplayMb: number;
   /** Mixed into every API key's hash, so that a copy of the database alone verifies nothing. */
   readonly apiKeyPepper: Buffer;
-  /** The first hashes new keys; all verify. */
+  /** The first pepper hashes new keys. All of them verify. */
   readonly apiKeyPeppers: Peppers;
-  /** The first signs; all verify. */
+  /** The first key signs. All of them verify. */
   readonly signingKeys: readonly [SigningKey, ...SigningKey[]];
-  /** Addresses and networks whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
   /** Without it /metrics does not exist. */
@@ -105,7 +105,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const SECRET_BYTES_MIN = 32;
 
-/** The only reader of the environment. Names every problem at once. */
+/** Reads the environment; nothing else does. Reports every problem at once. */
 export function parseConfig(env: Environment): Config {
   const read = environmentReader(env);
   const allowInsecureWs = read.flag('ALLOW_INSECURE_WS');
@@ -183,7 +183,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Every reader answers a usable value, so that one pass finds all the problems. */
+/** Every parser returns a usable value, so that one pass finds all problems. */
 function environmentReader(env: Environment) {
   const problems: string[] = [];
 
@@ -203,7 +203,7 @@ function environmentReader(env: Environment) {
     const certFile = env['TLS_CERT_FILE'];
     const keyFile = env['TLS_KEY_FILE'];
     if (certFile && keyFile) return { certFile, keyFile };
-    if (certFile || keyFile) problems.push('TLS_CERT_FILE and TLS_KEY_FILE go together');
+    if (certFile || keyFile) problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together');
     return null;
   }
   function engineAddresses(): string | null {
@@ -248,7 +248,7 @@ function environmentReader(env: Environment) {
   function url(name: string, protocols: readonly string[], fallback = ''): string {
     const value = env[name] || fallback;
     if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
-      problems.push(`${name} must be an address that begins ${protocols.join('// or ')}//`);
+      problems.push(`${name} must be a URL that begins with ${protocols.join('// or ')}//`);
     }
     return value;
   }
@@ -349,7 +349,7 @@ function parseSigningKey(entry: string): SigningKey | null {
   return valid && key.secret.byteLength >= SECRET_BYTES_MIN ? key : null;
 }
 
-/** Fresh secrets in the form that the environment takes, for development and tests. */
+/** Generates secrets as environment variables, for development and tests. */
 export function generateSecrets(): { API_KEY_PEPPER: string; SESSION_SIGNING_KEYS: string } {
   return {
     API_KEY_PEPPER: randomBytes(SECRET_BYTES_MIN).toString('base64'),

@@ -18,13 +18,13 @@ export interface PlacedNode {
 }
 
 export interface Placement {
-  /** Answers from memory: a reservation waits for nothing but its own round trip. Null when no node has room. */
+  /** Chooses from memory, so that a reservation takes one database round trip. Null when no node has capacity. */
   choose(model: ModelId): PlacedNode | null;
 }
 
-/** Whether this process takes new work. */
+/** Whether this process accepts new work. */
 export interface Lifecycle {
-  /** Set once, when the process starts to stop. */
+  /** Set once, when shutdown begins. */
   draining: boolean;
   /** When streams that are still open will be ended, on the monotonic clock. Null until the process drains. */
   drainDeadlineAtMs: number | null;
@@ -32,14 +32,14 @@ export interface Lifecycle {
   readonly checks: (() => boolean)[];
 }
 
-/** Everything that a part may need, made in server.ts and passed by hand. */
+/** Shared dependencies, created in server.ts and passed explicitly. */
 export interface Deps {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
   readonly db: Pool;
   readonly ledger: Ledger;
-  /** Every pool of the service verifies its connections with it. */
+  /** Every connection pool uses it to verify new connections. */
   readonly history: HistoryGuard;
   readonly authenticator: Authenticator;
   readonly credentials: Credentials;

@@ -4,7 +4,7 @@ import { readSecretFiles } from './platform/secret-files.ts';
 import { startServer } from './server.ts';
 import { explainStart } from './start-error.ts';
 
-/** The only file that acts when imported: one process, from its environment to its last line. */
+/** The entry point of a service process. No other file has side effects when imported. */
 
 function refuse(error: unknown): never {
   process.stderr.write(`${redactSecrets(explainStart(error))}\n`);
@@ -27,7 +27,7 @@ log.info({ url: server.url, role: config.role, nodeId: config.nodeId }, 'listeni
 
 let stopping = false;
 async function stop(signal: string): Promise<void> {
-  // A second signal stops at once.
+  // A second signal exits at once.
   if (stopping) process.exit(1);
   stopping = true;
   log.info({ signal }, 'stopping');

@@ -44,7 +44,7 @@ export interface RunningServer {
 /** Replacements for parts of the server, for tests and the emulator. */
 export type Parts = Partial<Deps> & StreamingParts;
 
-/** Brings up one process of the service. When it resolves, the process serves. */
+/** Starts one process of the service. Resolves when the process serves requests. */
 export async function startServer(config: Config, parts: Parts = {}): Promise<RunningServer> {
   const log = parts.log ?? createLog({ level: config.logLevel });
   const roster = new NodeRoster(log);
@@ -178,7 +178,7 @@ function assemble(
   };
 }
 
-/** Shares the limits that guard against guessing, spam and overload. Reads cost little, so each process counts those. */
+/** Shares the limits against guessing, spam and overload. Reads are cheap, so each process limits them on its own. */
 function createLimiters(
   rates: Config['rates'],
   { clock, counts }: { clock: Clock; counts: RedisCounts | null },
@@ -197,7 +197,7 @@ function createLimiters(
   };
 }
 
-/** With the rights of its job and no more. A statement of ours takes milliseconds: one that does not has met a fault. */
+/** Uses the least-privileged role for its job. Our statements take milliseconds, so a slower one has hit a fault. */
 function openDatabase(config: Config, deps: Pick<Deps, 'log' | 'history'>): Pool {
   return createPool({
     url: config.databaseUrl,

@@ -36,7 +36,7 @@ test('a process that cannot start says why and what to do, without a stack trace
   expect(explainStart(absent)).toMatch(/cert\.pem.*Check the settings that name files/);
 
   const unknown = Object.assign(new Error('database "svc" does not exist'), { code: '3D000' });
-  expect(explainStart(unknown)).toMatch(/lets nobody in.*Check DATABASE_URL\.$/);
+  expect(explainStart(unknown)).toMatch(/Database login failed.*Check DATABASE_URL\.$/);
 
   expect(explainStart(new ConfigError(['PORT is wrong']))).toContain('PORT is wrong');
 });

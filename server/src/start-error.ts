@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { ConfigError } from './config.ts';
-import { isDatabaseAway } from './platform/db.ts';
+import { isDatabaseUnavailable } from './platform/db.ts';
 
-/** A role, function, table or column that the database does not have: its schema is not of this version. */
+/** SQLSTATEs for a missing role, function, table or column: the schema is from another version. */
 const OTHER_SCHEMA = new Set(['22023', '42883', '42P01', '42703']);
 const NO_RIGHT = '42501';
 /** SQLSTATEs for an unknown user, password or database. */
@@ -13,21 +13,21 @@ export function explainStart(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   const { message, code = '', syscall } = asErrno(error);
   if (syscall === 'open')
-    return `${message}. Check the settings that name files, and their rights.`;
+    return `${message}. Check the settings that name files, and the permissions of those files.`;
   if (syscall === 'listen') {
-    return `${message}. Stop what has this port, set PORT to another, or give this user the right to it.`;
+    return `${message}. Stop the process that uses this port, set PORT to another, or allow this user to bind it.`;
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     return `The database cannot be reached: ${message}. Check DATABASE_URL, or start it first.`;
   }
   if (NO_ENTRY.test(code)) {
-    return `The database lets nobody in: ${message}. Check DATABASE_URL.`;
+    return `Database login failed: ${message}. Check DATABASE_URL.`;
   }
   if (OTHER_SCHEMA.has(code)) {
     return `The database is not at this version: ${message}. Run \`svc-admin migrate\` first.`;
   }
   if (code === NO_RIGHT) {
-    return `The database refuses its user: ${message}. Grant the roles that docs/operations/install.md names.`;
+    return `The database user lacks a permission: ${message}. Grant the roles that docs/operations/install.md names.`;
   }
   return inspect(error);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
-import { createPool, isDatabaseAway, type Pool } from '@svc-asr/server/platform/db.ts';
+import { createPool, isDatabaseUnavailable, type Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
 import { registerNode } from '@svc-asr/server/nodes/nodes.ts';
@@ -237,7 +237,7 @@ async function underCuts<T>(
       try {
         return await ask();
       } catch (error) {
-        if (!isDatabaseAway(error)) throw error;
+        if (!isDatabaseUnavailable(error)) throw error;
       }
     }
   } finally {

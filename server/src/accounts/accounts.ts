@@ -17,7 +17,7 @@ export interface Account {
   readonly name: string;
   readonly email: string | null;
   readonly status: 'active' | 'suspended';
-  /** On its way to another cell or gone there, such as `moved k2`. Null: it lives here. */
+  /** The state and target of a move to another cell, such as `moved k2`. Null: the account is served here. */
   readonly move: string | null;
   readonly concurrencyLimit: number;
   /** Null: a browser may stream from any origin. */

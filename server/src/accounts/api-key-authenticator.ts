@@ -20,7 +20,7 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** Throws the ApiError that the caller is to see. A cached key needs no promise. */
+  /** Throws the ApiError for the caller. Returns synchronously if the key is cached. */
   authenticate(authorization: string | undefined): Caller | Promise<Caller>;
   /** Writes the remaining last-used times. */
   close(): Promise<void>;
@@ -34,7 +34,10 @@ const UNWATCHED_TTL_MS = 3_000;
 const WATCHED_TTL_MS = 60_000;
 const CACHE_KEYS_MAX = 10_000;
 const KEYS_USED_EVERY_MS = 15_000;
-/** A wrong key is refused after this long. It is longer than a lookup, so that the time doesn't tell whose id exists. */
+/**
+ * Wrong keys are refused after this delay. It is longer than a lookup, so the timing doesn't reveal
+ * which key ids exist.
+ */
 const REFUSE_AFTER_MS = 20;
 const BEARER = /^Bearer +(\S+) *$/i;
 
@@ -131,7 +134,7 @@ export function createAuthenticator(input: {
       if (publicId === null) throw new ApiError('invalid_api_key');
       const record = find(publicId);
       if (record instanceof Promise) {
-        // Started before the answer, so that the moment of a refusal doesn't depend on it.
+        // Started before the lookup, so that the time of a refusal doesn't depend on the lookup.
         const refusal = sleep(REFUSE_AFTER_MS);
         return record.then((found) => admit(key, found)).catch(refuseAfter(refusal));
       }
@@ -153,7 +156,7 @@ function accountMoved(cell: string): ApiError {
   return new ApiError('service_unavailable', { headers: { 'x-svc-moved-to': cell } });
 }
 
-/** Holds back a refusal that could tell whether the key's id exists. */
+/** Delays a refusal whose timing could reveal whether the key id exists. */
 function refuseAfter(moment: Promise<void>) {
   return async (error: unknown): Promise<never> => {
     if (error instanceof ApiError && error.code === 'invalid_api_key') await moment;

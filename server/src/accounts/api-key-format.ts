@@ -3,8 +3,9 @@ import { crc32 } from 'node:zlib';
 import { API_KEY_PREFIX } from '@svc-asr/protocol';
 
 /**
- * `svc_live_v1_` + public id (12) + secret (32, 190 bits) + checksum (6), all base62. The checksum lets a mistyped
- * or made-up key be refused without asking the database, and scanners recognise a leaked one.
+ * `svc_live_v1_` + public id (12) + secret (32, 190 bits) + checksum (6), all base62. The checksum lets
+ * the server refuse a mistyped or made-up key without a database query, and lets scanners recognise a
+ * leaked key.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
@@ -15,7 +16,7 @@ const KEY = new RegExp(
 );
 
 export interface NewApiKey {
-  /** Shown once, kept nowhere. */
+  /** Shown once, never stored. */
   readonly key: string;
   readonly publicId: string;
 }
@@ -40,7 +41,7 @@ export function parseApiKey(key: string): string | null {
   return checksum(body) === key.slice(-CHECKSUM_LENGTH) ? publicId : null;
 }
 
-/** A fast hash is right here: 190 random bits need no slow one, which would be a lever for denial of service. */
+/** A fast hash is enough for 190 random bits. A slow one would make denial of service easier. */
 export function hashApiKey(key: string, pepper: Buffer | KeyObject): Buffer {
   return createHmac('sha256', pepper).update(key).digest();
 }

@@ -129,7 +129,7 @@ const LIST = statement(
   },
 );
 
-/** Newest first, those that no longer work included. */
+/** Newest first, including expired and revoked keys. */
 export async function listApiKeys(db: Queryable, accountId: string): Promise<ApiKeyRecord[]> {
   const rows = await queryRows(db, LIST, [accountId]);
   return rows.map((row) => ({
@@ -183,7 +183,7 @@ const COUNT_BY_PEPPER = statement(
   { pepper_id: number(), live_keys: number() },
 );
 
-/** How many keys that still work were hashed with each pepper. */
+/** Counts the live keys hashed with each pepper. */
 export function countKeysByPepper(db: Queryable): Promise<RowOf<typeof COUNT_BY_PEPPER>[]> {
   return queryRows(db, COUNT_BY_PEPPER);
 }

@@ -9,21 +9,21 @@ export const CELL_ID = /^[0-9a-z]{2}$/;
 const FIND = statement('select id from cell', { id: text() });
 const SET = statement('select set_cell($1) as cell', { cell: text() });
 
-/** Null: a service with one cell, whose keys name none. */
+/** Null: a single-cell service, whose keys contain no cell name. */
 export async function findCell(db: Queryable): Promise<string | null> {
   const [row] = await queryRows(db, FIND, []);
   return row?.id ?? null;
 }
 
-/** Names this database's cell once and for all. Returns the name it has, which may be another. */
+/** Names this database's cell unless it already has a name. Returns the cell's name. */
 export async function setCell(db: Queryable, id: string): Promise<string> {
   const [row] = await queryRows(db, SET, [id]);
   return row?.cell ?? id;
 }
 
 /**
- * Records which peppers this process knows, so that an account moves only to a cell that can verify its keys. A
- * fingerprint says nothing about the secret.
+ * Records which peppers this process knows, so that an account moves only to a cell that can verify its
+ * keys. A fingerprint reveals nothing about the secret.
  */
 export async function reportPeppers(db: Queryable, peppers: Peppers): Promise<void> {
   await db.query('select report_peppers($1::smallint[], $2::bytea[])', [

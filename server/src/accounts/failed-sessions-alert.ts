@@ -19,8 +19,8 @@ const FAILING = statement(
 );
 
 /**
- * Alerts the operator when an account has many failed sessions. A failed session is our fault and free, so the
- * account itself is never refused: it lost streams already (ADR 0044).
+ * Alerts the operator when an account has many failed sessions. A failed session is our fault and free,
+ * so the account is never refused because of it (ADR 0044).
  */
 export class FailedSessionsAlert {
   readonly #input: { threshold: number; log: Log };

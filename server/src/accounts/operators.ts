@@ -5,8 +5,8 @@ import { boolean, queryRows, statement } from '../platform/statement.ts';
 const SET_OPERATOR = statement('select set_operator($1, $2) as found', { found: boolean() });
 
 /**
- * Allows a person to decide about the waitlist, or no longer. Returns false for an unknown address.
- * New operators lose sessions that would outlive an operator's.
+ * Grants or revokes the operator role. Returns false for an unknown address. A new operator is signed
+ * out of sessions longer than an operator's may be.
  */
 export async function setOperator(
   db: Queryable,

@@ -80,7 +80,7 @@ export async function insertPasskey(
   return rowCount === 1 ? 'added' : 'known';
 }
 
-/** False: it was used, or removed, since it was read. */
+/** Returns false if the passkey was used or removed since it was read. */
 export async function markPasskeyUsed(
   db: Queryable,
   passkey: Passkey,

@@ -5,7 +5,7 @@ export interface Pepper {
   readonly secret: Buffer;
 }
 
-/** The first hashes new keys; all verify. */
+/** The first pepper hashes new keys. All of them verify. */
 export type Peppers = readonly [Pepper, ...Pepper[]];
 
 const SECRET_BYTES_MIN = 32;

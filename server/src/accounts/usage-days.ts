@@ -22,8 +22,8 @@ const DAYS = statement(
 );
 
 /**
- * Audio charged by UTC day and model. Brings the daily sums up to the ledger first, from where they
- * stopped.
+ * Returns audio charged by UTC day and model. First updates the daily sums with new ledger
+ * transactions.
  */
 export async function usageByDay(
   db: Queryable,

@@ -25,8 +25,8 @@ export function addAccountsCommand(
   const create = accounts
     .command('create')
     .description('create an account; it begins active and without credit')
-    .requiredOption('--name <name>', 'what people call it', parseText(1, 200))
-    .option('--email <address>', 'whom to write to', parseEmailArgument)
+    .requiredOption('--name <name>', 'a name for the account', parseText(1, 200))
+    .option('--email <address>', 'contact address', parseEmailArgument)
     .action((options: { name: string; email?: string }) =>
       run(async (context) => {
         const id = await createAccount(context.db, options);
@@ -38,7 +38,7 @@ export function addAccountsCommand(
 
   const showCommand = accounts
     .command('show')
-    .description('show one account and what it has left')
+    .description('show one account and its balance')
     .argument('<account>', 'its id', parseUuid)
     .action((id: string) => run((context) => show(context, id)));
   examples(showCommand, ['accounts show 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11']);
@@ -46,7 +46,7 @@ export function addAccountsCommand(
   const list = accounts
     .command('list')
     .description('list accounts, newest first')
-    .option('--limit <count>', 'how many at most', parseCount(1, 10_000), 50)
+    .option('--limit <count>', 'maximum number of rows', parseCount(1, 10_000), 50)
     .action((options: { limit: number }) =>
       run(async ({ db, output }) =>
         output.show((await listAccounts(db, options.limit)).map(present)),
@@ -59,7 +59,9 @@ export function addAccountsCommand(
 
   const concurrency = accounts
     .command('set-concurrency')
-    .description('how many sessions it may have at once; live ones above a lowered limit go on')
+    .description(
+      'set how many sessions it may have at once; live sessions above a lowered limit continue',
+    )
     .argument('<account>', 'its id', parseUuid)
     .argument('<limit>', 'from 1 to 10000', parseCount(1, 10_000))
     .action((id: string, limit: number) =>
@@ -78,9 +80,8 @@ function addStatus(
   verb: { name: string; status: Account['status'] },
 ): void {
   const about = {
-    active: 'let a suspended account use the service again',
-    suspended:
-      'refuse it new sessions and those it has reserved; streams that run end within a minute',
+    active: 'resume a suspended account',
+    suspended: 'refuse its new and reserved sessions; open streams end within a minute',
   };
   const command = accounts
     .command(verb.name)
@@ -103,9 +104,7 @@ async function show({ db, output }: AdminContext, id: string): Promise<void> {
 }
 
 export function unknownAccount(id: string): Problem {
-  return new Problem(
-    `There is no account ${id}. \`svc-admin accounts list\` shows those there are.`,
-  );
+  return new Problem(`There is no account ${id}. See \`svc-admin accounts list\`.`);
 }
 
 function present(account: Account): Row {

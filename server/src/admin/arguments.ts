@@ -5,14 +5,12 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}Z)?$/;
 const DURATION = /^(\d+)(ms|s|m|h)$/;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-/** A thousand years of audio: more is a slip of the finger. */
+/** A thousand years of audio. More is a typing error. */
 const CREDIT_MS_MAX = 1_000 * 365 * 24 * 3_600_000;
 
 export function parseUuid(text: string): string {
   if (UUID.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError(
-    'It must be a UUID. `svc-admin accounts list` shows those of accounts.',
-  );
+  throw new InvalidArgumentError('It must be a UUID. `svc-admin accounts list` shows account ids.');
 }
 
 /** Parses a reason that the ledger accepts. */
@@ -55,5 +53,5 @@ export function parseExpiry(text: string): Date {
     throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z.');
   }
   if (date.getTime() > Date.now()) return date;
-  throw new InvalidArgumentError('It is over already: the key would never work.');
+  throw new InvalidArgumentError('It is in the past, so the key would never work.');
 }

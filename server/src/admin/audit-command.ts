@@ -9,7 +9,7 @@ export function addAuditCommand(program: Command, run: RunCommand): void {
   const command = program
     .command('audit')
     .description('check every invariant of the ledger; exit status 1 when one does not hold')
-    .option('--safety', 'leave out what holds only while a sweeper runs')
+    .option('--safety', 'skip invariants that hold only while a sweeper runs')
     .option('--metrics-file <file>', "write the result for node_exporter's textfile collector")
     .action((options: { safety?: true; metricsFile?: string }) =>
       run(async ({ db, output }) => {

@@ -11,7 +11,7 @@ export function addAuditLogCommand(program: Command, run: RunCommand): void {
       'who changed what: sign-ins, keys, members, credit, limits, commands; newest first',
     )
     .option('--account <id>', 'only this account', parseUuid)
-    .option('--limit <count>', 'how many at most', parseCount(1, 100_000), 50)
+    .option('--limit <count>', 'maximum number of entries', parseCount(1, 100_000), 50)
     .action((options: { account?: string; limit: number }) =>
       run(async ({ db, output }) => {
         const { account, limit } = options;

@@ -15,7 +15,10 @@ interface CreateOptions {
   readonly server: readonly string[];
 }
 
-/** Moved keys go to the cell they moved to. Keys from before cells had names stay, whatever they begin with. */
+/**
+ * Keys of moved accounts are routed to their new cell. Keys from before cells had names stay here,
+ * whatever their prefix.
+ */
 const EXCEPTIONS = statement(
   `select k.id as key_id, case when a.move_state = 'moved' then a.move_cell else c.id end as cell
     from api_keys k join accounts a on a.id = k.account_id cross join cell c
@@ -40,7 +43,9 @@ export function addCellsCommand(program: Command, run: RunCommand): void {
 
   const exceptions = cells
     .command('exceptions')
-    .description("lines for the edge's keys.map: keys whose id does not begin with their cell")
+    .description(
+      "print lines for the edge's keys.map: keys whose id does not begin with their cell",
+    )
     .action(() => run(showExceptions, 'svc_auditor'));
   examples(exceptions, ['cells exceptions > /etc/svc-edge/keys.map', 'cells exceptions --json']);
 }

@@ -67,7 +67,7 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
     .command('history')
     .description('the transactions of an account, newest first')
     .argument('<account>', 'its id', parseUuid)
-    .option('--limit <count>', 'how many at most', parseCount(1, 10_000), 50)
+    .option('--limit <count>', 'maximum number of transactions', parseCount(1, 10_000), 50)
     .action((accountId: string, options: { limit: number }) =>
       run(async ({ db, output }) => {
         if ((await findAccount(db, accountId)) === null) throw unknownAccount(accountId);

@@ -6,7 +6,7 @@ import { examples } from './examples.ts';
 import { createOutput } from './output.ts';
 import { EXIT, Problem } from './problem.ts';
 
-/** Long enough for two heartbeats of a node far away. */
+/** Long enough for two heartbeats of a distant node. */
 const ANSWER_WITHIN_MS = 3_000;
 
 /** Queries the engine nodes directly, because no database lists them. */

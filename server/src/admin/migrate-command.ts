@@ -3,7 +3,7 @@ import { migrate } from '../platform/migrate.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 
-/** The only command that needs the owner of the schema: the others take the operator's role. */
+/** The only command that needs the owner of the schema. The others use the operator's role. */
 export function addMigrateCommand(program: Command, run: RunCommand): void {
   const command = program
     .command('migrate')

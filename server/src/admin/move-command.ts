@@ -28,9 +28,9 @@ export function addMoveCommand(
       'move an account to another cell, whose database is TARGET_DATABASE_URL; run it again after an interruption',
     )
     .argument('<account>', 'its id', parseUuid)
-    .option('--to <cell>', 'the cell it goes to', parseCell)
-    .option('--wait <time>', 'how long open sessions may go on', parseDuration, 60_000)
-    .option('--cancel', 'give the account back to its cell, if it has not left yet')
+    .option('--to <cell>', 'the target cell', parseCell)
+    .option('--wait <time>', 'how long to wait for open sessions', parseDuration, 60_000)
+    .option('--cancel', 'cancel a move that has not switched yet')
     .action((accountId: string, options: MoveOptions) =>
       run(
         (context) =>
@@ -54,7 +54,7 @@ export function parseCell(text: string): string {
 
 async function cancel({ db, output }: AdminContext, accountId: string): Promise<void> {
   if (!(await cancelMove(db, accountId))) {
-    throw new Problem('The account is not on the move, or has left this cell already.');
+    throw new Problem('The account is not being moved, or has already left this cell.');
   }
   output.show({ account_id: accountId, state: 'cancelled' });
 }
@@ -90,7 +90,7 @@ async function moveTo(
     const from = await findCell(db);
     output.show({ account_id: accountId, from, to: options.to, took_ms: tookMs });
     output.say(
-      "Its keys go on working. Its people sign in to the console at the new cell's address.",
+      "Its keys keep working. Its members sign in to the console at the new cell's address.",
     );
   } catch (error) {
     if (error instanceof MoveRefused) throw new Problem(error.message);

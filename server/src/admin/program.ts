@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { createPool, isDatabaseAway, type Pool } from '../platform/db.ts';
+import { createPool, isDatabaseUnavailable, type Pool } from '../platform/db.ts';
 import { queryRows, statement, text } from '../platform/statement.ts';
 import { escapeControls } from '../platform/escape-controls.ts';
 import { addCellsCommand } from './cells-command.ts';
@@ -19,7 +19,7 @@ import { addNodesCommand, addSessionsCommand } from './sessions-command.ts';
 import { readSettings } from './settings.ts';
 import { addOperatorsCommand, addWaitlistCommand } from './waitlist-command.ts';
 
-/** Only the audit of a large ledger takes long. */
+/** Only the audit of a large ledger takes this long. */
 const STATEMENT_TIMEOUT_MS = 30 * 60_000;
 
 interface GlobalOptions {
@@ -47,7 +47,7 @@ export async function runAdmin(
     });
     try {
       const { databaseUrl, peppers } = settings;
-      // These bring the log itself, so they are not logged.
+      // These create the audit log itself, so they are not logged.
       const actor = ['migrate', 'cells create'].includes(commandName)
         ? ''
         : await logCommand(db, commandName);
@@ -74,7 +74,7 @@ const LOG_COMMAND = statement('select session_user as login from log_command($1)
   login: text(),
 });
 
-/** Records the command in the audit log and returns the database login, which is who did it. */
+/** Records the command in the audit log and returns the database login as the actor. */
 async function logCommand(db: Pool, name: string): Promise<string> {
   const [row] = await queryRows(db, LOG_COMMAND, [name]);
   return row?.login ?? '';
@@ -89,26 +89,24 @@ function nameOf(command: Command): string {
 
 function build(program: Command, run: RunCommand, environment: AdminEnvironment): void {
   program
-    .description(
-      'The operator of the service: accounts, credit, keys, sessions, nodes, audit, migrations.',
-    )
+    .description('Operate the service: accounts, credit, keys, sessions, nodes, audit, migrations.')
     .option('--json', 'one JSON document for scripts, in place of a table')
     .configureOutput({
       writeOut: environment.out,
-      // Messages repeat what was typed or pasted.
+      // Messages repeat the arguments, which may contain control characters.
       writeErr: (text) => environment.err(escapeControls(text)),
     })
-    .showHelpAfterError('(add --help for how it is used)')
+    .showHelpAfterError('(add --help for usage)')
     .exitOverride();
   program.addHelpText(
     'after',
     `
 Settings:
-  DATABASE_URL    the database of the service; without it, that of a running \`npm run dev\`
-  API_KEY_PEPPER  the same as in the service; needed to make keys
+  DATABASE_URL    the database of the service; default: that of a running \`npm run dev\`
+  API_KEY_PEPPER  the same as in the service; needed to create keys
   TARGET_DATABASE_URL  the database of the other cell, for accounts move
 
-Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 database away.`,
+Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 database unreachable.`,
   );
   examples(program, [
     'accounts create --name "Nairobi Radio"',
@@ -137,7 +135,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
 function inherit(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
-    child.showHelpAfterError('(add --help for how it is used)');
+    child.showHelpAfterError('(add --help for usage)');
     inherit(child);
   }
 }
@@ -148,11 +146,11 @@ function explain(error: unknown, environment: AdminEnvironment): number {
     environment.err(`${error.message}\n`);
     return error.exitCode;
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     environment.err('The database cannot be reached. Check DATABASE_URL, or try again later.\n');
     return EXIT.away;
   }
-  const message = error instanceof Error ? error.message : 'An unknown fault.';
+  const message = error instanceof Error ? error.message : 'Unknown error.';
   environment.err(
     `${message}\nIf the schema is older than this command, run \`svc-admin migrate\` first; if a role is refused,\n` +
       'grant svc_operator to the user of DATABASE_URL.\n',

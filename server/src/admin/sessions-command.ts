@@ -9,14 +9,16 @@ import { examples } from './examples.ts';
 import { Problem } from './problem.ts';
 
 export function addSessionsCommand(program: Command, run: RunCommand): void {
-  const sessions = program.command('sessions').description('look at sessions');
+  const sessions = program.command('sessions').description('show sessions');
   examples(sessions, ['sessions list', 'sessions show 3d0e7f64-7c6f-4a43-9b3c-0a8f3d1f7c21']);
 
   const list = sessions
     .command('list')
-    .description('those of an account, newest first; without one, all that are live now')
+    .description(
+      'list the sessions of an account, newest first; without --account, all live sessions',
+    )
     .option('--account <id>', 'only this account', parseUuid)
-    .option('--limit <count>', 'how many at most', parseCount(1, 10_000), 50)
+    .option('--limit <count>', 'maximum number of sessions', parseCount(1, 10_000), 50)
     .action((options: { account?: string; limit: number }) =>
       run(async ({ db, output }) => {
         const { account: accountId, limit } = options;
@@ -32,7 +34,7 @@ export function addSessionsCommand(program: Command, run: RunCommand): void {
 
   const show = sessions
     .command('show')
-    .description('one session, by its id alone')
+    .description('show one session')
     .argument('<session>', 'its id', parseUuid)
     .action((id: string) =>
       run(async ({ db, output }) => {
@@ -47,7 +49,7 @@ export function addSessionsCommand(program: Command, run: RunCommand): void {
 export function addNodesCommand(program: Command, run: RunCommand): void {
   const nodes = program
     .command('nodes')
-    .description('streaming nodes, their load and whether their lease holds')
+    .description('list streaming nodes with their load and lease')
     .action(() => run(async ({ db, output }) => output.show(await listNodes(db))));
   examples(nodes, ['nodes', 'nodes --json']);
 }

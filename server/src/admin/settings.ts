@@ -16,8 +16,8 @@ export interface AdminSettings {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * From the environment; without one, the database that `npm run dev` keeps in `devFolder` and runs
- * at this moment.
+ * Reads the environment. Without DATABASE_URL, uses the database of a running `npm run dev` in
+ * `devFolder`.
  */
 export function readSettings(environment: Environment, devFolder: string): AdminSettings {
   const env = withSecretFiles(environment);
@@ -67,7 +67,7 @@ function readPeppers(text: string | undefined): Peppers | null {
   );
 }
 
-/** The fourth line of PostgreSQL's own note about itself. */
+/** The port is on the fourth line of postmaster.pid. */
 function devPort(devFolder: string): number | null {
   const file = join(devFolder, 'postgres/postmaster.pid');
   if (!existsSync(file)) return null;

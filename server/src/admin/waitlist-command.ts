@@ -10,18 +10,20 @@ import { Problem } from './problem.ts';
 const ENTRY = '5b2d9d0e-90f4-4b6a-8d35-6f1f5a3a7e42';
 
 export function addWaitlistCommand(program: Command, run: RunCommand): void {
-  const waitlist = program.command('waitlist').description('who waits, and letting them in');
+  const waitlist = program
+    .command('waitlist')
+    .description('list and approve people on the waitlist');
   examples(waitlist, ['waitlist list', `waitlist approve ${ENTRY} --grant 1h`]);
 
   const list = waitlist
     .command('list')
-    .description('who waits, longest first')
+    .description('list the waitlist, oldest first')
     .addOption(
       new Option('--status <status>', 'which ones')
         .choices(['waiting', 'approved', 'declined'])
         .default('waiting'),
     )
-    .option('--limit <count>', 'how many at most', parseCount(1, 10_000), 50)
+    .option('--limit <count>', 'maximum number of entries', parseCount(1, 10_000), 50)
     .action((options: { status: WaitlistEntry['status']; limit: number }) =>
       run(async ({ db, output }) => {
         const entries = await listWaitlist(db, options);
@@ -42,7 +44,9 @@ export function addWaitlistCommand(program: Command, run: RunCommand): void {
 
   const approve = waitlist
     .command('approve')
-    .description('make an account for them; asked again, it is the same account and the same grant')
+    .description(
+      'create their account; repeating it returns the same account and grants credit once',
+    )
     .argument('<entry>', 'the id that `waitlist list` shows', parseUuid)
     .option('--grant <amount>', 'first credit: 90s, 30m, 2h', parseDuration)
     .action((id: string, options: { grant?: number }) =>
@@ -58,7 +62,7 @@ async function approveEntry(
 ): Promise<void> {
   const accountId = await approveWaitlist(db, { id, actor });
   if (accountId === null) {
-    throw new Problem(`Nobody waits under ${id}. \`svc-admin waitlist list\` shows who does.`);
+    throw new Problem(`There is no waitlist entry ${id}. See \`svc-admin waitlist list\`.`);
   }
   if (grantMs !== null) {
     const reason = 'first credit after the waitlist';
@@ -71,17 +75,17 @@ async function approveEntry(
 export function addOperatorsCommand(program: Command, run: RunCommand): void {
   const operators = program
     .command('operators')
-    .description('who may decide about the waitlist in the console');
+    .description('manage who may approve the waitlist in the console');
   examples(operators, ['operators add amina@service.example']);
   for (const verb of ['add', 'remove'] as const) {
     const command = operators
       .command(verb)
-      .description(verb === 'add' ? 'let a console user decide' : 'no longer')
+      .description(verb === 'add' ? 'make a console user an operator' : 'no longer')
       .argument('<email>', 'the address they sign in with', parseEmailArgument)
       .action((email: string) =>
         run(async ({ db, output }) => {
           if (!(await setOperator(db, { email, isOperator: verb === 'add' }))) {
-            throw new Problem(`Nobody signs in to the console as ${email}.`);
+            throw new Problem(`No console user has the address ${email}.`);
           }
           output.show({ email, is_operator: verb === 'add' });
         }),

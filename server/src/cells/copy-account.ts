@@ -11,7 +11,7 @@ const EXPORT = statement('select part, content::text as content from export_acco
   content: text(),
 });
 type ExportedRow = RowOf<typeof EXPORT>;
-/** Of a cursor for `EXPORT`. */
+/** Reads the cursor of `EXPORT`. */
 const FETCH = { text: `fetch ${BATCH_ROWS} from exported`, columns: EXPORT.columns };
 
 /**
@@ -56,7 +56,7 @@ export async function copyAccount(input: {
   });
 }
 
-/** In the order in which the parts come: a session before its transactions. */
+/** In export order: a session comes before its transactions. */
 function groupByPart(rows: readonly ExportedRow[]): Map<string, string[]> {
   const parts = new Map<string, string[]>();
   for (const { part, content } of rows) {
@@ -73,7 +73,7 @@ const DIGEST = statement('select part, counted, digest from digest_account($1)',
   digest: text(),
 });
 
-/** The parts that are not the same in both cells. */
+/** Returns the parts that differ between the cells. */
 export async function compareCopies(
   source: Queryable,
   target: Queryable,

@@ -20,7 +20,7 @@ export async function addToEdge(
   const cells = known.split('\n').filter((line) => /^[0-9a-z]{2} /.test(line));
   const at = cells.findIndex((line) => line.startsWith(`${cell} `));
   if (at >= 0) return at + 1;
-  // The first cell is where keys without a cell's name live, and where new people sign up.
+  // The first cell gets keys without a cell name, and sign-ups.
   const first = cells.length === 0 ? `default ${cell}\nsignup ${cell}\n` : '';
   await writeFile(map, `${first}${cell} ${cell}\n`, { flag: 'a' });
   return cells.length + 1;

@@ -5,7 +5,7 @@ import { nextStep, type MoveStep, type Residence } from './move-steps.ts';
 const ABSENT: Residence = { state: 'absent', moveId: null, otherCell: null };
 const HERE: Residence = { state: null, moveId: null, otherCell: null };
 
-/** Two cells as the SQL functions change them. Each step commits in one of them, or is lost. */
+/** Models how the SQL functions change two cells. Each step commits in one of them, or is lost. */
 class Cells {
   source: Residence = HERE;
   target: Residence = ABSENT;
@@ -38,7 +38,7 @@ class Cells {
     }
   }
 
-  /** `cancel_move`: possible until the source has given the account up. */
+  /** `cancel_move`: possible until the source has released the account. */
   cancel(): void {
     if (this.source.state === 'moving' || this.source.state === 'sealed') this.source = HERE;
   }
@@ -50,7 +50,7 @@ class Cells {
 
 const EVENTS = fc.array(fc.constantFrom('step', 'lost step', 'cancel'), { maxLength: 40 });
 
-test('whatever dies or is cancelled, at most one cell serves the account', () => {
+test('at most one cell serves the account, whichever step is killed or cancelled', () => {
   fc.assert(
     fc.property(EVENTS, (events) => {
       const cells = new Cells();
@@ -65,7 +65,7 @@ test('whatever dies or is cancelled, at most one cell serves the account', () =>
   );
 });
 
-test('from wherever it stopped, five more steps finish the move', () => {
+test('an interrupted move finishes within five more steps', () => {
   fc.assert(
     fc.property(EVENTS, (events) => {
       const cells = new Cells();

@@ -1,6 +1,6 @@
 /** The state of a moving account in one cell's database. */
 export interface Residence {
-  /** Null: the account lives here. `absent`: it was never here. */
+  /** Null: the account is served here. `absent`: it was never here. */
   readonly state: 'absent' | 'moving' | 'sealed' | 'moved' | 'arriving' | null;
   readonly moveId: string | null;
   /** The other cell of the last move. */
@@ -11,7 +11,7 @@ export interface Residence {
  * - `freeze`: no new sessions in the source.
  * - `drain`: wait until the last session is settled, then seal the account.
  * - `copy`: write everything into the target, closed.
- * - `switch`: compare and audit both copies, then give the account up in the source.
+ * - `switch`: compare and audit both copies, then release the account in the source.
  * - `open`: let the target serve it.
  */
 export type MoveStep = 'freeze' | 'drain' | 'copy' | 'switch' | 'open' | 'done';
@@ -21,8 +21,8 @@ export type NextStep =
   | { readonly refuse: 'unknown' | 'elsewhere' | 'other-move' | 'in-both' };
 
 /**
- * Says what is left to do, from what both databases say now. A mover that died left nothing else behind, so this is
- * all that resuming takes.
+ * Returns the next step from the state of both databases. Nothing else is kept, so an interrupted move
+ * resumes the same way.
  */
 export function nextStep(input: {
   source: Residence;

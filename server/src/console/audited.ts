@@ -3,7 +3,7 @@ import { withAuditContext } from '../accounts/audit-log.ts';
 import type { Pool, Queryable } from '../platform/db.ts';
 import { networkOf } from '../platform/network.ts';
 
-/** Runs changes in one transaction; their audit entries name this request and its person. */
+/** Runs changes in one transaction whose audit entries name this request and its user. */
 export function audited<T>(
   pool: Pool,
   request: FastifyRequest,

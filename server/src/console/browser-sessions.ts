@@ -3,7 +3,7 @@ import type { Queryable } from '../platform/db.ts';
 import { boolean, nullable, queryRows, statement, text } from '../platform/statement.ts';
 import { hashToken, newToken } from './tokens.ts';
 
-/** The person behind a request, read from the database every time: removing a member works at once. */
+/** The person behind a request. Read from the database every time, so removing a member takes effect at once. */
 export interface SignedIn {
   readonly userId: string;
   readonly email: string;

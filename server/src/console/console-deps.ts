@@ -13,7 +13,7 @@ export interface ConsoleDeps {
   readonly signInDb: Pool;
   readonly mailer: Mailer | null;
   readonly outbox: Outbox | null;
-  /** Key the hashes of codes and addresses. The first is current; codes of the others still work. */
+  /** Keys for the hashes of codes and addresses. The first one is current; codes hashed with the others still work. */
   readonly secrets: readonly Buffer[];
   readonly publicUrl: string;
   /** Rate limit on requests of signed-in people, per person. */

@@ -1,7 +1,7 @@
 import { CONSOLE_ERRORS, type ConsoleErrorCode } from '@svc-asr/protocol/console.ts';
 import type { ErrorBody } from '@svc-asr/protocol';
 
-/** A refusal that only the console knows. */
+/** An error response specific to the console. */
 export class ConsoleError extends Error {
   readonly code: ConsoleErrorCode;
 

@@ -1,8 +1,8 @@
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
 
 /**
- * `__Host-` makes the browser itself refuse the cookie unless it is Secure, for this host alone and for all paths:
- * no neighbouring subdomain can plant one.
+ * `__Host-` makes the browser itself refuse the cookie unless it is Secure, for this host alone and for
+ * all paths. A neighbouring subdomain can't plant one.
  */
 const SESSION = '__Host-svc_console';
 const CHALLENGE = '__Host-svc_passkey';
@@ -20,7 +20,7 @@ export function readSessionToken(header: string | undefined): string | null {
   return readCookie(SESSION, header);
 }
 
-/** The challenge that this browser is asked to have signed. */
+/** The passkey challenge issued to this browser. */
 export function challengeCookie(challenge: string): string {
   const seconds = CONSOLE_LIMITS.passkeyChallengeLifetimeMs / 1_000;
   return `${CHALLENGE}=${challenge}; ${FLAGS}; SameSite=Strict; Max-Age=${seconds}`;

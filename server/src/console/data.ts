@@ -37,7 +37,7 @@ const SESSIONS = statement(
 );
 const ERASE = statement('select erase_account($1) as erased', { erased: boolean() });
 
-/** All that is kept about an account, for its people to take away; and its erasure. */
+/** Exports all data of an account, and erases it. */
 export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/data', async (request, reply) => {
     const { accountId, userId } = memberOf(request);
@@ -50,7 +50,7 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     ]);
     void reply.header('content-disposition', 'attachment; filename="svc-asr-data.json"');
     return {
-      note: 'Everything kept about this account. No audio and no transcript is ever stored.',
+      note: 'All data stored about this account. Audio and transcripts are never stored.',
       account,
       members,
       your_passkeys: passkeys.map(({ name, createdAt, lastUsedAt }) => ({

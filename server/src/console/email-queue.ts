@@ -10,7 +10,7 @@ const EVERY_MS = 2_000;
 
 const DUE_COLUMNS = { id: text(), email: text(), language: text<ConsoleLanguage>() };
 
-/** Emails that the database owes people: taking a batch postpones each row, sending one settles it. */
+/** The queue of unsent emails. Taking a batch postpones each row; sending an email completes it. */
 interface Queue {
   readonly take: Statement<typeof DUE_COLUMNS>;
   readonly settle: string;
@@ -18,8 +18,8 @@ interface Queue {
 }
 
 /**
- * Two processes never send the same email, because taking a row postpones its next attempt. A
- * refused address is tried ever more rarely, up to once a day.
+ * Two processes never send the same email, because taking a row postpones its next attempt. A refused
+ * address is retried with backoff, down to once a day.
  */
 const QUEUES: readonly Queue[] = [
   {

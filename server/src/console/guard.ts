@@ -29,7 +29,7 @@ export function refuseOtherSites({ publicUrl }: ConsoleDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
     const { origin, 'sec-fetch-site': site } = request.headers;
-    // Never compared with the request's own Host header, which an attacker's name can fill.
+    // Never compared with the request's Host header, which an attacker can set.
     if (origin !== ownOrigin || (site !== undefined && site !== 'same-origin')) {
       throw new ConsoleError('cross_site_request');
     }
@@ -41,8 +41,8 @@ const KNOWN_TOKENS_MAX = 10_000;
 const UNSEEN_SESSIONS = { perMinute: 120, burst: 120 };
 
 /**
- * Finds the session of a request. Invented cookies are limited by network, before the database is
- * asked. A session that was valid a moment ago passes, whatever its neighbours send.
+ * Finds the session of a request. Unknown cookies are rate limited by network before the database
+ * query. A session that was valid a moment ago always passes.
  */
 export function requireSignedIn({ db, requests, service }: ConsoleDeps) {
   const unseen = createRateLimiter(UNSEEN_SESSIONS, service.clock);

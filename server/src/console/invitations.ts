@@ -14,7 +14,7 @@ import { ConsoleError } from './console-error.ts';
 import { signedInOf } from './guard.ts';
 import { idParam, type IdParam } from './id-param.ts';
 
-/** The accounts of one person: joining by invitation, and moving between them. */
+/** Routes for one person's accounts: accept invitations and switch between accounts. */
 export function invitationRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/invitations', async (request): Promise<InvitationList> => {
     const received = await listReceivedInvitations(deps.db, signedInOf(request).userId);

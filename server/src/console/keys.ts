@@ -23,7 +23,7 @@ import { keyIdParam, type IdParam } from './id-param.ts';
 const DAY_MS = 86_400_000;
 type KeyRules = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>;
 
-/** An account's keys. The secret is in one answer, once, and nowhere else. */
+/** Routes for an account's keys. The secret is in the creation response only. */
 export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/keys', async (request): Promise<KeyList> => {
     const keys = await listApiKeys(deps.db, memberOf(request).accountId);
@@ -97,7 +97,7 @@ async function findKey(deps: ConsoleDeps, accountId: string, id: string): Promis
   return key;
 }
 
-/** A key that lived for 90 days is followed by one that lives for 90 days from now. */
+/** The replacement of a 90-day key expires 90 days from now. */
 function renewedExpiry(key: ApiKeyRecord): Date | null {
   if (key.expiresAt === null) return null;
   return new Date(Date.now() + (key.expiresAt.getTime() - key.createdAt.getTime()));

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000;
 export function createSmtpMailer(options: { url: string; from: string }): Mailer {
   const transport = createTransport({
     url: options.url,
-    // STARTTLS is not optional beyond this machine: the emails contain sign-in codes.
+    // STARTTLS is required beyond this machine, because emails contain sign-in codes.
     requireTLS: !isLocalUrl(options.url),
     pool: true,
     maxConnections: 2,

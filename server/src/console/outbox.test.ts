@@ -18,7 +18,7 @@ test('an email is not handed to the mail server while the response is written', 
   expect(sent).toEqual([EMAIL]);
 });
 
-test('emails wait at the same time, not one after the other', async () => {
+test('delays of several emails overlap', async () => {
   const sent: Email[] = [];
   const outbox = new Outbox(
     { send: async (email) => void sent.push(email), close: () => {} },
@@ -28,11 +28,11 @@ test('emails wait at the same time, not one after the other', async () => {
   for (let at = 0; at < 100; at += 1) outbox.enqueue(EMAIL);
   await outbox.idle();
   expect(sent).toHaveLength(100);
-  // One after the other they would take at least 5 s.
+  // Sequentially they would take at least 5 s.
   expect(performance.now() - began).toBeLessThan(4_000);
 });
 
-test('an email that finds the queue full is reported as lost', async () => {
+test('reports an email as lost when the queue is full', async () => {
   const lost: unknown[] = [];
   const delivered = Promise.withResolvers<void>();
   const outbox = new Outbox({ send: () => delivered.promise, close: () => {} }, (error) =>

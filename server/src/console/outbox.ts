@@ -11,9 +11,9 @@ const DELAY_MS_MIN = 50;
 const DELAY_MS_MAX = 300;
 
 /**
- * Sends emails in the background, a random moment later: the response time must not tell whether an
- * address is known, and neither must the work that follows a response. The queue is in memory only,
- * because a sign-in code is useless after ten minutes.
+ * Sends emails in the background after a random delay, so that neither the response time nor the load
+ * after it reveals whether an address is known. The queue is in memory only, because a sign-in code is
+ * useless after ten minutes.
  */
 export class Outbox {
   readonly #mailer: Mailer;

@@ -26,7 +26,7 @@ export async function issueCode(
   input: { secrets: readonly Buffer[]; userId: string | null; email: string; source: string },
 ): Promise<IssuedCode | null> {
   const [secret] = input.secrets;
-  if (secret === undefined) throw new Error('There is no secret to hash codes with.');
+  if (secret === undefined) throw new Error('No secret is configured for hashing codes.');
   const challenge = randomUUID();
   const code = String(randomInt(10 ** CONSOLE_LIMITS.codeDigits)).padStart(
     CONSOLE_LIMITS.codeDigits,
@@ -43,7 +43,7 @@ export async function issueCode(
   return row?.created === true ? { challenge, code } : null;
 }
 
-/** The user's id, once. */
+/** Returns the user's id the first time, else null. */
 export async function spendCode(
   db: Queryable,
   input: { secrets: readonly Buffer[] } & IssuedCode,

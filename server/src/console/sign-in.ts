@@ -15,7 +15,10 @@ import { issueCode, spendCode } from './sign-in-codes.ts';
 
 const CODES_RETRY_AFTER_SECONDS = 3_600;
 
-/** An address, a code by mail, a cookie. The answers are the same whether the address is known or not. */
+/**
+ * Sign-in with an emailed code, which sets a session cookie. Responses are the same for known and
+ * unknown addresses.
+ */
 export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   const onRequest = limitForms(deps);
   app.post<{ Body: RequestCode }>(

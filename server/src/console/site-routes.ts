@@ -34,7 +34,7 @@ export function siteRoutes(
   }
 }
 
-/** Scripts and styles are files of ours; nothing inline, nothing from elsewhere, no frame around us. */
+/** Only our own script and style files: nothing inline, no other hosts, no framing. */
 function contentSecurityPolicy(streamOrigins: string): string {
   return [
     "default-src 'none'",

@@ -6,7 +6,7 @@ import { extname, join, relative, sep } from 'node:path';
 export interface SiteFile {
   readonly type: string;
   readonly body: SharedBody;
-  /** Its name changes with its content, so a browser may keep it for ever. */
+  /** The file name contains a content hash, so browsers may cache it forever. */
   readonly immutable: boolean;
 }
 

@@ -1,10 +1,10 @@
 import type * as WebAuthn from '@simplewebauthn/server';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
-import { isDatabaseAway } from '../platform/db.ts';
+import { isDatabaseUnavailable } from '../platform/db.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 
-/** Twenty-odd packages that most processes never need: they are loaded when the first passkey is. */
+/** Loads about twenty packages on first use, because most processes never need them. */
 export function webauthn(): Promise<typeof WebAuthn> {
   return import('@simplewebauthn/server');
 }
@@ -34,13 +34,13 @@ export function userHandleOf(userId: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(userId.replaceAll('-', ''), 'hex'));
 }
 
-/** The library throws for every way in which an answer can be wrong; to the caller they are one. */
+/** The library throws a different error for each kind of invalid response. Callers see one. */
 export async function refuseUnless<T extends { verified: boolean }>(
   verification: Promise<T>,
 ): Promise<T> {
   const result = await verification.catch((error: unknown) => {
-    // Challenges are spent while an answer is checked: that the database is away says nothing about the passkey.
-    if (isDatabaseAway(error)) throw error;
+    // Verification queries the database. An unavailable database doesn't mean an invalid passkey.
+    if (isDatabaseUnavailable(error)) throw error;
     return null;
   });
   if (result === null || !result.verified) throw new ConsoleError('passkey_refused');

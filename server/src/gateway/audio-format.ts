@@ -70,7 +70,7 @@ function looksInterleaved(samples: Int16Array): boolean {
   return toNextButOne < OTHER_CHANNELS_RATIO * (even + odd);
 }
 
-/** Pitch is looked for at 4 kHz, which keeps every voice and costs little. */
+/** Pitch is detected at 4 kHz, which keeps every voice and is cheap. */
 const DECIMATION = 4;
 const FRAME_SAMPLES = 800;
 const LAG_MIN = 12;

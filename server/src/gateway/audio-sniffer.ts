@@ -28,7 +28,7 @@ const CONTAINERS = [
   { magic: [0x1a, 0x45, 0xdf, 0xa3], hint: 'This looks like WebM. Decode it to 16 kHz PCM first.' },
 ] as const;
 
-/** The next state, or the hint that ends the watch; null once a second has passed without one. */
+/** Returns the next state, or the hint that ends the check. Null after one second without a hint. */
 export function examine(suspicion: Suspicion, pcm: Uint8Array): Suspicion | string | null {
   const part = pcm.subarray(0, FIRST_SECOND_BYTES - suspicion.seenBytes);
   const head =

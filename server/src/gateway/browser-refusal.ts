@@ -16,7 +16,7 @@ export function browserCloseCode(
   const isBrowser = request.headers.origin !== undefined;
   const offersBoth =
     offered.includes(SUBPROTOCOL) && offered.some((value) => value.startsWith(CREDENTIAL_PREFIX));
-  // This request is no valid handshake, so it cannot be accepted.
+  // Not a valid handshake, so it can't be accepted.
   if (error.code === 'malformed_request' || !isBrowser || !offersBoth) return null;
   return REFUSAL_CLOSE_CODES[error.status] ?? null;
 }

@@ -27,7 +27,7 @@ import {
 import {
   onAudio,
   onClientClose,
-  onClientGone,
+  onConnectionLost,
   onDrain,
   onDrainDeadline,
   onEngineEvent,
@@ -40,16 +40,16 @@ import {
 export interface ConnectionLimits extends StreamLimits {
   readonly pingIntervalMs: number;
   readonly connectionLostMs: number;
-  /** How much may wait for a client to read it, and how long none of it may be read. */
+  /** How much unread output a client may have, and for how long it may read nothing. */
   readonly unreadBytes: number;
   readonly unreadMs: number;
-  /** On a nearly full node, streams that sent no audio for this long may have to give way. */
+  /** On a nearly full node, streams without audio for this long may be reclaimed. */
   readonly reclaimIdleMs: number;
 }
 
 export interface ConnectionInput {
   readonly socket: StreamSocket;
-  /** The connection underneath: it counts bytes, which are the sign of life. */
+  /** The underlying connection. Its byte counts show whether the client is alive. */
   readonly wire: Socket;
   readonly session: StreamSession;
   readonly accountId: string;
@@ -59,9 +59,9 @@ export interface ConnectionInput {
   readonly metrics: StreamMetrics;
   /** Null: traces are off. */
   readonly trace: StreamTrace | null;
-  /** Resolves once the ledger has it. */
+  /** Resolves when the ledger has confirmed it. */
   readonly settle: (outcome: { status: Ending['status']; samples: number }) => Promise<void>;
-  /** Called with the cause before a stream ends through a fault of the engine. */
+  /** Called with the cause before an engine failure ends the stream. */
   readonly onFault: (fault: { readonly reason: string; readonly err?: unknown }) => void;
   readonly onEnd: (connection: Connection, ending: Ending) => void;
 }
@@ -69,7 +69,7 @@ export interface ConnectionInput {
 /** The close frame is sent after at most this long. The settlement continues in the background. */
 export const SETTLE_BEFORE_CLOSE_MS = 1_000;
 
-/** Connects a socket, the protocol rules and an engine stream. It only decides when to read and when to stop. */
+/** Connects a socket, the protocol rules and an engine stream. Decides only when to read and when to stop. */
 export class Connection {
   readonly #input: ConnectionInput;
   readonly #opening = new AbortController();
@@ -85,7 +85,7 @@ export class Connection {
   #unreadBytes = 0;
   #readAtMs: number;
   #readyAtMs = 0;
-  /** When each final was asked for that the engine has not answered yet. */
+  /** Request times of finals that the engine has not sent yet. */
   #flushedAtMs: number[] = [];
   #hasDelta = false;
   #isOver = false;
@@ -136,7 +136,7 @@ export class Connection {
     }
     socket.on('error', (error) => this.#onSocketError(error));
     socket.on('peer-close', () => this.#take(onClientClose(this.#state, this.#now())));
-    socket.on('close', () => this.#take(onClientGone(this.#state)));
+    socket.on('close', () => this.#take(onConnectionLost(this.#state)));
     if (!engine.health().ready) this.#take(onWaiting(this.#state, 'loading'));
     this.#openEngine();
   }
@@ -152,7 +152,7 @@ export class Connection {
     this.#watchWire(nowMs, reading);
   }
 
-  /** How long it has sent no audio. Zero while it starts or ends. */
+  /** Time since the last audio. Zero while the stream starts or ends. */
   get idleMs(): number {
     return this.#state.phase === 'streaming' ? this.#now() - this.#state.lastAudioAtMs : 0;
   }
@@ -170,13 +170,13 @@ export class Connection {
     this.#take(onDrainDeadline(this.#state, this.#now()));
   }
 
-  /** Ends it for a reason that lies outside the stream. */
+  /** Ends the stream for an external reason. */
   end(code: StreamErrorCode): void {
     this.#take(fail(this.#state, code));
   }
 
   #onFrame(data: unknown, isBinary: boolean): void {
-    if (!Buffer.isBuffer(data)) throw new TypeError('The socket is set to give buffers.');
+    if (!Buffer.isBuffer(data)) throw new TypeError('The socket must deliver buffers.');
     const nowMs = this.#now();
     if (isBinary) {
       if (data.byteLength > LIMITS.frameBytes) this.end('message_too_large');
@@ -192,7 +192,7 @@ export class Connection {
 
   #onSocketError(error: Error): void {
     const code = violation(error);
-    this.#take(code === null ? onClientGone(this.#state) : fail(this.#state, code));
+    this.#take(code === null ? onConnectionLost(this.#state) : fail(this.#state, code));
   }
 
   #take(step: Step): void {
@@ -263,7 +263,7 @@ export class Connection {
     void this.#listen(stream);
   }
 
-  /** A slot that was free at the upgrade may be gone when a child process died: tried again until time is up. */
+  /** A slot that was free at the upgrade may have been lost with a crashed child process. Retries until the timeout. */
   #onEngineRefused(error: unknown): void {
     this.#isOpeningEngine = false;
     if (this.#isOver) return;
@@ -278,7 +278,7 @@ export class Connection {
     for await (const event of stream.events) {
       if (event.type === 'error' && !this.#isOver) this.#input.onFault({ reason: event.reason });
       const nowMs = this.#now();
-      // The engine answers its flushes in their order, also those whose final is not sent: an endpoint without words.
+      // The engine answers flushes in order, including those whose final is not sent because the endpoint has no words.
       if (event.type === 'final') this.#measureFinal(nowMs);
       if (event.type === 'delta') this.#measureLag(event);
       this.#take(onEngineEvent(this.#state, { event, nowMs }));
@@ -304,7 +304,7 @@ export class Connection {
       this.#wireAtMs = nowMs;
     }
     if (nowMs - this.#wireAtMs >= limits.connectionLostMs) {
-      this.#take(onClientGone(this.#state));
+      this.#take(onConnectionLost(this.#state));
       socket.terminate();
       return;
     }
@@ -330,7 +330,7 @@ export class Connection {
     const freed = this.#engineStream?.close();
     await Promise.race([Promise.all([settled, freed]), sleep(SETTLE_BEFORE_CLOSE_MS)]);
     this.trace?.part('ledger.close', this.#now() - beganMs);
-    // A socket that was held back would not see the client's answer to the close.
+    // A paused socket would miss the client's close frame.
     socket.resume();
     socket.finish(ending.closeCode, ending.reason);
     onEnd(this, ending);

@@ -1,7 +1,7 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
 
 const MARK_EVERY_SAMPLES = AUDIO.sampleRateHz / 20;
-/** Marks of audio that no delta has covered yet: ten seconds of speech. */
+/** Maximum number of marks for audio that no delta has covered yet: ten seconds of speech. */
 const MARKS_MAX = 200;
 /** A speaker whose network paused may send this much at once and still counts as live. */
 const CATCH_UP_MS = (3 * CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
@@ -13,8 +13,8 @@ interface Mark {
 }
 
 /**
- * Measures how long deltas take, from the arrival of the audio that they cover. Somebody who sends faster than speech
- * waits for their own backlog, so their audio counts as arriving at the pace of speech.
+ * Measures the lag of deltas from the arrival of the audio they cover. Audio sent faster than real time
+ * counts as arriving in real time, because its sender waits for its own backlog.
  */
 export class DeltaLag {
   #utterance = 0;
@@ -41,7 +41,7 @@ export class DeltaLag {
     this.#markedSamples = 0;
   }
 
-  /** The lag of a delta, or null if it covers no audio that an earlier one did not. */
+  /** Returns the lag of a delta, or null if it covers no new audio. */
   said(
     delta: { readonly utterance: number; readonly samples: number },
     nowMs: number,

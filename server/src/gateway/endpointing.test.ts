@@ -17,7 +17,7 @@ const SESSION = {
   reservedMs: 300_000,
 } as const;
 
-/** Drives the rules with an engine that answers flushes in order, when it is told to. */
+/** Drives the rules with an engine that answers flushes in order, on demand. */
 class Driver {
   state: StreamState = startStream({ session: SESSION, nowMs: 0 });
   readonly sent: ServerEvent[] = [];
@@ -32,7 +32,7 @@ class Driver {
     this.message({ type: 'config', endpointing });
   }
 
-  /** The caller speaks, or is silent, in frames of 100 ms at the speed of speech, or faster. */
+  /** Sends speech or silence in frames of 100 ms, in real time or faster. */
   audio(kind: 'speech' | 'silence', ms: number, speed = 1): this {
     for (let at = 0; at < ms; at += FRAME_MS) {
       const bytes = Math.min(FRAME_MS, ms - at) * BYTES_PER_MS;
@@ -180,7 +180,7 @@ describe('an endpoint', () => {
     driver.audio('speech', 1_000).audio('silence', 1_000).answer('mũndũ');
     const [final] = driver.finals();
     expect(final).toMatchObject({ utterance: 1, start_ms: 0 });
-    // Word times count from where the engine began to hear, not from the joined audio.
+    // Word times count from the start of the engine's utterance, not of the joined audio.
     expect(final?.words[0]?.start_ms).toBeGreaterThan(1_000);
   });
 
@@ -273,7 +273,7 @@ test('any interleaving puts each accepted sample into exactly one final or reset
         at = end;
       }
       expect(at).toBe(driver.state.meter.acceptedSamples / 16);
-      // The engine heard what was accepted, no more and no less.
+      // The engine received exactly the accepted audio.
       const heard = driver.heardBytes.reduce((sum, bytes) => sum + bytes, 0);
       expect(heard / AUDIO.bytesPerSample).toBe(driver.state.meter.acceptedSamples);
       const speechEvents = driver.types().filter((type) => type.startsWith('speech_'));

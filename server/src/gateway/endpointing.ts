@@ -3,7 +3,7 @@ import { AUDIO, ENDPOINTING, type ServerEvent } from '@svc-asr/protocol';
 import { momentMs } from './metering.ts';
 import type { Action, Marker, Step, StreamState } from './stream-state.ts';
 
-/** Finds the end of each turn by itself, when the client asked for it: see docs/streaming.md. */
+/** Detects the end of each turn, if the client enabled it. See docs/streaming.md. */
 
 export interface EndpointingRules {
   readonly silenceMs: number;
@@ -28,7 +28,7 @@ const NEARLY_TOO_LONG = 0.75;
 const SHORT_PAUSE_MS = 200;
 /** Added to the silence when audio stops arriving, because a network stall is not a pause in speech. */
 const JITTER_MS = 200;
-/** A client that is this far ahead of real time sends a file. Its pauses are the network's, and may be longer. */
+/** A client this far ahead of real time is sending a file. Its stalls come from the network and may be longer. */
 const FILE_AHEAD_MS = 1_000;
 const FILE_JITTER_MS = 5_000;
 /** Endpoints wait while this many finals are outstanding. */
@@ -54,7 +54,7 @@ function integerIn(
   return value >= range.min && value <= range.max ? value : null;
 }
 
-/** Turns endpointing on, off, or to other rules. A detector that listens already keeps its noise floor. */
+/** Turns endpointing on or off, or changes its rules. A running detector keeps its noise floor. */
 export function configureEndpointing(
   state: StreamState,
   rules: EndpointingRules | null,
@@ -72,7 +72,7 @@ export function configureEndpointing(
   return { ...state, turns };
 }
 
-/** Recognises accepted audio, and ends an utterance at the very sample at which its silence is long enough. */
+/** Recognises accepted audio, and ends an utterance at the exact sample where its silence is long enough. */
 export function hearTurns(state: StreamState, pcm: Uint8Array, initial: Turns): Step {
   const samples = toSamples(pcm);
   const firstSample = state.meter.acceptedSamples - samples.length;
@@ -214,7 +214,7 @@ function bytesOf(pcm: Uint8Array, fromSample: number, toSample: number): Uint8Ar
     : pcm.subarray(fromSample * bytes, toSample * bytes);
 }
 
-/** A view where the bytes are aligned, else a copy. */
+/** Returns a view if the bytes are aligned, else a copy. */
 function toSamples(pcm: Uint8Array): Int16Array {
   const aligned = pcm.byteOffset % AUDIO.bytesPerSample === 0 ? pcm : pcm.slice();
   return new Int16Array(aligned.buffer, aligned.byteOffset, pcm.byteLength / AUDIO.bytesPerSample);

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EngineFeed } from './engine-feed.ts';
 
-/** An engine that takes a write when told to. */
+/** An engine that completes writes on demand. */
 class SlowEngine {
   readonly calls: string[] = [];
   isPaused = false;

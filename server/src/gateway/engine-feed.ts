@@ -3,14 +3,14 @@ import { LIMITS } from '@svc-asr/protocol';
 
 export interface EngineFeedInput {
   readonly stream: Pick<EngineStream, 'write' | 'flush' | 'reset'>;
-  /** Called when the engine can take no more for now, and when it can again. */
+  /** Called when the engine falls behind, and when it catches up. */
   readonly onPause: () => void;
   readonly onResume: () => void;
-  /** The client sent more than may wait. Called once; nothing is fed after it. */
+  /** Called once when the buffer limit is exceeded. Nothing is fed afterwards. */
   readonly onOverflow: () => void;
 }
 
-/** Small frames are copied together into blocks of at least this size before they wait. */
+/** Small frames are joined into blocks of at least this size while they wait. */
 const BLOCK_BYTES = 16 * 1024;
 /** Writes that the engine may hold. Fewer than it has room for, and enough for a client that sends fast. */
 const AT_ENGINE_MAX = 64;
@@ -23,9 +23,9 @@ type Waiting =
   | { readonly do: 'reset' };
 
 /**
- * Passes audio and commands to the engine in order, a limited number of unfinished writes at a time. A paused socket still delivers the
- * frames that were already read, which can be thousands of tiny ones. They wait here: joined together, and limited by
- * bytes instead of by count.
+ * Passes audio and commands to the engine in order, a limited number of unfinished writes at a time. A
+ * paused socket still delivers the frames that were already read, which can be thousands of tiny ones.
+ * They wait here, joined and limited by bytes instead of by count.
  */
 export class EngineFeed {
   readonly #input: EngineFeedInput;
@@ -72,7 +72,7 @@ export class EngineFeed {
     const { byteLength } = pcm;
     this.#writing += 1;
     this.#heldBytes += byteLength;
-    // A write that fails is followed by an error event of the engine, which says why.
+    // After a failed write the engine emits an error event with the reason.
     const advance = (): void => this.#advance(byteLength);
     taken.then(advance, advance);
     if (this.#heldBytes > LIMITS.heldAudioBytes) this.#overflow();

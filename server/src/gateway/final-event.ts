@@ -3,7 +3,7 @@ import { AUDIO, type ServerEvent } from '@svc-asr/protocol';
 import { audioMs, billableMs, momentMs } from './metering.ts';
 import type { Marker, StreamState } from './stream-state.ts';
 
-/** Less audio than this holds no word. A flush of it gets an empty final without a decode. */
+/** Less audio than this can't contain a word. A flush of it gets an empty final without decoding. */
 export const FLUSH_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
 
 export type FinalMarker = Marker & { readonly ask: 'final' };
@@ -41,7 +41,7 @@ export function finalEvent(
     })),
     audio_ms: audioMs(marker.endSample - marker.startSample),
     total_audio_ms: endMs,
-    // A drain that cuts a stream charges nothing.
+    // A stream cut by a drain is not charged.
     billable_ms: state.finish === 'draining' ? 0 : billableMs(state.meter, marker.endSample),
   };
 }

@@ -4,7 +4,7 @@ import { FormatWatch } from './format-watch.ts';
 
 const FRAME_BYTES = 3_200;
 
-/** Listens to all of it in frames of 100 ms and returns what was found. */
+/** Feeds all samples in frames of 100 ms and returns the detected format. */
 function judge(samples: Int16Array): string | null {
   const watch = new FormatWatch();
   const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
@@ -39,7 +39,7 @@ function toFloats(samples: Int16Array): Int16Array {
   return new Int16Array(Float32Array.from(samples, (sample) => sample / 32_768).buffer);
 }
 
-/** A voice of harmonics that fall off, with a pitch that moves. */
+/** A synthetic voice: decaying harmonics with a varying pitch. */
 function voice(input: { hz: number; seconds?: number; rate?: number }): Int16Array {
   const { hz, seconds = 4, rate = 16_000 } = input;
   let phase = 0;
@@ -53,7 +53,7 @@ function voice(input: { hz: number; seconds?: number; rate?: number }): Int16Arr
   });
 }
 
-/** The same numbers on every run. */
+/** A deterministic random generator. */
 function noise(length: number, amplitude = 6_000): Int16Array {
   let seed = 1;
   return Int16Array.from({ length }, () => {

@@ -7,19 +7,19 @@ const RATE_SAMPLES = 2 * AUDIO.sampleRateHz;
 const BLOCK_SAMPLES = AUDIO.sampleRateHz / 10;
 /** Root mean square of a block below which it is silence. */
 const SILENCE_LEVEL = 200;
-/** A stream that has not made two seconds of sound by then is left alone. */
+/** Checking stops if the stream has had less than two seconds of sound by then. */
 const WATCHED_SAMPLES_MAX = 30 * AUDIO.sampleRateHz;
 
 /** Collects the first two seconds of sound and looks for signs of a wrong format. */
 export class FormatWatch {
-  /** Made with the first audio, so that an idle connection costs nothing. */
+  /** Allocated with the first audio, so that an idle connection costs nothing. */
   #sound: Int16Array | null = null;
   #isOver = false;
   #filled = 0;
   #watched = 0;
   #isLayoutChecked = false;
 
-  /** True once there is nothing left to look for. */
+  /** True when the check is finished. */
   get isOver(): boolean {
     return this.#isOver;
   }

@@ -63,7 +63,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 const TICK_MS = 250;
 /** Upgrades that may wait for the database at one time. */
 const CLAIMING_MAX = 256;
-/** After the deadline of a drain every stream gets its last final; none may take longer than this. */
+/** How long the last finals may take after the deadline of a drain. */
 const LAST_FINALS_MS = 10_000;
 /** A drain waits for the database until its deadline, but at least this long. */
 const LAST_SETTLEMENTS_MS = 30_000;
@@ -80,7 +80,7 @@ interface Claimed {
   readonly session: ClaimedSession;
 }
 
-/** All streams of this process: lets them in, keeps time for them, and lets them finish. */
+/** Accepts, times and drains all streams of this process. */
 export class Gateway {
   readonly #deps: GatewayDeps;
   readonly #limits: ConnectionLimits;
@@ -102,7 +102,7 @@ export class Gateway {
     this.#settlements = new Settlements({
       write: async (settlement) => void (await deps.ledger.close(settlement)),
       onLost: ({ sessionId, status, samples }, err) =>
-        deps.log.error({ sessionId, status, samples, err }, 'A settlement was given up.'),
+        deps.log.error({ sessionId, status, samples, err }, 'A settlement was abandoned.'),
     });
     this.#metrics = createStreamMetrics(deps.metrics.registry, {
       openStreams: () => this.#connections.size,
@@ -127,7 +127,7 @@ export class Gateway {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
       const requestId = newRequestId();
-      // An inbound one counts for nothing; ours goes out with the 101.
+      // The request id is always ours, and is sent with the 101.
       request.headers[REQUEST_ID_HEADER] = requestId;
       void this.#admit({ request, wire: request.socket, head, requestId });
     });
@@ -207,7 +207,7 @@ export class Gateway {
     );
   }
 
-  /** A slot is held before the claim: a node without one refuses, and the credential stays good for another. */
+  /** Holds a slot before the claim. If there is none, the credential stays valid for another node. */
   async #claim(credential: SessionCredential, requestId: string): Promise<Claimed> {
     const { active, capacity } = this.#deps.engine.health();
     if (active + this.#claiming >= capacity || this.#claiming >= CLAIMING_MAX) {
@@ -245,7 +245,7 @@ export class Gateway {
       await Promise.race([settled, sleep(SETTLE_BEFORE_CLOSE_MS)]);
       throw new ApiError('origin_not_allowed');
     }
-    // `ws` calls back at once, or not at all when the client has gone while we asked the database.
+    // `ws` calls back synchronously, or not at all if the client disconnected during the database query.
     const opened: StreamSocket[] = [];
     this.#sockets.handleUpgrade(request, wire, head, (socket) => opened.push(socket));
     const [socket] = opened;
@@ -316,7 +316,7 @@ export class Gateway {
   }
 }
 
-/** Ids and figures, named as attributes. */
+/** Log fields as span attributes. */
 function tracedSummary(
   summary: Readonly<Record<string, string | number>>,
 ): Record<string, string | number> {

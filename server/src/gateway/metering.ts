@@ -1,16 +1,16 @@
 import { AUDIO } from '@svc-asr/protocol';
 
-/** Counts accepted samples, which are what is billed. */
+/** Counts accepted samples, on which billing is based. */
 export interface Meter {
   readonly limitSamples: number;
   readonly acceptedSamples: number;
-  /** Frames are one byte stream: half a sample waits here for its other half. */
+  /** Frames form one byte stream. An odd byte waits here for its other half. */
   readonly carriedByte: number | null;
 }
 
 export interface Accepted {
   readonly meter: Meter;
-  /** Whole samples, cut at the limit; empty when the frame completed none. */
+  /** Returns whole samples, cut at the limit. Empty if the frame completed none. */
   readonly pcm: Uint8Array;
 }
 
@@ -45,7 +45,7 @@ export function remainingMs(meter: Meter): number {
   return Math.ceil((meter.limitSamples - meter.acceptedSamples) / SAMPLES_PER_MS);
 }
 
-/** Rounded up: audio that was accepted is never shown as less than it was. */
+/** Rounded up, so that accepted audio is never under-reported. */
 export function audioMs(samples: number): number {
   return Math.ceil(samples / SAMPLES_PER_MS);
 }

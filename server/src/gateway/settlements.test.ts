@@ -9,7 +9,7 @@ function settlement(sessionId: string, accountId = `account of ${sessionId}`): C
 }
 
 class Database {
-  isAway = false;
+  isDown = false;
   lockedAccount: string | null = null;
   /** Attempts wait for it. */
   stall: Promise<void> | null = null;
@@ -23,7 +23,7 @@ class Database {
       this.attempts += 1;
       await this.stall;
       if (this.refusal !== null) throw this.refusal;
-      if (this.isAway) throw new Error('Connection terminated');
+      if (this.isDown) throw new Error('Connection terminated');
       if (accountId === this.lockedAccount) {
         throw Object.assign(new Error('canceling statement due to statement timeout'), {
           code: '57014',
@@ -35,20 +35,20 @@ class Database {
   });
 }
 
-test('settlements wait while the database is down, and each is written once when it is back', async () => {
+test('settlements wait while the database is down, and each is written once when it returns', async () => {
   const database = new Database();
-  database.isAway = true;
+  database.isDown = true;
   const names = Array.from({ length: 30 }, (_, at) => `s${at}`);
   const settled = Promise.all(names.map((name) => database.settlements.settle(settlement(name))));
   await eventually(() => database.attempts >= 60);
   expect(database.settlements.pending).toBe(30);
-  database.isAway = false;
+  database.isDown = false;
   await settled;
   expect(database.written.toSorted()).toEqual(names.toSorted());
   expect(database.settlements.pending).toBe(0);
 });
 
-test('a settlement that the database refuses is given up at once, with the reason', async () => {
+test('a settlement that the database refuses is abandoned at once, with the reason', async () => {
   const database = new Database();
   database.refusal = Object.assign(new Error('belongs to another node'), { code: '42501' });
   await database.settlements.settle(settlement('s'));
@@ -70,27 +70,27 @@ test('drained waits for a first attempt that is still under way', async () => {
   expect(database.written).toEqual(['s']);
 });
 
-test('drained waits through failing attempts until the database is back', async () => {
+test('drained waits through failing attempts until the database returns', async () => {
   const database = new Database();
-  database.isAway = true;
+  database.isDown = true;
   void database.settlements.settle(settlement('s'));
   const drained = database.settlements.drained();
   await eventually(() => database.attempts >= 2);
-  database.isAway = false;
+  database.isDown = false;
   await drained;
   expect(database).toMatchObject({ written: ['s'], lost: [] });
 });
 
 test('an account whose row is locked does not hold up the settlements of others', async () => {
   const database = new Database();
-  database.isAway = true;
+  database.isDown = true;
   database.lockedAccount = 'locked';
   const locked = Array.from({ length: 50 }, (_, at) => settlement(`l${at}`, 'locked'));
   const others = Array.from({ length: 50 }, (_, at) => settlement(`o${at}`));
   for (const one of locked) void database.settlements.settle(one);
   const settled = others.map((one) => database.settlements.settle(one));
   await eventually(() => database.attempts >= 100);
-  database.isAway = false;
+  database.isDown = false;
   await Promise.all(settled);
   expect(database.written).toHaveLength(50);
   expect(database.settlements.pending).toBe(50);
@@ -99,9 +99,9 @@ test('an account whose row is locked does not hold up the settlements of others'
   expect(database.written).toHaveLength(100);
 });
 
-test('a stop gives up settlements that still wait, and reports each', async () => {
+test('stop abandons pending settlements and reports each', async () => {
   const database = new Database();
-  database.isAway = true;
+  database.isDown = true;
   const settled = database.settlements.settle(settlement('s'));
   await eventually(() => database.attempts >= 2);
   await database.settlements.stop();

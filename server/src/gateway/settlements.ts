@@ -1,20 +1,20 @@
-import { isDatabaseAway } from '../platform/db.ts';
+import { isDatabaseUnavailable } from '../platform/db.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
 
 export interface SettlementsInput {
   /** Writes one settlement. Writing the same one again changes nothing. */
   readonly write: (settlement: CloseInput) => Promise<void>;
-  /** Called for a settlement that is given up, with the error of its last attempt. */
+  /** Called for an abandoned settlement, with the error of its last attempt. */
   readonly onLost: (settlement: CloseInput, cause: unknown) => void;
 }
 
-/** More than a node can have had streams. Beyond it the sweeper fails the session, unbilled. */
+/** More than a node can have streams. Above it the sweeper fails the session, unbilled. */
 const WAITING_MAX = 10_000;
 const AT_ONCE = 8;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 1_000;
 
-/** The database answered, and will answer the same every time: no data, bad value, broken rule, no right, wrong state. */
+/** SQLSTATE classes of permanent errors: no data, bad value, violated constraint, no permission, wrong state. */
 const REFUSALS = /^(02|22|23|42|P0|55000)/;
 
 /** A settlement that the database has not confirmed yet. */
@@ -36,7 +36,7 @@ export class Settlements {
   readonly #attempts = new Set<Promise<void>>();
   readonly #busyAccounts = new Set<string>();
   #waiting: Pending[] = [];
-  /** While the database is down all retries wait for this moment. */
+  /** While the database is down, no retry starts before this time. */
   #databasePauseMs = 0;
   #databaseRetryAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -47,12 +47,12 @@ export class Settlements {
     this.#input = input;
   }
 
-  /** How many the database has not confirmed. */
+  /** Number of settlements that the database has not confirmed. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Resolves once the database has it, or once it is given up. */
+  /** Resolves when the settlement is written or abandoned. */
   settle(settlement: CloseInput): Promise<void> {
     return new Promise((done) => {
       const entry: Pending = { settlement, done, pauseMs: 0, retryAtMs: 0 };
@@ -68,12 +68,12 @@ export class Settlements {
     await this.#drained.promise;
   }
 
-  /** Waits for the attempts under way and gives up the rest. */
+  /** Waits for the attempts under way and abandons the rest. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     for (const entry of this.#waiting.splice(0)) {
-      this.#giveUp(entry, new Error('The process stopped before the database took it.'));
+      this.#giveUp(entry, new Error('The process stopped before the database confirmed it.'));
     }
     await Promise.all(this.#attempts);
   }
@@ -104,7 +104,7 @@ export class Settlements {
     const nowMs = performance.now();
     entry.pauseMs = longer(entry.pauseMs);
     entry.retryAtMs = nowMs + entry.pauseMs;
-    if (isDatabaseAway(error) && this.#databaseRetryAtMs <= nowMs) {
+    if (isDatabaseUnavailable(error) && this.#databaseRetryAtMs <= nowMs) {
       this.#databasePauseMs = longer(this.#databasePauseMs);
       this.#databaseRetryAtMs = nowMs + this.#databasePauseMs;
     }

@@ -44,7 +44,7 @@ async function startLocalEngine({ config, log, metrics }: EngineDeps): Promise<E
   return engine;
 }
 
-/** Engine nodes of ours, or Riva and NIM servers: those know our models by their languages alone. */
+/** Connects to svc-engine nodes, or to Riva and NIM servers, which know our models only by language. */
 async function startRemoteEngine(
   { config, log, metrics }: EngineDeps,
   addresses: string,

@@ -29,7 +29,7 @@ export function onMessage(
   }
 }
 
-/** Text messages, pings and pongs draw on one allowance, or control frames would be a way around it. */
+/** Text messages, pings and pongs share one rate limit, so that control frames can't bypass it. */
 export function onControl(state: StreamState, nowMs: number): Step {
   const earned = ((nowMs - state.allowanceAtMs) * LIMITS.textMessagesPerSecond) / 1000;
   const allowance = Math.min(LIMITS.textMessagesBurst, state.allowance + earned) - 1;
@@ -44,7 +44,7 @@ function hold(state: StreamState, message: TextMessage): Step {
   return [{ ...state, heldMessages: [...state.heldMessages, message] }, []];
 }
 
-/** A client that sends all it reserved and then flushes is answered by the final that is already on its way. */
+/** A flush at the audio limit is answered by the automatic final. */
 function adoptFlush(state: StreamState, message: TextMessage): StreamState {
   const last = state.markers.at(-1);
   if (message.type !== 'flush' || last?.ask !== 'final' || last.id !== undefined) return state;

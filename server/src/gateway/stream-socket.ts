@@ -32,7 +32,7 @@ export const SOCKET_OPTIONS = {
   perMessageDeflate: false,
   // Text is checked here and not by `ws`, so that the error event can go out before the close.
   skipUTF8Validation: true,
-  // A little above the limit, for the same reason; far above it the message is not even read.
+  // Slightly above the limit, for the same reason. A much larger message is not read at all.
   maxPayload: LIMITS.frameBytes + 1024,
   maxFragments: 64,
   closeTimeout: 5_000,

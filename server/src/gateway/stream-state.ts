@@ -59,17 +59,17 @@ export interface StreamState {
   readonly utteranceStartSample: number;
   /** Where the engine's utterance starts. Word times count from here. */
   readonly utteranceOriginSample: number;
-  /** Makes the detector of endpointing that starts at a sample of the stream. */
+  /** Creates an endpointing detector that starts at a sample of the stream. */
   readonly createDetector: (originSample: number) => SpeechDetector;
-  /** Endpointing, where the client asked for it. */
+  /** Null unless the client enabled endpointing. */
   readonly turns: Turns | null;
   readonly markers: readonly Marker[];
-  /** Messages that came before `ready`: nothing but status may be sent before it, so they are answered after. */
+  /** Messages received before `ready`. They are answered after it, because only status may be sent before. */
   readonly heldMessages: readonly TextMessage[];
   readonly droppedEarlyAudio: boolean;
   readonly nonFatalErrors: number;
   readonly recentFlushesMs: readonly number[];
-  /** Text messages, pings and pongs that may still come at once, as of `allowanceAtMs`. */
+  /** Text messages, pings and pongs that are still allowed at once, as of `allowanceAtMs`. */
   readonly allowance: number;
   readonly allowanceAtMs: number;
   readonly saidWaiting: 'loading' | 'queued' | null;
@@ -81,13 +81,13 @@ export interface StreamState {
   readonly openedAtMs: number;
   readonly lastAudioAtMs: number;
   readonly finishingSinceMs: number;
-  /** When the engine last said something, once `finishing`. */
-  readonly engineHeardAtMs: number;
-  /** How the stream ends after the last final, once `finishing`. */
+  /** When the last engine event arrived. Set in `finishing`. */
+  readonly engineEventAtMs: number;
+  /** How the stream ends after the last final. Set in `finishing`. */
   readonly finish: FinishReason | null;
 }
 
-/** Why the last final was asked for. Every ending that charges for audio asks for it. */
+/** Why the last final was requested. Every ending that charges for audio requests it. */
 export type FinishReason = Exclude<FinalReason, 'flush' | 'endpoint'> | 'slot_reclaimed';
 
 export type Action =
@@ -139,7 +139,7 @@ export function startStream(input: {
     openedAtMs: input.nowMs,
     lastAudioAtMs: input.nowMs,
     finishingSinceMs: 0,
-    engineHeardAtMs: 0,
+    engineEventAtMs: 0,
     finish: null,
   };
 }
@@ -170,7 +170,7 @@ export function complain(state: StreamState, code: StreamErrorCode, id?: Message
   return reply({ ...state, nonFatalErrors: state.nonFatalErrors + 1 }, event);
 }
 
-/** Sends an event at once, or behind the finals that were asked for earlier. */
+/** Sends an event at once, or after the finals requested before it. */
 export function reply(state: StreamState, event: ServerEvent): Step {
   if (state.markers.length === 0) return [state, [{ do: 'send', event }]];
   if (state.markers.length >= REPLIES_PENDING_MAX) return fail(state, 'too_many_messages');

@@ -17,7 +17,7 @@ export class StreamTrace {
     this.span = { traceId, spanId: newSpanId() };
   }
 
-  /** One part that ends now. */
+  /** Records one part that ends now. */
   part(name: string, lastedMs: number, attributes: Attributes = {}): void {
     const endMs = Date.now();
     this.#tracing.record({

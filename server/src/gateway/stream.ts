@@ -18,11 +18,11 @@ import { finalEvent, holdsWords, type FinalMarker } from './final-event.ts';
 
 const OPENING_BRACE = 0x7b;
 
-/** The rules of one stream, without a socket, an engine or a clock: each takes a state and gives the next. */
+/** The rules of one stream as pure functions from state to state, without a socket, an engine or a clock. */
 
 /**
- * How long the engine may say nothing before its last final counts as lost, which is our fault and free. Not a limit on
- * the whole wait: a client that asks for many finals at once on a busy node must not get them for nothing.
+ * How long the engine may be silent before the last final counts as lost, which is our fault and free.
+ * It doesn't limit the whole wait: many finals requested at once on a busy node must still be charged.
  */
 const ENGINE_SILENCE_MAX_MS = 30_000;
 /** A client that closes waits this long for its last finals. Then its close is answered anyway. */
@@ -87,7 +87,7 @@ export function onEngineEvent(
   { event, nowMs }: { event: EngineEvent; nowMs: number },
 ): Step {
   if (before.phase === 'closed') return [before, []];
-  const state = before.phase === 'finishing' ? { ...before, engineHeardAtMs: nowMs } : before;
+  const state = before.phase === 'finishing' ? { ...before, engineEventAtMs: nowMs } : before;
   switch (event.type) {
     case 'delta':
       return isDropped(state, event.utterance)
@@ -117,7 +117,7 @@ export function onTick(state: StreamState, input: { nowMs: number; reading: bool
       if (state.finish === 'closing' && waitedMs >= CLOSING_MAX_MS) {
         return complete(state, 'completed');
       }
-      const silentMs = input.nowMs - state.engineHeardAtMs;
+      const silentMs = input.nowMs - state.engineEventAtMs;
       return silentMs >= ENGINE_SILENCE_MAX_MS ? fail(state, 'internal_error') : [state, []];
     }
   }
@@ -156,7 +156,7 @@ export function onClientClose(state: StreamState, nowMs: number): Step {
 }
 
 /** The connection is lost, so nothing more can be sent. */
-export function onClientGone(state: StreamState): Step {
+export function onConnectionLost(state: StreamState): Step {
   return complete(state, 'completed');
 }
 
@@ -167,7 +167,7 @@ export function onDrain(state: StreamState, deadlineMs: number): Step {
   return [state, [{ do: 'send', event }]];
 }
 
-/** The node is full and this stream is idle, so it gives way. */
+/** The node is full and this stream is idle, so its slot is reclaimed. */
 export function onReclaim(state: StreamState, nowMs: number): Step {
   return state.phase === 'streaming'
     ? finish(state, { because: 'slot_reclaimed', nowMs })
@@ -203,7 +203,7 @@ function finish(state: StreamState, input: { because: FinishReason; nowMs: numbe
     phase: 'finishing',
     finish: input.because,
     finishingSinceMs: input.nowMs,
-    engineHeardAtMs: input.nowMs,
+    engineEventAtMs: input.nowMs,
   };
   const isAlwaysSent = input.because === 'max_audio_reached' || input.because === 'draining';
   if (!isAlwaysSent && !holdsWords(marker)) {
@@ -231,7 +231,7 @@ function conclude(state: StreamState): Step {
   }
 }
 
-/** A final answers the oldest flush; events that waited behind it go out with it. */
+/** A final answers the oldest flush. Events queued behind it are sent with it. */
 function answerFinal(state: StreamState, event: EngineEvent & { type: 'final' }): Step {
   const [marker, ...rest] = state.markers;
   if (marker?.ask !== 'final' || marker.utterance !== event.utterance) {
@@ -249,7 +249,7 @@ function answerFinal(state: StreamState, event: EngineEvent & { type: 'final' })
   return unanswered.length > 0 ? step : then(step, conclude);
 }
 
-/** True for nearly every frame: nothing to warn about, nothing to watch, no limit near. */
+/** True for nearly every frame: no warning, no pending check, no limit near. */
 function isOrdinary(state: StreamState, frame: Uint8Array): boolean {
   return (
     (frame[0] !== OPENING_BRACE || state.saidCommandAsAudio) &&

@@ -12,7 +12,7 @@ import { startEngine } from './start-engine.ts';
 
 /** The parts of a streaming node: an engine, a lease and the gateway. */
 export interface Streaming {
-  /** Takes nothing new, lets streams finish for that long, then ends the rest. */
+  /** Refuses new streams, lets open ones finish for that long, then ends the rest. */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function startStreaming(
   };
 }
 
-/** An operator may leave the path away: there is only one. */
+/** The path is optional in the setting, because there is only one. */
 function streamUrl(publicUrl: string): string {
   const url = new URL(publicUrl);
   if (url.pathname === '/') url.pathname = STREAM_PATH;

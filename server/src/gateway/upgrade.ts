@@ -7,7 +7,7 @@ import type { ClaimInput, ClaimResult, Ledger } from '../ledger/ledger.ts';
 import { networkOf } from '../platform/network.ts';
 import { rateLimited } from '../platform/rate-limit.ts';
 
-/** Decides who may open a stream. All checks precede the 101, so that "open" means open. */
+/** Decides who may open a stream. All checks precede the 101, so an open socket is an accepted stream. */
 
 type UpgradeDeps = Pick<Deps, 'credentials' | 'lifecycle'>;
 
@@ -77,8 +77,8 @@ export async function claimSession(
 }
 
 /**
- * A browser names its origin; an account may say from which ones it streams. No origin: no browser. Our own console
- * is always one of them: its playground streams with the sessions of whoever is signed in.
+ * Checks a browser's Origin against the account's allowed origins. Requests without Origin don't come
+ * from a browser. Our own console is always allowed, for its playground.
  */
 export function isOriginAllowed(
   request: IncomingMessage,

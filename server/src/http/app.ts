@@ -28,7 +28,7 @@ const PATIENCE = {
   handshakeTimeout: 10_000,
 } as const;
 
-/** The HTTP side of the service, not yet listening. With a certificate it speaks TLS itself. */
+/** Creates the HTTP server, not yet listening. With a certificate it terminates TLS itself. */
 export function buildApp(deps: Deps, certificate: Certificate | null = null): FastifyInstance {
   const isTrustedProxy = trustProxies(deps.config.trustedProxies);
   // Only for WebSockets, and only once the gateway is ready. Other upgrade requests get a normal response.
@@ -37,7 +37,7 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     connections.release(request.socket);
     return true;
   };
-  // Node's own answer to a request without Host would be an empty one: ours is below.
+  // Node's own response to a request without Host has no body. Ours is below.
   const options = { ...PATIENCE, shouldUpgradeCallback, requireHostHeader: false };
   const app: FastifyInstance = Fastify({
     serverFactory: (handler) =>
@@ -48,7 +48,7 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     // Fastify's own 503 during shutdown has neither our error body nor a request id, so requests are served as usual.
     return503OnClosing: false,
     bodyLimit: LIMITS.requestBodyBytes,
-    // Without proxies the header is not even looked at.
+    // Without configured proxies the header is ignored.
     trustProxy: deps.config.trustedProxies.length > 0 && isTrustedProxy,
     // observe.ts logs one line per request. A child logger per request would cost more than the request itself.
     logger: false,
@@ -61,7 +61,7 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     },
     clientErrorHandler: answerBrokenRequests(deps),
   });
-  // An expectation that we do not know is no reason for Node's empty 417.
+  // Ignores unknown expectations. Node would send an empty 417.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   app.server.maxConnections = deps.config.connectionsMax;
   const connections = limitConnections(app.server, {
@@ -89,13 +89,13 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     done(isNamed ? undefined : new ApiError('malformed_request'));
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // A connection kept alive would hold up the stop, and bring a balancer back to a process that is leaving.
+    // A keep-alive connection would delay shutdown and let a load balancer send more requests.
     if (deps.lifecycle.draining) void reply.header('connection', 'close');
     done(null, payload);
   });
   observeRequests(app, deps);
   answerErrors(app, deps);
-  // A streaming node faces clients that hold no key, with a database role that could not reserve anyway.
+  // Streaming nodes serve clients without API keys, and their database role can't reserve.
   if (deps.config.role !== 'node') {
     modelRoutes(app, deps);
     sessionRoutes(app, deps);

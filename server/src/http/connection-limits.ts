@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf, type IsTrusted } from '../platform/network.ts';
 
-/** A response that makes no progress for this long is given up. */
+/** A response without progress for this long is aborted. */
 const WRITE_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 1_000;
 /** Bytes that all HTTP responses together may hold for clients that read slowly. */
@@ -18,7 +18,7 @@ interface Tracked {
   /** After the handshake, the TLS socket around the first one. */
   socket: Socket;
   readonly network: string;
-  /** When it last had nothing to send, by performance.now(). */
+  /** When its output was last empty, by performance.now(). */
   sentAtMs: number;
 }
 
@@ -73,7 +73,7 @@ export function limitConnections(
     if (entry !== undefined) entry.socket = socket;
   });
   server.once('close', () => clearInterval(check));
-  // Not by listening for 'upgrade': Node.js hands upgrades to whoever listens, and nobody here would answer.
+  // Doesn't listen for 'upgrade', because Node.js then expects the listener to answer.
   return { release: (socket) => forget(peerOf(socket)) };
 }
 
@@ -90,7 +90,7 @@ function longestWaiting(entries: Iterable<Tracked>): Tracked | undefined {
   return longest;
 }
 
-/** Closes the connections that have waited longest until the rest fits. */
+/** Closes the longest-stalled connections until the rest fits. */
 function shedSlowest(tracked: ReadonlyMap<string, Tracked>, unsentBytes: number): void {
   const slowestFirst = [...tracked.values()].toSorted((a, b) => a.sentAtMs - b.sentAtMs);
   let left = unsentBytes;

@@ -5,10 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import { sendShared } from '../platform/shared-body.ts';
 import { renderReference, type Reference } from './reference.ts';
 
-/** The contract in a few lines, for programs that read text. */
+/** A short summary of the contract for language models. */
 const LLMS = new URL('../../../llms.txt', import.meta.url);
 
-/** The contract in machine-readable form, and a page that shows it. */
+/** Serves the OpenAPI and AsyncAPI documents and the reference page. */
 export function documentRoutes(app: FastifyInstance): void {
   const openApi = JSON.stringify(openApiDocument());
   const asyncApi = JSON.stringify(asyncApiDocument());

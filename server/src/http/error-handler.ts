@@ -9,7 +9,10 @@ declare module 'fastify' {
   }
 }
 
-/** Every refusal leaves here, in one form. No 500 exists: the unexpected is our fault, and retrying may help. */
+/**
+ * Sends every error response in one format. There is no 500: unexpected errors are our fault and
+ * retryable, so they are 503.
+ */
 export function answerErrors(app: FastifyInstance, deps: Deps): void {
   app.decorateRequest('refusal', null);
   app.setErrorHandler((error, request, reply) => {
@@ -38,7 +41,7 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
   if (error.retryAfterSeconds !== null) void reply.header('retry-after', error.retryAfterSeconds);
   if (error.status === 401) void reply.header('www-authenticate', 'Bearer');
   if (error.code === 'upgrade_required') void reply.header('upgrade', 'websocket');
-  // The connection may still carry the rest of a body that we refused to read.
+  // The connection may still carry the rest of an unread body.
   if (error.code === 'request_too_large' || error.code === 'malformed_request') {
     void reply.header('connection', 'close');
   }

@@ -15,8 +15,9 @@ declare module 'fastify' {
 }
 
 /**
- * Authenticates the caller before a byte of the body is read. The limit per address counts failures only and is checked
- * after the key: behind carrier NAT a valid key must pass, however many wrong ones its neighbours send.
+ * Authenticates the caller before the body is read. The limit per address counts failures only and is
+ * checked after the key, so that a valid key passes behind carrier NAT however many wrong keys its
+ * neighbours send.
  */
 export function authenticateCaller(deps: Deps) {
   return async (request: FastifyRequest): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../platform/api-error.ts';
 import { withinDeadline } from '../platform/deadline.ts';
 
-/** For the people and machines that run the service: alive, ready, measured. */
+/** Routes for operators: /healthz, /readyz and /metrics. */
 export function operationRoutes(app: FastifyInstance, deps: Deps): void {
   const isDatabaseUp = sharedCheck(() => queryDatabase(deps));
   app.get('/healthz', () => ({ status: 'ok' }));

@@ -2,7 +2,7 @@ import { SPECIFIC_MESSAGES } from '@svc-asr/protocol';
 import { ApiError } from '../platform/api-error.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Parameters are ignored, the charset too: JSON is always UTF-8 (RFC 8259). */
+/** Ignores parameters, including charset: JSON is always UTF-8 (RFC 8259). */
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 const BYTE_ORDER_MARK = '\uFEFF';
 

@@ -50,7 +50,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
         requestedMs: max_audio_seconds * 1000,
         idempotencyKey: idempotencyKeyOf(request),
       });
-      // A replay is another request: the session's trace has one already.
+      // A replay is not part of the session's trace, which already has its creating request.
       if (!replayed) {
         request.reserved = { sessionId: session.id, tookMs: performance.now() - beganMs };
       }

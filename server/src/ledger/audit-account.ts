@@ -1,7 +1,7 @@
 import type { Pool } from '../platform/db.ts';
 import { findViolationsOfViews } from './audit.ts';
 
-/** The columns that an auditor may read, where that is not all of them. */
+/** Tables of which an auditor may read only these columns. */
 const COLUMNS: Readonly<Record<string, string>> = {
   accounts: '*',
   sessions: '*',
@@ -14,8 +14,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks the invariants for one account, without reading the others. Temporary views of its rows stand in for the
- * tables, and the rollback removes them.
+ * Checks the invariants for one account, without reading the others. Temporary views of its rows
+ * replace the tables, and the rollback removes them.
  */
 export async function auditAccount(pool: Pool, accountId: string): Promise<string[]> {
   const client = await pool.connect();

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Queryable } from '../platform/db.ts';
 
-/** The invariants: each file is one query that returns no rows, at any moment, under any load. */
+/** The invariants. Each file is one query that must return no rows, at any time and under any load. */
 const INVARIANTS = new URL('../../sql/audit/', import.meta.url);
 /** These hold only while a sweeper runs. */
 const LIVENESS_PREFIX = 'liveness-';
-/** Enough to find a fault by; a broken ledger may have millions. */
+/** Enough to diagnose a fault. A broken ledger may have millions. */
 const ROWS_SHOWN = 20;
 
 export interface Invariant {
@@ -17,7 +17,7 @@ export interface Invariant {
 
 export interface Finding {
   readonly invariant: Invariant;
-  /** At most twenty. None: it holds. */
+  /** At most twenty. Empty if the invariant holds. */
   readonly violations: readonly Readonly<Record<string, unknown>>[];
   readonly tookMs: number;
 }
@@ -54,7 +54,8 @@ export async function audit(
 }
 
 /**
- * All of them in one statement, one line for each violation: for tests that look after every step.
+ * Checks all invariants in one statement and returns one line per violation. For tests that check after
+ * every step.
  */
 export async function findViolations(
   db: Queryable,
@@ -66,7 +67,10 @@ export async function findViolations(
   });
 }
 
-/** The same on a connection where views stand in for the tables. Not prepared: that would stay bound to them. */
+/**
+ * The same on a connection where views replace the tables. Not prepared, because a prepared statement
+ * would stay bound to the views.
+ */
 export async function findViolationsOfViews(db: Queryable): Promise<string[]> {
   return queryViolations(db, { text: await violationsQuery('safety') });
 }

@@ -4,9 +4,9 @@ import { nullable, number, queryRows, statement, text, timestamp } from '../plat
 import type { Balance, SessionStatus } from './types.ts';
 
 /**
- * One statement, so that the figures and the sessions are of the same moment. An overdue reservation counts as expired
- * before the sweeper writes it down. An active session shows the audio that its node reported last. The account's
- * transactions, newest first, are the index to its newest sessions.
+ * One statement, so that figures and sessions are consistent. An overdue reservation counts as expired
+ * before the sweeper closes it. An active session shows the audio last reported by its node. The newest
+ * sessions are found through the account's newest transactions.
  */
 const BALANCE = statement(
   `

@@ -17,7 +17,7 @@ const CLAIM = statement(
 );
 
 /**
- * Spends the credential. The function locks, then reads the clock, then decides: one caller wins.
+ * Spends the credential. The SQL function locks before it reads the clock, so exactly one caller wins.
  */
 export async function claim(db: Queryable, input: ClaimInput): Promise<ClaimResult> {
   const attemptId = input.attemptId ?? randomUUID();

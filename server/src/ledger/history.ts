@@ -82,7 +82,7 @@ export async function findSession(db: Queryable, id: string): Promise<SessionRow
   return row ?? null;
 }
 
-/** Newest first: the account's reservations are the index to its sessions. */
+/** Newest first. Sessions are found through the account's reservations. */
 export async function listSessions(
   db: Queryable,
   input: { accountId: string; limit: number },

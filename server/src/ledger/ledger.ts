@@ -22,16 +22,15 @@ import type {
 export type * from './types.ts';
 
 /**
- * The only truth about money. Every method is one SQL function, one round trip, one transaction,
- * and safe to repeat when its answer was lost: the method itself asks once more with the same
- * identity before it gives up. Rejects with a database error when the database is away
- * (`isDatabaseAway`).
+ * The only place that changes balances. Every method is one SQL function, one round trip and one
+ * transaction. It is safe to repeat when the response was lost: the method itself retries once with the
+ * same ids. Rejects with a database error when the database is unavailable (`isDatabaseUnavailable`).
  */
 export interface Ledger {
   reserve(input: ReserveInput): Promise<ReserveResult>;
   claim(input: ClaimInput): Promise<ClaimResult>;
   /**
-   * `already` counts as done: the session was settled before, by this call's first try or by the
+   * `already` means that the session was settled before, by this call's first attempt or by the
    * sweeper.
    */
   close(input: CloseInput): Promise<CloseResult>;

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../platform/db.ts';
+import { isDatabaseUnavailable } from '../platform/db.ts';
 
 /**
  * Runs an idempotent statement and repeats it once if the connection broke. The first attempt may have been
@@ -8,7 +8,7 @@ export async function retryOnce<T>(ask: (again: boolean) => Promise<T>): Promise
   try {
     return await ask(false);
   } catch (error) {
-    if (!isDatabaseAway(error)) throw error;
+    if (!isDatabaseUnavailable(error)) throw error;
     return ask(true);
   }
 }

@@ -41,7 +41,7 @@ export type ReserveResult =
   | { readonly outcome: 'idempotency_conflict' }
   | { readonly outcome: 'insufficient_credits' }
   | { readonly outcome: 'no_capacity' }
-  /** The account is on its way to another cell: retry soon. */
+  /** The account is moving to another cell. Retry soon. */
   | { readonly outcome: 'account_moving' }
   | { readonly outcome: 'account_inactive' };
 
@@ -50,9 +50,7 @@ export interface ClaimInput {
   readonly accountId: string;
   readonly nodeId: string;
   readonly nodeEpoch: number;
-  /**
-   * Names this upgrade. Repeat it only to ask again about the same upgrade. Left out: a fresh one.
-   */
+  /** Identifies this upgrade. Repeat it only to retry the same upgrade. Default: a new id. */
   readonly attemptId?: string;
 }
 
@@ -77,8 +75,7 @@ export interface CloseInput {
   readonly sessionId: string;
   readonly accountId: string;
   /**
-   * `failed` is our fault and bills nothing. It also gives up a session whose claim was never
-   * answered.
+   * `failed` is our fault and not billed. It also releases a session whose claim got no response.
    */
   readonly status: 'completed' | 'failed';
   /** Accepted audio in samples. */
@@ -114,7 +111,7 @@ export interface CreditInput {
   /** Positive for a grant; an adjustment may be negative. Never zero. */
   readonly ms: number;
   readonly reason: string;
-  /** Who did it. */
+  /** The actor. */
   readonly actor: string;
   /** A UUID from the caller. A repeated id is applied once. */
   readonly id: string;
@@ -140,8 +137,8 @@ export interface SweepOptions {
 export interface SweepResult {
   readonly expired: number;
   readonly failed: number;
-  /** How long lapsed leases still count for nothing because the database was away a moment ago. */
+  /** How much longer expired leases are ignored, because the database was unavailable recently. */
   readonly quietMs: number;
-  /** A batch came back full: sweep again without waiting. */
+  /** A batch was full, so sweep again without waiting. */
   readonly more: boolean;
 }

@@ -3,7 +3,7 @@ import type { Log } from '../platform/log.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { NodeLease } from './node-lease.ts';
 
-/** GET /v1/usage promises figures that are at most 5 s old. */
+/** GET /v1/usage guarantees figures at most 5 s old. */
 const REPORT_EVERY_MS = 2_000;
 
 /** Accepted samples of every open stream, by session. */

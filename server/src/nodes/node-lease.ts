@@ -20,7 +20,7 @@ export interface LeaseHolder {
 }
 
 export interface NodeLeaseInput {
-  /** Its own connection: a busy pool must not cost the lease. */
+  /** A dedicated connection, so that a busy pool can't lose the lease. */
   readonly db: Queryable;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,8 +33,8 @@ export interface NodeLeaseInput {
 }
 
 /**
- * Keeps this process's lease. While it cannot be renewed the process takes no new streams, because others may consider
- * this node dead. Running streams continue: an unreachable database is no reason to cut a caller off.
+ * Renews this process's lease. While renewal fails, the process takes no new streams, because others
+ * may consider this node dead. Open streams continue.
  */
 export class NodeLease {
   readonly #input: NodeLeaseInput;

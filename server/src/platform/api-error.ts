@@ -1,4 +1,4 @@
-import { isDatabaseAway } from './db.ts';
+import { isDatabaseUnavailable } from './db.ts';
 import { API_ERRORS, apiErrorType, type ApiErrorCode, type ErrorBody } from '@svc-asr/protocol';
 
 export interface ApiErrorOptions {
@@ -6,7 +6,7 @@ export interface ApiErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Further parts of the response. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A finer fixed sentence of the protocol, never one made from input. */
+  /** A more specific fixed message of the protocol, never built from input. */
   readonly message?: string;
 }
 
@@ -39,7 +39,7 @@ function retryAfterDefault(code: ApiErrorCode): number | null {
 /** Maps anything thrown to the error that the caller sees. There is no 500: the unexpected is our fault and retryable. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const code = isDatabaseAway(error) ? 'service_unavailable' : 'internal_error';
+  const code = isDatabaseUnavailable(error) ? 'service_unavailable' : 'internal_error';
   return new ApiError(code, { cause: error });
 }
 

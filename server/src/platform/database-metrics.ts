@@ -4,7 +4,7 @@ import { readGauge } from './gauge.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** Shows how busy the pool is and how long statements take, without the wait for a connection. */
+/** Metrics of the pool and of statement times, excluding the wait for a connection. */
 export function observeDatabase(registry: Registry, pool: Pool): void {
   readGauge(registry, {
     name: 'svc_database_pool_waiting',

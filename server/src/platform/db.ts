@@ -26,13 +26,12 @@ export type DatabaseRole =
 
 export interface ConnectOptions {
   readonly url: string;
-  /** Taken right after connecting. Left out, the rights of the URL's own user hold. */
+  /** Assumed right after connecting. Default: the URL's own user. */
   readonly role?: DatabaseRole;
   readonly applicationName?: string;
   readonly connectTimeoutMs?: number;
   /**
-   * How long a statement may run. Every statement of ours is short; one that is not has met a
-   * fault.
+   * How long a statement may run. All our statements are short, so a longer one has hit a fault.
    */
   readonly statementTimeoutMs?: number;
 }
@@ -52,7 +51,7 @@ const DEFAULTS = {
   idleTimeoutMs: 30_000,
 } as const;
 
-// Milliseconds of audio are int8 in the ledger and far below 2^53: plain numbers here.
+// Milliseconds of audio are int8 in the ledger and far below 2^53, so they are parsed as numbers.
 const numbers: CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === types.builtins.INT8 ? parseInt8 : types.getTypeParser(oid, format),
@@ -71,8 +70,7 @@ function clientConfig(options: ConnectOptions): ClientConfig {
     connectionString: options.url,
     application_name: options.applicationName ?? 'svc-asr',
     connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULTS.connectTimeoutMs,
-    // The server gives up first; the client's own limit is for a server that no longer answers at
-    // all.
+    // The server's timeout comes first. The client's own is for a server that doesn't answer at all.
     query_timeout: statementTimeoutMs + 1_000,
     options:
       `-c statement_timeout=${statementTimeoutMs} -c lock_timeout=${statementTimeoutMs}` +
@@ -91,9 +89,8 @@ export function createPool(options: PoolOptions): Pool {
     allowExitOnIdle: false,
     ...(verify === undefined ? {} : { verify: callbackify(verify) }),
   });
-  // Without a listener an idle connection that breaks ends the process, and so does one that breaks
-  // while it is checked out: its statement has rejected by then, which is all the caller needs to
-  // know.
+  // Without a listener, a broken connection would crash the process, idle or checked out. A
+  // checked-out one has already rejected its statement, so the caller knows.
   pool.on('error', (error) => options.onError?.(error));
   pool.on('connect', (client) => client.on('error', ignoreBrokenConnection));
   return pool;
@@ -109,7 +106,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
 
 function ignoreBrokenConnection(): void {}
 
-/** All or nothing, on one connection. A connection that cannot even roll back is thrown away. */
+/** Runs a transaction on one connection. A connection that fails to roll back is discarded. */
 export async function inTransaction<T>(
   pool: Pool,
   work: (db: Queryable) => Promise<T>,
@@ -131,7 +128,10 @@ export async function inTransaction<T>(
   }
 }
 
-/** The database answers, but this process must not use it. Waiting is right: another database may take its place. */
+/**
+ * The database answers, but this process must not use it. Callers should retry, because another
+ * database may replace it.
+ */
 export class DatabaseRefused extends Error {}
 
 const CONNECTION_ERRORS = new Set([
@@ -146,16 +146,16 @@ const CONNECTION_ERRORS = new Set([
 ]);
 
 /**
- * The database is away, or went away while it was asked: the statement may or may not have
- * happened.
+ * Whether the database is unavailable or the connection was lost. The statement may or may not have
+ * been executed.
  */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseRefused) return true;
-  if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true;
+  if (error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CONNECTION_ERRORS.has(code)) return true;
-  // The socket file of a server that is not running. Any other missing file is not about the database.
+  // The missing socket file of a stopped server. Other missing files are unrelated.
   if (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') return true;
   // 08 connection exception, 57P0x shutdown, crash or start-up, 53 out of connections or memory,
   // 25006 read-only standby.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** A request's id is always ours: an inbound one could be anything, a secret included. */
+/** Request ids are always generated here. An inbound one could contain anything, even a secret. */
 export function newRequestId(): string {
   return randomUUID();
 }

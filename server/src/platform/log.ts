@@ -21,7 +21,7 @@ const SECRET_PATTERN = /svc\.auth\.[\w-]+|svc_live_v1_\w+|(?<=:\/\/)[^\s"'@/]+:[
 /** Lines are written in batches, at the latest after 100 ms, and when the process exits. */
 const BUFFERED_STDOUT = { fd: 1, sync: false, minLength: 12_288, periodicFlush: 100 } as const;
 
-/** Works on any text that leaves the process: log lines, stacks, crash output. */
+/** Redacts any output of the process: log lines, stack traces, crash output. */
 export function redactSecrets(text: string): string {
   return text.replace(SECRET_PATTERN, '[redacted]');
 }
@@ -50,7 +50,7 @@ export function createLog(options: { level: LogLevel; destination?: DestinationS
 /** Logs an uncaught error with secrets redacted, then exits, because the process may be in an undefined state. */
 export function endOnUncaught(log: Log): void {
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'An error that nobody caught. This process ends.');
+    log.fatal({ err: error }, 'Uncaught error. The process exits.');
     process.exit(1);
   });
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * The key for limits by address. IPv4: the address. IPv6: its /64, because whoever has one address there has
- * all of its 2^64.
+ * Returns the key for limits by address: an IPv4 address, or the /64 of an IPv6 address, because one
+ * client usually has a whole /64.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
@@ -40,8 +40,8 @@ export function trustProxies(entries: readonly string[]): IsTrusted {
 }
 
 /**
- * Returns the client's address. A proxy adds the address of its peer at the end of X-Forwarded-For, so the list is read from its end, and
- * only for as long as the one who wrote the entry is trusted.
+ * Returns the client's address. A proxy adds the address of its peer at the end of X-Forwarded-For, so
+ * the list is read from its end, and only while the writer of the entry is a trusted proxy.
  */
 export function clientAddress(
   peer: string,

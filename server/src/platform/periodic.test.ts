@@ -30,7 +30,7 @@ test('runs at once and then every period', async () => {
   expect(runs).toBe(4);
 });
 
-test('never overlaps: a run that hangs leaves no backlog behind it', async () => {
+test('never overlaps, and a run that hangs leaves no backlog', async () => {
   let runs = 0;
   start(() => {
     runs += 1;

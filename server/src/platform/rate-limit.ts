@@ -11,9 +11,9 @@ export interface RatePolicy {
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** How many more would be allowed at once. */
+  /** Requests still allowed at once. */
   readonly remaining: number;
-  /** Until one more is allowed than now; 0 when the bucket is full. */
+  /** Time until one more request is allowed. 0 when the bucket is full. */
   readonly resetSeconds: number;
 }
 
@@ -42,7 +42,7 @@ export function rateLimited(
   });
 }
 
-/** Decides about a bucket that will be full again after `owedMs`. */
+/** Decides for a bucket that will be full again after `owedMs`. */
 function decide(policy: RatePolicy, owedMs: number): RateDecision {
   const tokenMs = 60_000 / policy.perMinute;
   const tokens = policy.burst - owedMs / tokenMs;
@@ -88,8 +88,8 @@ export function createRateLimiter(policy: RatePolicy, clock: Clock): LocalRateLi
 }
 
 /**
- * Counts in Redis together with other processes. While Redis is away, each process counts for itself: a failure of ours
- * neither refuses a customer nor opens a limit wide.
+ * Counts in Redis, shared with other processes. While Redis is unavailable, each process counts on its
+ * own, so an outage neither refuses customers nor disables the limit.
  */
 export function createSharedRateLimiter(
   policy: RatePolicy,
@@ -99,7 +99,7 @@ export function createSharedRateLimiter(
   return {
     policy,
     async take(key) {
-      // Addresses of people stay out of Redis, and keys stay short.
+      // Hashed, so that Redis holds no client addresses and keys stay short.
       const hash = createHash('sha256').update(key).digest('base64url');
       const owedMs = await shared.counts.take(`svc:rate:${shared.name}:${hash}`, policy);
       return owedMs === null ? local.take(key) : decide(policy, owedMs);

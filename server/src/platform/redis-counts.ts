@@ -14,7 +14,7 @@ const SILENCE_MS = 3_000;
 const RECONNECT_MS_MAX = 2_000;
 const COMMANDS_MAX = 10_000;
 
-/** Reads and spends in one step, by the clock of Redis. Returns what the bucket owed before, in milliseconds. */
+/** Reads and spends atomically, by Redis's clock. Returns the previous debt of the bucket in milliseconds. */
 const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
@@ -25,9 +25,9 @@ if tonumber(ARGV[2]) - owed / tokenMs >= 1 - 1e-6 then
 end
 return string.format('%.3f', owed)`;
 
-/** The counts of rate limits in a Redis that several processes share. */
+/** Rate-limit counts in a Redis shared by several processes. */
 export interface RedisCounts {
-  /** What the bucket owed before this call, in milliseconds; null when Redis didn't answer in time. */
+  /** The previous debt of the bucket in milliseconds. Null if Redis didn't answer in time. */
   take(key: string, policy: RatePolicy): Promise<number | null>;
   readonly isShared: boolean;
   /** How many times it returned null. */
@@ -35,7 +35,7 @@ export interface RedisCounts {
   close(): void;
 }
 
-/** Resolves when connected, or after a second: a service without Redis is better than none. */
+/** Resolves when connected, or after a second, because the service also works without Redis. */
 export async function connectRedisCounts(input: {
   readonly url: string;
   readonly clock: Clock;
@@ -60,15 +60,19 @@ export async function connectRedisCounts(input: {
 
   function failed(error: unknown): void {
     pausedUntilMs = clock.monotonicMs() + PAUSE_MS;
-    if (isShared) log.error({ reason: reasonOf(error) }, 'Redis is away: rate limits count alone.');
+    if (isShared)
+      log.error(
+        { reason: reasonOf(error) },
+        'Redis is unavailable. Each process counts rate limits on its own.',
+      );
     isShared = false;
   }
   function answered(): void {
-    if (!isShared) log.info('Redis is back: rate limits are shared again.');
+    if (!isShared) log.info('Redis is available again. Rate limits are shared.');
     isShared = true;
     pausedUntilMs = 0;
   }
-  // Also what keeps an error of the connection from ending the process.
+  // Also prevents a connection error from crashing the process.
   client.on('error', failed);
   const connecting = client.connect().catch(failed);
   await Promise.race([connecting, after(CONNECT_MS, undefined, { ref: false })]);
@@ -105,7 +109,7 @@ export async function connectRedisCounts(input: {
 function inTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new Error('no answer in time'));
-    // After a pause of our own event loop the answer may be there and only not read yet.
+    // After a pause of our own event loop, the response may have arrived but not been read yet.
     const timer = setTimeout(() => setImmediate(giveUp), ANSWER_MS);
     void work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -70,7 +70,7 @@ export function statement<const C extends Columns>(
   return made;
 }
 
-/** Every statement of the modules that are loaded. For the test that checks them. */
+/** Every statement of the loaded modules, for the test that checks them. */
 export function declaredStatements(): readonly Statement<Columns>[] {
   return declared;
 }

@@ -29,8 +29,8 @@ export async function readCertificate(files: CertificateFiles | null): Promise<C
 }
 
 /**
- * A renewed certificate is taken up without a restart, when its files change or on SIGHUP. Connections that are open
- * keep the one they have. A pair that does not fit together changes nothing.
+ * Reloads a renewed certificate without a restart, when its files change or on SIGHUP. Open connections
+ * keep the old one. A certificate that doesn't match its key is ignored.
  */
 export function watchCertificate(
   server: HttpServer,
@@ -54,9 +54,9 @@ export function watchCertificate(
       if (certificate === null) return;
       secure.setSecureContext(certificate);
       onLoaded?.(certificate);
-      log.info('The certificate was read again.');
+      log.info('The certificate was reloaded.');
     } catch (error) {
-      log.error({ err: error }, 'The certificate could not be read; the old one stays in use.');
+      log.error({ err: error }, 'The certificate could not be loaded. The old one stays in use.');
     }
   }
   const again = (): void => {

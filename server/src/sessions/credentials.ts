@@ -5,8 +5,9 @@ import { uuidFromBytes, writeUuid } from '../platform/ids.ts';
 
 /**
  * A session credential is derived, never stored, so an idempotent replay can give the same one again.
- * Layout: version 1, signing key id 1, session id 16, account id 16, expiry (unix ms) 6, HMAC-SHA-256 32.
- * The account id lets a claim find its partition; one use comes from `reserved -> active` alone.
+ * Layout: version 1, signing key id 1, session id 16, account id 16, expiry (unix ms) 6, HMAC-SHA-256
+ * 32. The account id lets a claim find its partition. The transition `reserved -> active` makes it
+ * single-use.
  */
 export interface SessionCredential {
   readonly sessionId: string;
@@ -16,7 +17,7 @@ export interface SessionCredential {
 
 export interface Credentials {
   issue(credential: SessionCredential): string;
-  /** Null for whatever we did not sign. Expiry is the database's to decide; here it is only carried. */
+  /** Returns null unless we signed it. Doesn't check the expiry, which the database decides. */
   verify(text: string): SessionCredential | null;
 }
 

@@ -58,7 +58,7 @@ async function availableMs(
   return balance.available_ms;
 }
 
-/** An account in the cell, with a key that names this cell, or none. */
+/** Creates an account in the cell. Its key begins with the given cell name, or with none. */
 async function addAccount(cell: TestCell, named: string | null, creditMs: number) {
   const { accountId } = await cell.service.addTenant({ creditMs });
   const { key, publicId } = generateApiKey(named);
@@ -98,7 +98,7 @@ function visits({ service }: TestCell): number {
   return service.logged().split('/v1/models').length - 1;
 }
 
-test('after a move the edge learns the new cell from one answer, and hides how', async () => {
+test('after a move the edge learns the new cell from one response and strips its header', async () => {
   const { accountId, apiKey } = await addAccount(k1, 'k1', 5_000);
   expect(await availableMs(apiKey)).toBe(5_000);
   await moveBetween(k1, k2, accountId);

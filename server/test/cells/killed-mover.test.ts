@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
 
-/** Which cell serves an account whose mover died before this step. Others: none, for the moment. */
+/** The cell that serves the account if the mover is killed before this step. For other steps, neither does. */
 const SERVING: Partial<Record<Death, string[]>> = { freeze: ['k1'], done: ['k2'] };
 
 async function servedBy(accountId: string): Promise<string[]> {
@@ -25,7 +25,7 @@ async function servedBy(accountId: string): Promise<string[]> {
 }
 
 test.for(DEATHS)(
-  'killed before %s, the account is whole, and the next run finishes the move',
+  'killed before %s, the account is intact, and the next run finishes the move',
   async (dieBefore) => {
     const { accountId, apiKey } = await k1.service.addTenant({ creditMs: 60_000 });
     await spend(k1, accountId, 5);

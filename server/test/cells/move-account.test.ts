@@ -64,7 +64,7 @@ test('while an account drains, running sessions settle and new ones get 503 with
   expect(usage.body).toMatchObject({ available_ms: 98_000, consumed_ms: 2_000 });
 });
 
-test('an account whose sessions go on longer than the wait stays and serves again', async () => {
+test('cancels the move when sessions outlast the wait, and serves the account again', async () => {
   const { accountId, apiKey } = await k1.service.addTenant({ creditMs: 100_000 });
   await k1.service.createSession(undefined, { apiKey });
   await expect(moveBetween(k1, k2, accountId, { drainMs: 0 })).rejects.toThrow('still open');
@@ -72,7 +72,7 @@ test('an account whose sessions go on longer than the wait stays and serves agai
   expect(status).toBe(429);
 });
 
-test('a sealed account takes no credit, key change or setting, and can be given back', async () => {
+test('a sealed account accepts no credit, key change or setting, and the move can be cancelled', async () => {
   const { accountId, keyId } = await k1.service.addTenant({ creditMs: 100_000 });
   const { pool } = k1.service.database;
   const stop = new Error('stop');
@@ -101,7 +101,7 @@ test('a sealed account takes no credit, key change or setting, and can be given 
   expect(await cancelMove(k1.mover, accountId)).toBe(false);
 });
 
-test('people go along, and the audit log tells the story in the new cell', async () => {
+test('moves members with the account, and logs the move in the new cell', async () => {
   const { accountId, keyId } = await k1.service.addTenant({ creditMs: 100_000 });
   const [source, target] = [k1.service.database.pool, k2.service.database.pool];
   const email = `${randomUUID()}@radio.example`;
@@ -157,7 +157,7 @@ async function fingerprintOf({ service }: TestCell): Promise<Buffer | undefined>
   return rows[0]?.fingerprint;
 }
 
-test('finds a copy that lost a session, and switches nothing', async () => {
+test('detects a copy that lacks a session, and does not switch', async () => {
   const { accountId } = await k1.service.addTenant({ creditMs: 100_000 });
   await spend(k1, accountId, 4);
   const { pool } = k2.service.database;

@@ -9,7 +9,7 @@ import { moveAccount, type Move } from '../../src/cells/move-account.ts';
 export interface TestCell {
   readonly id: string;
   readonly service: Service;
-  /** With the rights of somebody who moves accounts. */
+  /** With the svc_mover role. */
   readonly mover: Pool;
 }
 
@@ -44,7 +44,7 @@ export function moveBetween(
   });
 }
 
-/** One settled session of so many seconds. */
+/** Runs and settles one session of this length. */
 export async function spend(cell: TestCell, accountId: string, seconds: number): Promise<void> {
   const { ledger } = cell.service.deps;
   const { rows } = await cell.service.database.pool.query<{ id: string; epoch: number }>(

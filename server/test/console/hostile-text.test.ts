@@ -36,7 +36,7 @@ test('text from the public waitlist cannot control the terminal of an operator',
     expect(answer.status, JSON.stringify(text)).toBe(400);
   }
   await visitor.post('/waitlist', { ...form, use_case: 'two\nlines' });
-  // Rows that an older version let in are shown safely too.
+  // Rows that an older version accepted are displayed safely too.
   await service.database.pool.query(
     `insert into waitlist (id, email, purpose)
       select gen_random_uuid(), 'old-' || at || '@example.com', text

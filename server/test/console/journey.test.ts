@@ -30,7 +30,7 @@ function callSessions(secret: string): Promise<{ status: number; body: string }>
   return curl([`${service.url}/v1/asr/sessions`, ...key, ...body]);
 }
 
-/** Exactly what the console told the reader to paste; -k because this test signed its own certificate. */
+/** The exact command from the console, with -k because the test's certificate is self-signed. */
 async function runShownCurl(shown: string, secret: string): Promise<AsrSession> {
   const command = shown.replace(/^curl /, 'curl -sk ');
   const env = { ...process.env, SVC_API_KEY: secret };
@@ -73,7 +73,7 @@ test('K01 K02 waitlist, approval by an operator, email, sign-in, key, curl with 
   expect(secret).toMatch(/^svc_live_v1_[0-9A-Za-z]{50}$/);
   await page.getByText('Try it from your server').click();
   const shown = await page.getByRole('region', { name: 'Try it from your server' }).innerText();
-  // Escape must not throw away what cannot be shown again.
+  // Escape must not discard the key, which can't be shown again.
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('heading', { name: 'archive server' }).waitFor();
@@ -135,7 +135,7 @@ test('the overview stays on the screen during a network outage', async () => {
   const shown = page.getByRole('heading', { name: 'Recent sessions' });
   await shown.waitFor();
   await page.route('**/console-api/overview', (route) => route.abort());
-  // The second look comes after the first one's failure has been drawn.
+  // The second poll comes after the failure of the first was rendered.
   for (let look = 0; look < 2; look += 1) {
     const failed = page.waitForEvent('requestfailed');
     await page.clock.runFor(31_000);
@@ -152,7 +152,7 @@ test('the console and its emails are in Swahili for people who chose it', async 
   await page.getByLabel('Anwani ya barua pepe').fill('baraka@example.com');
   await page.getByRole('button', { name: 'Nitumie msimbo' }).click();
   const code = await service.mail.takeCode('baraka@example.com');
-  // The letter of welcome may come after the one with the code: letters are no queue.
+  // The welcome email may arrive after the code, because emails are not ordered.
   const letters = service.mail.emails.filter(({ to }) => to === 'baraka@example.com');
   expect(letters.map(({ text }) => text).join('\n')).toContain('Msimbo wako wa kuingia');
   await page.getByLabel('Msimbo').fill(code);

@@ -23,7 +23,7 @@ interface Person {
   readonly device: SoftwareAuthenticator;
 }
 
-/** Somebody who has signed in with a code and added a passkey. */
+/** Signs a person in with a code and adds a passkey. */
 async function withPasskey(email: string): Promise<Person> {
   const browser = await service.signedIn(email);
   const device = new SoftwareAuthenticator(ORIGIN);
@@ -40,7 +40,7 @@ async function add(
   return browser.post('/passkeys', { name: 'my phone', credential: device.create(body, bent) });
 }
 
-/** Asks for a challenge in a browser and answers it with the device. */
+/** Requests a challenge in a browser and signs it with the device. */
 async function use(
   browser: TestBrowser,
   device: SoftwareAuthenticator,
@@ -154,7 +154,7 @@ test('refuses a counter that does not increase, which means a cloned device', as
   expect((await use(stranger(), device, { counter: 8 })).status).toBe(200);
 });
 
-test("another person's passkey is not mine: not by its name, its owner's name, nor the challenge they were given", async () => {
+test("a person cannot use another's passkey, neither by its id, its owner's id nor their challenge", async () => {
   const mine = await withPasskey('mine@example.com');
   const theirs = await withPasskey('theirs@example.com');
   const { body: options } = await stranger().post<RequestOptions>('/sign-in/passkey/options');
@@ -230,7 +230,7 @@ test('logs that a passkey was added or removed, without its data', async () => {
   expect(service.logged()).not.toContain('logged@example.com');
 });
 
-test('the console role can count a use of a passkey and not exchange its key; no other role sees any', async () => {
+test('the console role can update the counter of a passkey but not its key; other roles cannot read passkeys', async () => {
   const exchange = `update passkeys set public_key = '\\x00'`;
   await expect(service.database.as('svc_console').query(exchange)).rejects.toThrow(
     'permission denied',

@@ -38,7 +38,7 @@ afterAll(async () => {
   await engine.close();
 });
 
-/** Nobody speaks in the instant the microphone opens: a second of silence before and after each sentence. */
+/** Adds a second of silence before and after each sentence, because nobody speaks the instant the microphone opens. */
 async function wavWithPauses(fixtures: readonly string[]): Promise<string> {
   const wavs = fixtures.map((name) => readFileSync(join(FIXTURES, `${name}.wav`)));
   const pause = Buffer.alloc(32_000);
@@ -60,7 +60,7 @@ function wordsOf(fixture: string): string[] {
     .split(/\s+/);
 }
 
-/** The demonstration weights may mishear one word of a sentence, never two. */
+/** The demo model may get one word of a sentence wrong, never two. */
 function expectWords(transcript: string, words: string[]): void {
   const heard = transcript.split(' ');
   const right = words.filter((word) => heard.includes(word));
@@ -72,7 +72,7 @@ async function transcriptOf(page: Page): Promise<string> {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** A screen that only real speech brings up: it is looked at like every other. */
+/** Checks this screen here, because only real speech produces it. */
 async function seen(page: Page, name: string): Promise<void> {
   expect(await violations(page)).toEqual([]);
   await takePicturesOfEveryLook(page, name);
@@ -155,7 +155,7 @@ test('each turn is a line of its own, and uncertain words are marked for eyes, p
   const [first = '', second = ''] = await lines.allInnerTexts();
   expectWords(first.trim(), wordsOf('dholuo-1'));
   expectWords(second.replaceAll('(uncertain)', '').replaceAll(/\s+/g, ' '), wordsOf('dholuo-3'));
-  // Of the fixtures, the model is least sure of this one.
+  // The fixture with the lowest confidence.
   const marked = lines.nth(1).locator('.uncertain');
   const [word = ''] = await marked.allInnerTexts();
   expect(word).not.toBe('');
@@ -178,7 +178,7 @@ test('the server code shown on the page runs unchanged and creates a session', a
     ['--input-type=module', '-e', `${code}\nconsole.log(session.model, session.status);`],
     {
       cwd: join(import.meta.dirname, '../../../console'),
-      // This test signed its own certificate.
+      // The test's certificate is self-signed.
       env: { ...process.env, SVC_API_KEY: secret, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
     },
   );
@@ -204,7 +204,7 @@ async function answer(fixture: string): Promise<{ text: string; endMs: number }[
   return (final?.words ?? []).map(({ text, endMs }) => ({ text, endMs }));
 }
 
-test('the public page plays recordings whose transcripts are what the service answers', async () => {
+test('the public page plays recordings whose transcripts match the results of the service', async () => {
   const { page, context, complaints } = await openPage(browser);
   await page.goto(service.url);
   for (const [language, fixture] of [
@@ -221,7 +221,7 @@ test('the public page plays recordings whose transcripts are what the service an
     expect(written, '`npm run examples` writes them').toEqual(await answer(fixture));
     const player = page.locator('figure', { has: quote });
     await player.getByRole('button').click();
-    // The words come one after the other, and all of them stand when it is over.
+    // Words appear one by one, and all are visible at the end.
     await expect.poll(() => player.locator('.opacity-0').count()).toBeGreaterThan(0);
     await expect.poll(() => player.locator('.opacity-0').count()).toBe(0);
   }

@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 
 type Look = readonly [device: keyof typeof DEVICES, colorScheme: 'light' | 'dark'];
-/** Both layouts and both palettes; for pictures every pair of them. */
+/** Both layouts and both palettes; every combination when taking screenshots. */
 const LOOKS: Look[] = [
   ['desktop', 'light'],
   ['phone', 'dark'],
@@ -66,18 +66,18 @@ const PEOPLE = [
   { who: 'an owner', email: 'amina@example.com', scenes: OWNER },
   { who: 'a member', email: 'njoroge@example.com', scenes: MEMBER },
   { who: 'an invited person', email: 'invited@example.com', scenes: INVITED },
-  { who: 'somebody who is paused', email: 'paused@example.com', scenes: PAUSED },
+  { who: 'a suspended person', email: 'paused@example.com', scenes: PAUSED },
   { who: 'a newcomer', email: 'newcomer', scenes: NEWCOMER },
 ] as const;
 
 describe.each(LOOKS)('on a %s in %s', (device, colorScheme) => {
   test.each(PEOPLE)(
-    'nothing that $who sees has an axe violation or runs over the edge',
+    'no screen of $who has an axe violation or overflows',
     async ({ email, scenes }) => {
       const options = { ...DEVICES[device], colorScheme, reducedMotion: 'reduce' as const };
       const { context, page, complaints } = await openPage(browser, options);
       if (email === 'newcomer') {
-        // What a newcomer does is done once: every look has one of its own.
+        // A newcomer's actions work once, so each device and palette has its own newcomer.
         const newcomer = `newcomer-${device}-${colorScheme}@example.com`;
         await service.admit(newcomer);
         await signInAs(page, { service, email: newcomer });
@@ -94,7 +94,7 @@ describe.each(LOOKS)('on a %s in %s', (device, colorScheme) => {
   );
 });
 
-/** Returns a sentence for each problem of these screens. */
+/** Describes each problem of these screens. */
 async function visit(
   page: Page,
   input: { scenes: readonly Scene[]; device: string; colorScheme: string },

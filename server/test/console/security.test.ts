@@ -134,7 +134,7 @@ test('a removed member loses access at once, and concurrent changes leave an own
   expect((await gone.get('/me')).status).toBe(401);
 });
 
-test('the waitlist answers alike whether an address is new, waiting or has an account', async () => {
+test('the waitlist response is the same for new, waiting and registered addresses', async () => {
   const browser = await service.signedIn('here-already@example.com');
   const body = { use_case: '', language: 'en' };
   const answers = [];
@@ -148,7 +148,7 @@ test('the waitlist answers alike whether an address is new, waiting or has an ac
   ]);
 });
 
-test('K03 the playground gets a session and never a key: no secret of a key is in any answer', async () => {
+test('K03 the playground gets a session and no API key: no response contains the secret of a key', async () => {
   const browser = await service.signedIn('speaker@example.com');
   const { secret } = await browser.createKey();
   const session = await browser.post<AsrSession>('/playground/session', { model: KIKUYU });

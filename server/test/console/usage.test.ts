@@ -73,7 +73,7 @@ test("usage per day and model equals the ledger's charges, however often it is r
   }
 });
 
-test('recent sessions tell enough to explain each charge', async () => {
+test('recent sessions explain each charge', async () => {
   const { accountId, browser } = await newAccount('why@example.com');
   await speak(accountId, { model: KIKUYU, samples: 19_200 });
   await browser.post('/playground/session', { model: DHOLUO, max_audio_seconds: 30 });

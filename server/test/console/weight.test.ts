@@ -31,7 +31,7 @@ async function weigh(path: string, interactive: (page: Page) => Promise<unknown>
   });
   const began = performance.now();
   await page.goto(service.url + path, { waitUntil: 'commit' });
-  // Nobody taps what is not painted yet.
+  // Waits for the first paint before tapping.
   const painted = (): Promise<boolean> => page.evaluate(`${FIRST_PAINT} !== undefined`);
   await expect.poll(painted, { interval: 20 }).toBe(true);
   await interactive(page);
@@ -46,7 +46,7 @@ const FIRST_PAINT = `performance.getEntriesByName('first-contentful-paint')[0]`;
 
 test('the public page is under 16 kB and responds to a tap on a cheap phone over 3G', async () => {
   const weight = await weigh('/', async (page) => {
-    // The form's own script has run when it says what is missing.
+    // The validation message proves that the form's script has run.
     const join = page.getByRole('button', { name: 'Join the waitlist' });
     await expect
       .poll(

@@ -24,7 +24,7 @@ function median(values: readonly number[]): number {
 }
 
 test('a wrong secret takes as long for a known key id in use as for an unknown one', async () => {
-  // In use, so its row is in memory: the case that differs most from an id that nobody has.
+  // Recently used, so its row is cached: the case that differs most from an unknown id.
   expect((await svc.usage()).status).toBe(200);
   const known: number[] = [];
   const unknown: number[] = [];

@@ -28,7 +28,7 @@ test('the documents are served as they are published', async () => {
 });
 
 test.each(['light', 'dark'] as const)(
-  'the reference page shows every endpoint in %s, asks no other host and breaks no policy of its own',
+  'the reference page shows every endpoint in %s, contacts no other host and violates no policy',
   async (colorScheme) => {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1_280, height: 900 } });
     const asked: string[] = [];

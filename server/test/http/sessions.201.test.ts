@@ -10,7 +10,7 @@ afterAll(() => svc.stop());
 
 const key = (value: string) => ({ 'idempotency-key': value });
 
-/** A new account for each test, with a way to call as it. */
+/** Creates an account and returns functions that call the API with its key. */
 async function tenantWith(creditMs: number) {
   const tenant = await svc.addTenant({ creditMs });
   return {

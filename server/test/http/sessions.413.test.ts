@@ -6,13 +6,13 @@ afterAll(() => svc.stop());
 
 const LIMIT = 16_384;
 
-/** Valid JSON of exactly so many bytes. */
+/** Valid JSON of exactly this many bytes. */
 function bodyOf(bytes: number): Buffer {
   const json = JSON.stringify({ model: KIKUYU });
   return Buffer.from(json + ' '.repeat(bytes - json.length));
 }
 
-/** Declared: with Content-Length. Streamed: in chunks, so that only counting tells. */
+/** Declared: with Content-Length. Streamed: in chunks, so the server must count. */
 async function post(body: Buffer, how: 'declared' | 'streamed') {
   const { apiKey } = await svc.addTenant({ creditMs: 60_000 });
   return svc.request('/v1/asr/sessions', {

@@ -9,7 +9,7 @@ let svc: Service;
 const stalled: Socket[] = [];
 beforeAll(async () => {
   svc = await startService({ env: { CONNECTIONS_PER_ADDRESS: String(PER_ADDRESS) } });
-  // Loads the file once, so that the connections below wait for their reader and not for us.
+  // Loads the file once, so that the connections below wait for their client, not for the server.
   await (await fetch(`${svc.url}/reference/js/scalar.js`)).arrayBuffer();
 });
 afterAll(async () => {
@@ -34,7 +34,7 @@ test('a connection above the limit of an address closes its longest-stalled one'
   await stall();
   const response = await fetch(`${svc.url}/v1/models`, { headers: { connection: 'close' } });
   expect(response.status).toBe(200);
-  // Reading on only empties the kernel's buffers: the service has hung up, long before the keep-alive would end.
+  // Drains the kernel's buffers. The service has closed the connection long before the keep-alive timeout.
   const began = performance.now();
   first.resume();
   await once(first, 'close');

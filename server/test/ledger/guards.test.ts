@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { insertApiKey, listApiKeys, revokeApiKey } from '../../src/accounts/api-keys.ts';
-import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
-/** The owner of the schema is held to these too: no role could do better. */
-let books: Books;
+/** These guards bind the schema owner too, and so every role. */
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  books = await openBooks();
+  fixture = await openLedgerFixture();
 });
-afterEach(() => books.mustBeRight());
-afterAll(() => books.drop());
+afterEach(() => fixture.expectInvariantsHold());
+afterAll(() => fixture.drop());
 
 async function refusal(sql: string, values: readonly unknown[] = []): Promise<string> {
-  const client = await books.owner.connect();
+  const client = await fixture.owner.connect();
   try {
     await client.query('begin');
     await client.query(sql, [...values]);
     await client.query('commit');
-    return 'nothing refused it';
+    return 'the statement was accepted';
   } catch (error) {
     await client.query('rollback');
     return error instanceof Error ? error.message : '';
@@ -31,7 +31,7 @@ function setSession(id: string, change: string): Promise<string> {
 }
 
 test('the ledger only grows', async () => {
-  await books.account(1_000);
+  await fixture.account(1_000);
   for (const sql of [
     'update txn set available_ms = 0',
     'delete from txn',
@@ -41,13 +41,13 @@ test('the ledger only grows', async () => {
     'delete from claim_log',
     'truncate claim_log',
   ]) {
-    await books.reserve(await books.account(60_000)).then((session) => books.claim(session));
+    await fixture.reserve(await fixture.account(60_000)).then((session) => fixture.claim(session));
     expect(await refusal(sql), sql).toContain('is not allowed');
   }
 });
 
 test('a balance cannot change without a transaction', async () => {
-  const accountId = await books.account(5_000);
+  const accountId = await fixture.account(5_000);
   const changes = [
     'available_ms = available_ms + 1, granted_ms = granted_ms + 1',
     'available_ms = available_ms - 1000, consumed_ms = consumed_ms + 1000',
@@ -65,7 +65,7 @@ test('a balance cannot change without a transaction', async () => {
 });
 
 test('refuses a transaction that does not sum to zero, skips a number or has no owner', async () => {
-  const accountId = await books.account(5_000);
+  const accountId = await fixture.account(5_000);
   const insert = (values: string) =>
     refusal(
       `insert into txn (account_id, seq, kind, session_id, request_id, actor, reason, granted_ms, available_ms,
@@ -92,12 +92,12 @@ test('refuses a transaction that does not sum to zero, skips a number or has no 
 });
 
 test('a closed session never changes, and no session returns to an earlier state', async () => {
-  const over = await books.reserve(await books.account(60_000));
-  await books.claim(over);
-  await books.close(over, { samples: 16_000 });
-  const active = await books.reserve(await books.account(60_000));
-  await books.claim(active);
-  const waiting = await books.reserve(await books.account(60_000));
+  const over = await fixture.reserve(await fixture.account(60_000));
+  await fixture.claim(over);
+  await fixture.close(over, { samples: 16_000 });
+  const active = await fixture.reserve(await fixture.account(60_000));
+  await fixture.claim(active);
+  const waiting = await fixture.reserve(await fixture.account(60_000));
   expect(await setSession(over.id, `samples = 0`)).toContain('never changes');
   expect(await setSession(over.id, `status = 'failed', billable_ms = 0`)).toContain(
     'never changes',
@@ -113,7 +113,7 @@ test('a closed session never changes, and no session returns to an earlier state
 });
 
 test('refuses a second session in the same slot, and one without a reservation', async () => {
-  const session = await books.reserve(await books.account(600_000));
+  const session = await fixture.reserve(await fixture.account(600_000));
   const copy = (slot: number) =>
     refusal(
       `insert into sessions (account_id, id, model, slot, reserved_ms, remaining_ms, websocket_url, node_id,
@@ -127,16 +127,16 @@ test('refuses a second session in the same slot, and one without a reservation',
 });
 
 test('K01 an account has at most two live keys; revoked and expired keys do not count', async () => {
-  const accountId = await books.account(0);
+  const accountId = await fixture.account(0);
   const add = (id: string, expiresAt: Date | null = null) =>
-    insertApiKey(books.owner, { id, accountId, hmac: Buffer.alloc(32), expiresAt });
+    insertApiKey(fixture.owner, { id, accountId, hmac: Buffer.alloc(32), expiresAt });
   const raced = await Promise.all(
     ['key000000001', 'key000000002', 'key000000003'].map((id) => add(id)),
   );
   expect(raced.filter(Boolean)).toHaveLength(2);
-  const [newest] = await listApiKeys(books.owner, accountId);
-  expect(await revokeApiKey(books.owner, { accountId, id: newest?.id ?? '' })).toBe(true);
-  expect(await revokeApiKey(books.owner, { accountId: randomUUID(), id: newest?.id ?? '' })).toBe(
+  const [newest] = await listApiKeys(fixture.owner, accountId);
+  expect(await revokeApiKey(fixture.owner, { accountId, id: newest?.id ?? '' })).toBe(true);
+  expect(await revokeApiKey(fixture.owner, { accountId: randomUUID(), id: newest?.id ?? '' })).toBe(
     false,
   );
   expect(await add('key000000004', new Date(Date.now() - 1_000))).toBe(true);

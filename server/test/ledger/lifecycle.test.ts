@@ -2,27 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { setAccountStatus, setConcurrency } from '../../src/accounts/accounts.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
-let books: Books;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  books = await openBooks();
+  fixture = await openLedgerFixture();
 });
-afterEach(() => books.mustBeRight());
-afterAll(() => books.drop());
+afterEach(() => fixture.expectInvariantsHold());
+afterAll(() => fixture.drop());
 
 describe('a session', () => {
   test('C01 C03 reserves credit, charges accepted audio rounded up, and returns the rest', async () => {
-    const accountId = await books.account(10_000);
-    const session = await books.reserve(accountId, { requestedMs: 8_000 });
+    const accountId = await fixture.account(10_000);
+    const session = await fixture.reserve(accountId, { requestedMs: 8_000 });
     expect(session).toMatchObject({ reservedMs: 8_000, remainingMs: 2_000 });
     expect(session.expiresAt.getTime() - session.createdAt.getTime()).toBe(60_000);
 
-    expect(await books.claim(session)).toBe('claimed');
-    expect(await books.claim(session)).toBe('used');
-    expect(await books.close(session, { samples: 19_200 })).toBe('closed');
-    expect(await books.close(session, { samples: 99_999 })).toBe('already');
-    expect(await books.ledger.balance(accountId)).toMatchObject({
+    expect(await fixture.claim(session)).toBe('claimed');
+    expect(await fixture.claim(session)).toBe('used');
+    expect(await fixture.close(session, { samples: 19_200 })).toBe('closed');
+    expect(await fixture.close(session, { samples: 99_999 })).toBe('already');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({
       availableMs: 8_000,
       reservedMs: 0,
       consumedMs: 2_000,
@@ -41,11 +41,11 @@ describe('a session', () => {
   ])(
     'C03 with 10 s reserved, $samples samples cost $billableMs ms',
     async ({ samples, billableMs }) => {
-      const accountId = await books.account(10_000);
-      const session = await books.reserve(accountId, { requestedMs: 10_000 });
-      await books.claim(session);
-      await books.close(session, { samples });
-      expect(await books.ledger.balance(accountId)).toMatchObject({
+      const accountId = await fixture.account(10_000);
+      const session = await fixture.reserve(accountId, { requestedMs: 10_000 });
+      await fixture.claim(session);
+      await fixture.close(session, { samples });
+      expect(await fixture.ledger.balance(accountId)).toMatchObject({
         availableMs: 10_000 - billableMs,
         consumedMs: billableMs,
       });
@@ -53,11 +53,11 @@ describe('a session', () => {
   );
 
   test('C04 is not charged if it failed, however much audio was accepted', async () => {
-    const accountId = await books.account(60_000);
-    const session = await books.reserve(accountId);
-    await books.claim(session);
-    expect(await books.close(session, { status: 'failed', samples: 32_000 })).toBe('closed');
-    expect(await books.ledger.balance(accountId)).toMatchObject({
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    await fixture.claim(session);
+    expect(await fixture.close(session, { status: 'failed', samples: 32_000 })).toBe('closed');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({
       availableMs: 60_000,
       consumedMs: 0,
       recentSessions: [{ status: 'failed', audioMs: 2_000, billableMs: 0 }],
@@ -65,90 +65,94 @@ describe('a session', () => {
   });
 
   test('C05 counts as expired at its expiry if unclaimed, before the sweeper runs', async () => {
-    const accountId = await books.account(60_000);
-    const session = await books.reserve(accountId);
-    await books.lapse(session);
-    const overdue = await books.ledger.balance(accountId);
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    await fixture.expire(session);
+    const overdue = await fixture.ledger.balance(accountId);
     expect(overdue).toMatchObject({ availableMs: 60_000, reservedMs: 0 });
     expect(overdue?.recentSessions).toMatchObject([{ id: session.id, status: 'expired' }]);
     expect(overdue?.recentSessions[0]?.completedAt?.getTime()).toBe(
       session.expiresAt.getTime() - 60_000,
     );
-    expect(await books.claim(session)).toBe('expired');
-    expect(await books.close(session, { status: 'failed' })).toBe('already');
-    expect(await books.ledger.balance(accountId)).toEqual(overdue);
+    expect(await fixture.claim(session)).toBe('expired');
+    expect(await fixture.close(session, { status: 'failed' })).toBe('already');
+    expect(await fixture.ledger.balance(accountId)).toEqual(overdue);
   });
 
   test('is not closed by another node', async () => {
-    const accountId = await books.account(60_000);
-    const session = await books.reserve(accountId);
-    await books.claim(session);
-    await expect(books.close(session, { nodeId: 'node-2' })).rejects.toThrow('another node');
-    await expect(books.close(session, { nodeEpoch: books.nodeEpoch + 1 })).rejects.toThrow(
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    await fixture.claim(session);
+    await expect(fixture.close(session, { nodeId: 'node-2' })).rejects.toThrow('another node');
+    await expect(fixture.close(session, { nodeEpoch: fixture.nodeEpoch + 1 })).rejects.toThrow(
       'another node',
     );
-    expect(await books.close(session)).toBe('closed');
+    expect(await fixture.close(session)).toBe('closed');
   });
 
   test('cannot complete before it is claimed, but can be failed, and then cannot be claimed', async () => {
-    const accountId = await books.account(60_000);
-    const session = await books.reserve(accountId);
-    await expect(books.close(session, { samples: 16_000 })).rejects.toThrow('never claimed');
-    expect(await books.close(session, { status: 'failed' })).toBe('closed');
-    expect(await books.claim(session)).toBe('expired');
-    expect(await books.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    await expect(fixture.close(session, { samples: 16_000 })).rejects.toThrow('never claimed');
+    expect(await fixture.close(session, { status: 'failed' })).toBe('closed');
+    expect(await fixture.claim(session)).toBe('expired');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
   });
 });
 
 describe('a claim', () => {
   test('W02 can be retried by the same upgrade, but not by another one with the same credential', async () => {
-    const session = await books.reserve(await books.account(60_000));
+    const session = await fixture.reserve(await fixture.account(60_000));
     const attempt = randomUUID();
-    expect(await books.claim(session, attempt)).toBe('claimed');
-    expect(await books.claim(session, attempt)).toBe('claimed');
-    expect(await books.claim(session, randomUUID())).toBe('used');
-    await books.close(session);
-    expect(await books.claim(session, attempt)).toBe('used');
+    expect(await fixture.claim(session, attempt)).toBe('claimed');
+    expect(await fixture.claim(session, attempt)).toBe('claimed');
+    expect(await fixture.claim(session, randomUUID())).toBe('used');
+    await fixture.close(session);
+    expect(await fixture.claim(session, attempt)).toBe('used');
   });
 
   test('W02 is won by exactly one of sixteen concurrent claims', async () => {
-    const session = await books.reserve(await books.account(60_000));
-    const outcomes = await Promise.all(Array.from({ length: 16 }, () => books.claim(session)));
+    const session = await fixture.reserve(await fixture.account(60_000));
+    const outcomes = await Promise.all(Array.from({ length: 16 }, () => fixture.claim(session)));
     expect(outcomes.filter((outcome) => outcome === 'claimed')).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === 'used')).toHaveLength(15);
   });
 
   test('of a suspended account is refused and the credential is not spent', async () => {
-    const accountId = await books.account(60_000);
-    const session = await books.reserve(accountId);
-    await setAccountStatus(books.owner, { id: accountId, status: 'suspended' });
-    expect(await books.claim(session)).toBe('account_inactive');
-    await setAccountStatus(books.owner, { id: accountId, status: 'active' });
-    expect(await books.claim(session)).toBe('claimed');
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    await setAccountStatus(fixture.owner, { id: accountId, status: 'suspended' });
+    expect(await fixture.claim(session)).toBe('account_inactive');
+    await setAccountStatus(fixture.owner, { id: accountId, status: 'active' });
+    expect(await fixture.claim(session)).toBe('claimed');
   });
 
   test('of a session that another account names is unknown', async () => {
-    const session = await books.reserve(await books.account(60_000));
-    const stranger = { ...session, accountId: await books.account(0) };
-    expect(await books.claim(stranger)).toBe('unknown');
+    const session = await fixture.reserve(await fixture.account(60_000));
+    const stranger = { ...session, accountId: await fixture.account(0) };
+    expect(await fixture.claim(stranger)).toBe('unknown');
   });
 });
 
 describe('credit', () => {
   test('S09 below one second (999 ms) reserves nothing', async () => {
-    expect(await books.ask(await books.account(999))).toEqual({ outcome: 'insufficient_credits' });
-    expect(await books.ask(await books.account(0))).toEqual({ outcome: 'insufficient_credits' });
+    expect(await fixture.tryReserve(await fixture.account(999))).toEqual({
+      outcome: 'insufficient_credits',
+    });
+    expect(await fixture.tryReserve(await fixture.account(0))).toEqual({
+      outcome: 'insufficient_credits',
+    });
   });
 
   test('S08 below the requested amount is reserved in whole seconds', async () => {
-    const session = await books.reserve(await books.account(7_999));
+    const session = await fixture.reserve(await fixture.account(7_999));
     expect(session).toMatchObject({ reservedMs: 7_000, remainingMs: 999 });
   });
 
   test('is granted once however often the grant is sent, and refused for another amount', async () => {
-    const accountId = await books.account(0);
+    const accountId = await fixture.account(0);
     const grant = { accountId, ms: 5_000, reason: 'welcome', actor: 'amina', id: randomUUID() };
-    const ledger = createLedger(books.database.as('svc_operator'));
+    const ledger = createLedger(fixture.database.as('svc_operator'));
     const answers = await Promise.all(Array.from({ length: 4 }, () => ledger.grant(grant)));
     expect(answers.filter((a) => a.outcome === 'posted' && !a.replayed)).toHaveLength(1);
     expect(answers.filter((a) => a.outcome === 'posted' && a.replayed)).toHaveLength(3);
@@ -161,21 +165,21 @@ describe('credit', () => {
       outcome: 'insufficient_credits',
       availableMs: 5_000,
     });
-    expect(await books.ledger.balance(accountId)).toMatchObject({ availableMs: 5_000 });
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 5_000 });
   });
 });
 
 describe('one reservation at a time', () => {
   test('S18 a live session blocks the next one and reports for how long', async () => {
-    const accountId = await books.account(120_000);
-    const session = await books.reserve(accountId);
-    const blocked = await books.ask(accountId);
+    const accountId = await fixture.account(120_000);
+    const session = await fixture.reserve(accountId);
+    const blocked = await fixture.tryReserve(accountId);
     expect(blocked).toMatchObject({ outcome: 'concurrency_limit_exceeded', blocker: 'reserved' });
     const retryAfterMs = 'retryAfterMs' in blocked ? blocked.retryAfterMs : -1;
     expect(retryAfterMs).toBeGreaterThan(0);
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
-    await books.claim(session);
-    expect(await books.ask(accountId)).toEqual({
+    await fixture.claim(session);
+    expect(await fixture.tryReserve(accountId)).toEqual({
       outcome: 'concurrency_limit_exceeded',
       blocker: 'active',
       retryAfterMs: 5_000,
@@ -183,103 +187,113 @@ describe('one reservation at a time', () => {
   });
 
   test('S18 is checked before credit, and credit before capacity', async () => {
-    const accountId = await books.account(60_000);
-    await books.reserve(accountId);
-    expect((await books.ask(accountId, { node: null })).outcome).toBe('concurrency_limit_exceeded');
-    const empty = await books.account(0);
-    expect((await books.ask(empty, { node: null })).outcome).toBe('insufficient_credits');
-    const funded = await books.account(60_000);
-    expect((await books.ask(funded, { node: null })).outcome).toBe('no_capacity');
+    const accountId = await fixture.account(60_000);
+    await fixture.reserve(accountId);
+    expect((await fixture.tryReserve(accountId, { node: null })).outcome).toBe(
+      'concurrency_limit_exceeded',
+    );
+    const empty = await fixture.account(0);
+    expect((await fixture.tryReserve(empty, { node: null })).outcome).toBe('insufficient_credits');
+    const funded = await fixture.account(60_000);
+    expect((await fixture.tryReserve(funded, { node: null })).outcome).toBe('no_capacity');
   });
 
   test('S18 closes an expired reservation of the account and reuses its credit', async () => {
-    const accountId = await books.account(60_000);
-    const lapsed = await books.reserve(accountId);
-    await books.lapse(lapsed);
-    const next = await books.reserve(accountId);
+    const accountId = await fixture.account(60_000);
+    const lapsed = await fixture.reserve(accountId);
+    await fixture.expire(lapsed);
+    const next = await fixture.reserve(accountId);
     expect(next).toMatchObject({ reservedMs: 60_000, remainingMs: 0 });
-    expect((await books.ledger.balance(accountId))?.recentSessions).toMatchObject([
+    expect((await fixture.ledger.balance(accountId))?.recentSessions).toMatchObject([
       { id: next.id, status: 'reserved' },
       { id: lapsed.id, status: 'expired' },
     ]);
   });
 
   test('S18 one of sixteen concurrent reservations wins', async () => {
-    const accountId = await books.account(6_000_000);
-    const answers = await Promise.all(Array.from({ length: 16 }, () => books.ask(accountId)));
+    const accountId = await fixture.account(6_000_000);
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, () => fixture.tryReserve(accountId)),
+    );
     expect(answers.filter(({ outcome }) => outcome === 'reserved')).toHaveLength(1);
   });
 
   test('a raised limit allows that many sessions and no more', async () => {
-    const accountId = await books.account(6_000_000);
-    await setConcurrency(books.owner, { id: accountId, limit: 3 });
-    const answers = await Promise.all(Array.from({ length: 8 }, () => books.ask(accountId)));
+    const accountId = await fixture.account(6_000_000);
+    await setConcurrency(fixture.owner, { id: accountId, limit: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => fixture.tryReserve(accountId)),
+    );
     expect(answers.filter(({ outcome }) => outcome === 'reserved')).toHaveLength(3);
   });
 
   test('does not exceed a lowered limit, even if a lower slot is free', async () => {
-    const accountId = await books.account(6_000_000);
-    await setConcurrency(books.owner, { id: accountId, limit: 3 });
-    const first = await books.reserve(accountId);
-    await books.reserve(accountId);
-    const third = await books.reserve(accountId);
-    await setConcurrency(books.owner, { id: accountId, limit: 1 });
-    await books.close(first, { status: 'failed' });
-    expect((await books.ask(accountId)).outcome).toBe('concurrency_limit_exceeded');
-    await books.close(third, { status: 'failed' });
-    expect((await books.ask(accountId)).outcome).toBe('concurrency_limit_exceeded');
+    const accountId = await fixture.account(6_000_000);
+    await setConcurrency(fixture.owner, { id: accountId, limit: 3 });
+    const first = await fixture.reserve(accountId);
+    await fixture.reserve(accountId);
+    const third = await fixture.reserve(accountId);
+    await setConcurrency(fixture.owner, { id: accountId, limit: 1 });
+    await fixture.close(first, { status: 'failed' });
+    expect((await fixture.tryReserve(accountId)).outcome).toBe('concurrency_limit_exceeded');
+    await fixture.close(third, { status: 'failed' });
+    expect((await fixture.tryReserve(accountId)).outcome).toBe('concurrency_limit_exceeded');
   });
 
   test('S02 refuses a suspended account', async () => {
-    const accountId = await books.account(60_000);
-    await setAccountStatus(books.owner, { id: accountId, status: 'suspended' });
-    expect(await books.ask(accountId)).toEqual({ outcome: 'account_inactive' });
-    expect(await books.ask(randomUUID())).toEqual({ outcome: 'account_inactive' });
+    const accountId = await fixture.account(60_000);
+    await setAccountStatus(fixture.owner, { id: accountId, status: 'suspended' });
+    expect(await fixture.tryReserve(accountId)).toEqual({ outcome: 'account_inactive' });
+    expect(await fixture.tryReserve(randomUUID())).toEqual({ outcome: 'account_inactive' });
   });
 });
 
 describe('a replay', () => {
   test('S16 returns the same reservation after activation and after its end, until it expires', async () => {
-    const accountId = await books.account(600_000);
+    const accountId = await fixture.account(600_000);
     const wish = { idempotencyKey: 'order-1', requestedMs: 60_000 };
-    const first = await books.reserve(accountId, wish);
+    const first = await fixture.reserve(accountId, wish);
     const replayed = { outcome: 'reserved', replayed: true, session: first };
-    expect(await books.ask(accountId, wish)).toEqual(replayed);
-    expect(await books.ask(accountId, { ...wish, node: null })).toEqual(replayed);
-    await books.claim(first);
-    expect(await books.ask(accountId, wish)).toEqual(replayed);
-    await books.close(first, { samples: 16_000 });
-    expect(await books.ask(accountId, wish)).toEqual(replayed);
-    await books.lapse(first);
-    const second = await books.reserve(accountId, wish);
+    expect(await fixture.tryReserve(accountId, wish)).toEqual(replayed);
+    expect(await fixture.tryReserve(accountId, { ...wish, node: null })).toEqual(replayed);
+    await fixture.claim(first);
+    expect(await fixture.tryReserve(accountId, wish)).toEqual(replayed);
+    await fixture.close(first, { samples: 16_000 });
+    expect(await fixture.tryReserve(accountId, wish)).toEqual(replayed);
+    await fixture.expire(first);
+    const second = await fixture.reserve(accountId, wish);
     expect(second.id).not.toBe(first.id);
   });
 
   test('S17 with a different body is a conflict; the same key in another account is not', async () => {
-    const accountId = await books.account(600_000);
-    await books.reserve(accountId, { idempotencyKey: 'order-1' });
-    expect(await books.ask(accountId, { idempotencyKey: 'order-1', requestedMs: 59_000 })).toEqual({
+    const accountId = await fixture.account(600_000);
+    await fixture.reserve(accountId, { idempotencyKey: 'order-1' });
+    expect(
+      await fixture.tryReserve(accountId, { idempotencyKey: 'order-1', requestedMs: 59_000 }),
+    ).toEqual({
       outcome: 'idempotency_conflict',
     });
     const other = { idempotencyKey: 'order-1', model: 'svc-asr-dholuo-v1' } as const;
-    expect(await books.ask(accountId, other)).toEqual({ outcome: 'idempotency_conflict' });
-    expect((await books.ask(await books.account(60_000), other)).outcome).toBe('reserved');
+    expect(await fixture.tryReserve(accountId, other)).toEqual({ outcome: 'idempotency_conflict' });
+    expect((await fixture.tryReserve(await fixture.account(60_000), other)).outcome).toBe(
+      'reserved',
+    );
   });
 
   test('S16 concurrent requests with one key get one reservation', async () => {
-    const accountId = await books.account(600_000);
+    const accountId = await fixture.account(600_000);
     const twins = await Promise.all(
-      Array.from({ length: 16 }, () => books.reserve(accountId, { idempotencyKey: 'twin' })),
+      Array.from({ length: 16 }, () => fixture.reserve(accountId, { idempotencyKey: 'twin' })),
     );
     expect(new Set(twins.map(({ id }) => id)).size).toBe(1);
-    expect(await books.ledger.balance(accountId)).toMatchObject({ reservedMs: 60_000 });
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({ reservedMs: 60_000 });
   });
 
   test('K01 keeps only a hash of the key', async () => {
-    const accountId = await books.account(60_000);
+    const accountId = await fixture.account(60_000);
     const key = `customer-${randomUUID()}`;
-    await books.reserve(accountId, { idempotencyKey: key });
-    const { rows } = await books.owner.query<{ found: number }>(
+    await fixture.reserve(accountId, { idempotencyKey: key });
+    const { rows } = await fixture.owner.query<{ found: number }>(
       `select count(*) as found from idempotency where encode(key_hash, 'escape') like $1`,
       [`%${key}%`],
     );

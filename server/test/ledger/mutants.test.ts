@@ -1,66 +1,67 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { findViolations } from '../../src/ledger/audit.ts';
-import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { MUTANTS, type Change } from '../support/ledger-mutants.ts';
 import { BrokenPromise, PROMISES } from '../support/ledger-promises.ts';
 import { mutateFunction } from '@svc-asr/testing/postgres/mutate-function.ts';
 
-/**
- * The ledger is broken on purpose, each time in a database of its own, and something must notice.
- */
-const opened: Books[] = [];
+/** Breaks the ledger in many ways, each in its own database. Some check must detect each mutant. */
+const opened: LedgerFixture[] = [];
 afterEach(async () => {
-  for (const books of opened.splice(0)) await books.drop();
+  for (const fixture of opened.splice(0)) await fixture.drop();
 });
 
-async function open(): Promise<Books> {
-  const books = await openBooks();
-  opened.push(books);
-  return books;
+async function open(): Promise<LedgerFixture> {
+  const fixture = await openLedgerFixture();
+  opened.push(fixture);
+  return fixture;
 }
 
-/** All changes of one function at once: halfway it need not be SQL. */
-async function apply(books: Books, changes: readonly Change[]): Promise<void> {
+/** Applies all changes of one function at once, because a partial change may not be valid SQL. */
+async function apply(fixture: LedgerFixture, changes: readonly Change[]): Promise<void> {
   const byFunction = new Map<string, { from: string; to: string }[]>();
   for (const change of changes) {
-    if ('sql' in change) await books.owner.query(change.sql);
+    if ('sql' in change) await fixture.owner.query(change.sql);
     else byFunction.set(change.in, [...(byFunction.get(change.in) ?? []), change]);
   }
-  for (const [name, edits] of byFunction) await mutateFunction(books.owner, name, edits);
+  for (const [name, edits] of byFunction) await mutateFunction(fixture.owner, name, edits);
 }
 
 /**
- * The database refuses first; then the books are audited; then the caller sees whether the promise
- * was kept.
+ * Returns the first check that detects the mutant: the database's guards, the audit, or the promise
+ * itself.
  */
-async function whoNotices(books: Books, promise: (books: Books) => Promise<void>): Promise<string> {
-  const broken = await promise(books).then(
+async function firstDetector(
+  fixture: LedgerFixture,
+  promise: (fixture: LedgerFixture) => Promise<void>,
+): Promise<string> {
+  const broken = await promise(fixture).then(
     () => null,
     (error: Error) => error,
   );
   if (broken !== null && 'code' in broken && typeof broken.code === 'string') {
     // Class 23: a constraint, an index or one of our guards.
-    return broken.code.startsWith('23') ? 'database' : `an accident: ${broken.message}`;
+    return broken.code.startsWith('23') ? 'database' : `unexpected error: ${broken.message}`;
   }
-  const violations = await findViolations(books.owner);
+  const violations = await findViolations(fixture.owner);
   if (violations.length > 0) return 'audit';
   if (broken instanceof BrokenPromise) return 'promise';
-  return broken === null ? 'nobody' : `an accident: ${broken.message}`;
+  return broken === null ? 'nobody' : `unexpected error: ${broken.message}`;
 }
 
 describe('unbroken', () => {
   test('every guarantee holds and the ledger is balanced', async () => {
-    const books = await open();
+    const fixture = await open();
     for (const [name, promise] of Object.entries(PROMISES)) {
-      expect(await whoNotices(books, promise), name).toBe('nobody');
+      expect(await firstDetector(fixture, promise), name).toBe('nobody');
     }
   });
 });
 
 describe.for(MUTANTS)('$name', (mutant) => {
-  test(`is noticed by the ${mutant.noticedBy}`, async () => {
-    const books = await open();
-    await apply(books, mutant.changes);
-    expect(await whoNotices(books, PROMISES[mutant.attacks])).toBe(mutant.noticedBy);
+  test(`is detected by the ${mutant.detectedBy}`, async () => {
+    const fixture = await open();
+    await apply(fixture, mutant.changes);
+    expect(await firstDetector(fixture, PROMISES[mutant.violates])).toBe(mutant.detectedBy);
   });
 });

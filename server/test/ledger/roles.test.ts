@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DatabaseRole } from '../../src/platform/db.ts';
 import { findViolations } from '../../src/ledger/audit.ts';
-import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
-let books: Books;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  books = await openBooks();
-  await books.account(60_000);
+  fixture = await openLedgerFixture();
+  await fixture.account(60_000);
 });
-afterAll(() => books.drop());
+afterAll(() => fixture.drop());
 
 const ROLES = [
   'svc_api',
@@ -101,7 +101,7 @@ const BY_HAND = [
 ];
 
 async function isRefused(role: DatabaseRole, statement: string): Promise<boolean> {
-  const client = await books.database.as(role).connect();
+  const client = await fixture.database.as(role).connect();
   try {
     await client.query('begin');
     await client.query(statement);
@@ -152,11 +152,11 @@ test('a node and a sweeper cannot read account balances', async () => {
 });
 
 test('an auditor can run every invariant and change nothing', async () => {
-  expect(await findViolations(books.database.as('svc_auditor'))).toEqual([]);
+  expect(await findViolations(fixture.database.as('svc_auditor'))).toEqual([]);
 });
 
 test('every SECURITY DEFINER function has a fixed search_path', async () => {
-  const { rows } = await books.owner.query<{ proname: string; prosrc: string }>(
+  const { rows } = await fixture.owner.query<{ proname: string; prosrc: string }>(
     `select proname, prosrc from pg_proc
       where pronamespace = 'public'::regnamespace and prosecdef
         and not coalesce(proconfig::text like '%search_path=public, pg_temp%', false)`,

@@ -8,82 +8,86 @@ import {
 } from '@svc-asr/testing/postgres/local-postgres.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 import { renewNode, retireNode } from '../../src/nodes/nodes.ts';
-import { NODE, openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import {
+  NODE,
+  openLedgerFixture,
+  type LedgerFixture,
+} from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { attachDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 
-async function statusOf(books: Books, accountId: string): Promise<string | undefined> {
-  return (await books.ledger.balance(accountId))?.recentSessions[0]?.status;
+async function statusOf(fixture: LedgerFixture, accountId: string): Promise<string | undefined> {
+  return (await fixture.ledger.balance(accountId))?.recentSessions[0]?.status;
 }
 
-async function activeStream(books: Books): Promise<string> {
-  const session = await books.reserve(await books.account(60_000));
-  expect(await books.claim(session)).toBe('claimed');
+async function activeStream(fixture: LedgerFixture): Promise<string> {
+  const session = await fixture.reserve(await fixture.account(60_000));
+  expect(await fixture.claim(session)).toBe('claimed');
   return session.accountId;
 }
 
 describe('a sweep', () => {
-  let books: Books;
+  let fixture: LedgerFixture;
   beforeAll(async () => {
-    books = await openBooks();
+    fixture = await openLedgerFixture();
   });
-  afterAll(() => books.drop());
+  afterAll(() => fixture.drop());
 
   test('works in batches and says when there is more', async () => {
     for (let index = 0; index < 5; index += 1) {
-      await books.lapse(await books.reserve(await books.account(60_000)));
+      await fixture.expire(await fixture.reserve(await fixture.account(60_000)));
     }
-    expect(await books.ledger.sweep({ batch: 3 })).toMatchObject({ expired: 3, more: true });
-    expect(await books.ledger.sweep({ batch: 3 })).toMatchObject({ expired: 2, more: false });
-    await books.mustBeRight();
+    expect(await fixture.ledger.sweep({ batch: 3 })).toMatchObject({ expired: 3, more: true });
+    expect(await fixture.ledger.sweep({ batch: 3 })).toMatchObject({ expired: 2, more: false });
+    await fixture.expectInvariantsHold();
   });
 
   test('skips locked rows and leaves them for the next sweep', async () => {
-    const busy = await books.account(60_000);
-    const idle = await books.account(60_000);
-    for (const account of [busy, idle]) await books.lapse(await books.reserve(account));
-    const holder = await books.owner.connect();
+    const busy = await fixture.account(60_000);
+    const idle = await fixture.account(60_000);
+    for (const account of [busy, idle]) await fixture.expire(await fixture.reserve(account));
+    const holder = await fixture.owner.connect();
     try {
       await holder.query('begin');
       await holder.query('select from accounts where id = $1 for update', [busy]);
-      expect(await books.ledger.sweep()).toMatchObject({ expired: 1 });
+      expect(await fixture.ledger.sweep()).toMatchObject({ expired: 1 });
       await holder.query('rollback');
     } finally {
       holder.release();
     }
-    expect(await books.ledger.sweep()).toMatchObject({ expired: 1 });
+    expect(await fixture.ledger.sweep()).toMatchObject({ expired: 1 });
   });
 
   test('fails the streams of a node that retired, at once and unbilled', async () => {
-    const accountId = await activeStream(books);
-    await retireNode(books.owner, { id: NODE.id, epoch: books.nodeEpoch });
-    expect(await books.ledger.sweep()).toMatchObject({ failed: 1 });
-    expect(await statusOf(books, accountId)).toBe('failed');
-    expect(await books.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
-    await books.mustBeRight();
+    const accountId = await activeStream(fixture);
+    await retireNode(fixture.owner, { id: NODE.id, epoch: fixture.nodeEpoch });
+    expect(await fixture.ledger.sweep()).toMatchObject({ failed: 1 });
+    expect(await statusOf(fixture, accountId)).toBe('failed');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
+    await fixture.expectInvariantsHold();
   });
 });
 
 describe('after PostgreSQL froze', () => {
   let server: LocalPostgres;
-  let books: Books;
+  let fixture: LedgerFixture;
   beforeAll(async () => {
     server = await startLocalPostgres();
     await migrate({ url: server.url });
-    books = await openBooks(attachDatabase(server.url));
-    // Short leases make a short test: the rules are made of nothing else.
-    await books.owner.query(`create or replace function lease_length() returns interval
+    fixture = await openLedgerFixture(attachDatabase(server.url));
+    // Short leases keep the test short. All other timeouts derive from them.
+    await fixture.owner.query(`create or replace function lease_length() returns interval
       language sql immutable parallel safe as $$ select interval '1 second' $$`);
   });
   afterAll(async () => {
-    await books.drop();
+    await fixture.drop();
     await server.stop('immediate');
   });
 
   async function renewAndSweep(): Promise<{ failed: number; quietMs: number }> {
     const load = { active: 1, capacity: 10, draining: false };
-    await renewNode(books.owner, { id: NODE.id, epoch: books.nodeEpoch, ...load });
-    return books.ledger.sweep();
+    await renewNode(fixture.owner, { id: NODE.id, epoch: fixture.nodeEpoch, ...load });
+    return fixture.ledger.sweep();
   }
 
   async function signalAll(signal: NodeJS.Signals): Promise<void> {
@@ -98,21 +102,21 @@ describe('after PostgreSQL froze', () => {
     { timeout: 120_000 },
     async () => {
       await eventually(async () => (await renewAndSweep()).quietMs === 0, 60_000);
-      const accountId = await activeStream(books);
+      const accountId = await activeStream(fixture);
       await renewAndSweep();
 
       await signalAll('SIGSTOP');
-      const sweep = books.ledger.sweep();
+      const sweep = fixture.ledger.sweep();
       await delay(2_500); // longer than a lease: this is the fault, not a wait for something
       await signalAll('SIGCONT');
       const swept = await sweep;
       expect(swept.failed).toBe(0);
       expect(swept.quietMs).toBeGreaterThan(0);
       await eventually(async () => (await renewAndSweep()).quietMs === 0, 60_000);
-      expect(await statusOf(books, accountId)).toBe('active');
+      expect(await statusOf(fixture, accountId)).toBe('active');
 
-      await eventually(async () => (await books.ledger.sweep()).failed === 1, 60_000);
-      expect(await statusOf(books, accountId)).toBe('failed');
+      await eventually(async () => (await fixture.ledger.sweep()).failed === 1, 60_000);
+      expect(await statusOf(fixture, accountId)).toBe('failed');
     },
   );
 });

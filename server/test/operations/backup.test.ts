@@ -8,39 +8,41 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findViolations } from '../../src/ledger/audit.ts';
 import { attachDatabase, onServer } from '@svc-asr/testing/postgres/test-database.ts';
 import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
-import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
-/** The restore drill of docs/operations/backup-and-restore.md, with the commands that stand there. */
+/** The restore drill of docs/operations/backup-and-restore.md, with the commands from that page. */
 
 const run = promisify(execFile);
-let books: Books;
+let fixture: LedgerFixture;
 let folder: string;
 beforeAll(async () => {
-  books = await openBooks();
+  fixture = await openLedgerFixture();
   folder = await mkdtemp(join(tmpdir(), 'backup-'));
 });
 afterAll(async () => {
-  await books.drop();
+  await fixture.drop();
   await rm(folder, { recursive: true });
 });
 
 const shell = (script: string) => run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
 
-function count(db: Books['owner']) {
+function count(db: LedgerFixture['owner']) {
   return db.query(
     `select (select count(*) from txn) as txn, (select count(*) from audit_log) as log`,
   );
 }
 
 test('an encrypted backup restores to a ledger in which every invariant holds', async () => {
-  const accountId = await books.account(60_000);
-  await books.claim(await books.reserve(accountId));
-  await books.owner.query(`update accounts set name = 'Findable Radio' where id = $1`, [accountId]);
+  const accountId = await fixture.account(60_000);
+  await fixture.claim(await fixture.reserve(accountId));
+  await fixture.owner.query(`update accounts set name = 'Findable Radio' where id = $1`, [
+    accountId,
+  ]);
   await shell(
     `openssl req -x509 -newkey rsa:3072 -nodes -days 3650 -subj /CN=backup -keyout backup.key -out backup.pem`,
   );
   await shell(
-    `pg_dump -Fc '${books.database.url}' |
+    `pg_dump -Fc '${fixture.database.url}' |
       openssl cms -encrypt -binary -stream -aes-256-gcm -outform DER -out svc.dump.cms backup.pem`,
   );
   const stored = await readFile(join(folder, 'svc.dump.cms'));
@@ -58,7 +60,7 @@ test('an encrypted backup restores to a ledger in which every invariant holds', 
   const restored = attachDatabase(url);
   try {
     expect(await findViolations(restored.pool)).toEqual([]);
-    expect((await count(restored.pool)).rows).toEqual((await count(books.owner)).rows);
+    expect((await count(restored.pool)).rows).toEqual((await count(fixture.owner)).rows);
   } finally {
     await restored.drop();
     await onServer(adminUrl, (db) => db.query(`drop database ${name} with (force)`));

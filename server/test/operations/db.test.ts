@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool, inTransaction, isDatabaseAway } from '../../src/platform/db.ts';
+import { createPool, inTransaction, isDatabaseUnavailable } from '../../src/platform/db.ts';
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 
@@ -39,13 +39,13 @@ test('a broken connection, idle or in use, does not affect others', async () => 
       return rows[0]?.running === 1;
     });
     await endBackendsOf(applicationName);
-    expect(isDatabaseAway(await slow)).toBe(true);
+    expect(isDatabaseUnavailable(await slow)).toBe(true);
 
     const held = await pool.connect();
     await endBackendsOf(applicationName);
     const lost = await held.query('select 1').catch((error: unknown) => error);
     held.release(true);
-    expect(isDatabaseAway(lost)).toBe(true);
+    expect(isDatabaseUnavailable(lost)).toBe(true);
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   } finally {
     await pool.end();
@@ -57,7 +57,7 @@ test('the server cancels a slow statement, which does not count as an outage', a
   try {
     const late = await pool.query('select pg_sleep(60)').catch((error: unknown) => error);
     expect(late).toMatchObject({ code: '57014' });
-    expect(isDatabaseAway(late)).toBe(false);
+    expect(isDatabaseUnavailable(late)).toBe(false);
   } finally {
     await pool.end();
   }
@@ -66,18 +66,18 @@ test('the server cancels a slow statement, which does not count as an outage', a
 test('an unreachable server is an outage', async () => {
   const pool = createPool({ url: 'postgresql://postgres@127.0.0.1:1/nothing' });
   const error = await pool.query('select 1').catch((failure: unknown) => failure);
-  expect(isDatabaseAway(error)).toBe(true);
+  expect(isDatabaseUnavailable(error)).toBe(true);
   await pool.end();
 });
 
 test('a missing socket file is an outage, any other missing file is not', async () => {
   const pool = createPool({ url: 'postgresql:///nothing?host=/nowhere' });
-  const away = await pool.query('select 1').catch((failure: unknown) => failure);
-  expect(away).toMatchObject({ code: 'ENOENT' });
-  expect(isDatabaseAway(away)).toBe(true);
+  const missingSocket = await pool.query('select 1').catch((failure: unknown) => failure);
+  expect(missingSocket).toMatchObject({ code: 'ENOENT' });
+  expect(isDatabaseUnavailable(missingSocket)).toBe(true);
   const missing = await readFile('/nowhere/weights.onnx').catch((failure: unknown) => failure);
   expect(missing).toMatchObject({ code: 'ENOENT' });
-  expect(isDatabaseAway(missing)).toBe(false);
+  expect(isDatabaseUnavailable(missing)).toBe(false);
   await pool.end();
 });
 

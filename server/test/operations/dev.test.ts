@@ -61,7 +61,7 @@ test('S11 the printed curl command creates a session, and a browser can open its
   expect(session.websocket_url).toBe(`${url.replace('https', 'wss')}/v1/asr/stream`);
   const browser = await launchChromium();
   try {
-    // As a person who accepts the certificate when the browser asks.
+    // Accepts the certificate, as a person would in the browser.
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
     expect((await page.goto(`${url}/app`))?.status()).toBe(200);

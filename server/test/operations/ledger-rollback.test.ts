@@ -10,7 +10,7 @@ import {
   type TestDatabase,
 } from '@svc-asr/testing/postgres/test-database.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { openBooks } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
 import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
@@ -64,7 +64,7 @@ async function markedPosition(): Promise<number> {
   return rows[0]?.position ?? 0;
 }
 
-/** 0.5 s of audio, and the answer to it. */
+/** Sends 0.5 s of audio and waits for its delta. */
 async function speak(client: StreamClient): Promise<void> {
   client.send(new Uint8Array(16_000));
   await client.flush();
@@ -82,7 +82,7 @@ async function completeSession(svc: Service): Promise<void> {
   await client.close();
 }
 
-test('refuses an older database, keeps its streams, and goes on by itself when the complete one returns', async () => {
+test('refuses an older database, keeps its streams, and recovers when the complete one returns', async () => {
   await withService(async (svc) => {
     const older = await copies.copy();
     await becomes(svc, 200);
@@ -124,7 +124,7 @@ test('uses an older database after an operator accepted the loss, without a rest
     expect(JSON.parse(accepted.out)).toEqual([{ processes: 1 }]);
     await becomes(svc, 200);
     expect(await rolledBack(svc)).toBe('0');
-    // The loss is known: the account has its credit of then.
+    // The accepted loss: the account has the restored credit.
     await eventually(() => settled(svc, 0));
     await completeSession(svc);
     await eventually(() => settled(svc, 1_000));
@@ -150,7 +150,7 @@ test('becomes ready again on a database that never knew the process', async () =
   });
 }, 60_000);
 
-test('accepts a copy that knows everything', async () => {
+test('accepts a complete copy', async () => {
   await withService(async (svc) => {
     await completeSession(svc);
     await eventually(() => settled(svc, 1_000));
@@ -162,11 +162,11 @@ test('accepts a copy that knows everything', async () => {
   });
 }, 60_000);
 
-test('notices a single acknowledged session that is missing', async () => {
-  const books = await openBooks(database);
-  const account = await books.account(60_000);
+test('detects a single missing acknowledged session', async () => {
+  const fixture = await openLedgerFixture(database);
+  const account = await fixture.account(60_000);
   const guard = new HistoryGuard({ nodeId: 'n', log: createLog({ level: 'silent' }) });
-  const ledger = guard.guard(books.ledger);
+  const ledger = guard.guard(fixture.ledger);
   await guard.verify(database.pool);
   const older = attachDatabase(withDatabase(database.url, await copies.copy()));
   try {

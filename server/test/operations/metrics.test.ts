@@ -26,7 +26,7 @@ afterAll(async () => {
   await svc.stop();
 });
 
-/** The value of one series, written as in a scrape; NaN if it is not there. */
+/** Returns the value of one series of a scrape, or NaN if it is missing. */
 async function read(series: string, service = svc): Promise<number> {
   const text = await service.deps.metrics.registry.metrics();
   const line = text.split('\n').find((one) => one.startsWith(`${series} `));

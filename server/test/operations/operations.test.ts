@@ -20,7 +20,7 @@ test('a process that is still starting is not ready, and its streams are 503', a
   const lifecycle: Lifecycle = { draining: false, drainDeadlineAtMs: null, checks: [] };
   const engine = createScriptedEngine({});
   const ready: boolean[] = [];
-  // Asked for the first time on the way up, when the process already listens.
+  // Requested during startup, when the process already listens.
   const health: Engine['health'] = () => {
     if (ready.length === 0) ready.push(lifecycle.checks.every((holds) => holds()));
     return engine.health();
@@ -101,7 +101,7 @@ test('last use of a key is written in the background, at the latest on shutdown'
 });
 
 test('shutdown completes open requests and refuses new ones', async () => {
-  // One connection, open since the start: a busy machine may take longer to open ten than a caller is let wait.
+  // Uses one connection that is already open, because opening ten may take too long on a busy machine.
   const env = { DATABASE_POOL_SIZE: '1' };
   const leaving = await startService({ database: svc.database, env });
   const { ledger } = leaving.deps;

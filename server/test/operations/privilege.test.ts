@@ -5,19 +5,19 @@ import { addMember, findPersonByEmail } from '../../src/accounts/members.ts';
 import { joinWaitlist, findWaitlistEntry } from '../../src/accounts/waitlist.ts';
 import { createPool, type DatabaseRole, type Pool } from '../../src/platform/db.ts';
 import { migrate } from '../../src/platform/migrate.ts';
-import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { onServer } from '@svc-asr/testing/postgres/test-database.ts';
 import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
 
 /** The limits of a stolen database login with the documented roles. */
 
-let books: Books;
+let fixture: LedgerFixture;
 const logins: string[] = [];
 beforeAll(async () => {
-  books = await openBooks();
+  fixture = await openLedgerFixture();
 });
 afterAll(async () => {
-  await books.drop();
+  await fixture.drop();
   const admin = process.env['TEST_DATABASE_ADMIN_URL'] ?? '';
   await onServer(admin, async (db) => {
     for (const login of logins) await db.query(`drop role if exists ${login}`);
@@ -28,9 +28,9 @@ afterAll(async () => {
 async function loginFor(role: DatabaseRole): Promise<{ url: string; pool: Pool }> {
   const name = `login_${randomUUID().replaceAll('-', '')}`;
   logins.push(name);
-  await books.owner.query(`create role ${name} login noinherit`);
-  await books.owner.query(`grant ${role} to ${name}`);
-  const url = new URL(books.database.url);
+  await fixture.owner.query(`create role ${name} login noinherit`);
+  await fixture.owner.query(`grant ${role} to ${name}`);
+  const url = new URL(fixture.database.url);
   url.username = name;
   url.password = '';
   return { url: url.href, pool: createPool({ url: url.href, role }) };
@@ -47,15 +47,15 @@ async function outcome(db: Pool, sql: string, values: readonly unknown[] = []): 
 
 test('the console role cannot mint credit in the name of an operator', async () => {
   const email = 'operator@example.com';
-  const accountId = await books.account(0);
-  await addMember(books.owner, { accountId, email, role: 'owner', language: 'en' });
-  await setOperator(books.owner, { email, isOperator: true });
-  const operator = await findPersonByEmail(books.owner, email);
-  await joinWaitlist(books.owner, { email: 'accomplice@example.com', name: '', purpose: '' });
-  const entry = await findWaitlistEntry(books.owner, 'accomplice@example.com');
+  const accountId = await fixture.account(0);
+  await addMember(fixture.owner, { accountId, email, role: 'owner', language: 'en' });
+  await setOperator(fixture.owner, { email, isOperator: true });
+  const operator = await findPersonByEmail(fixture.owner, email);
+  await joinWaitlist(fixture.owner, { email: 'accomplice@example.com', name: '', purpose: '' });
+  const entry = await findWaitlistEntry(fixture.owner, 'accomplice@example.com');
   const token = 'A'.repeat(43);
-  const db = books.database.as('svc_console');
-  await books.owner.query(
+  const db = fixture.database.as('svc_console');
+  await fixture.owner.query(
     `insert into console_sessions (token_hash, user_id, account_id, expires_at)
       values (sha256($1), $2, $3, clock_timestamp() + interval '1 hour')`,
     [Buffer.from('B'.repeat(43)), operator?.id, accountId],
@@ -96,7 +96,7 @@ test('the console role cannot mint credit in the name of an operator', async () 
   ];
   const refused = new Set(['42501', '42883', 'not_found']);
   expect((await Promise.all(attempts)).filter((said) => !refused.has(String(said)))).toEqual([]);
-  expect(await findWaitlistEntry(books.owner, 'accomplice@example.com')).toMatchObject({
+  expect(await findWaitlistEntry(fixture.owner, 'accomplice@example.com')).toMatchObject({
     status: 'waiting',
   });
 });

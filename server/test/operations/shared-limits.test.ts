@@ -11,8 +11,8 @@ import { createLog } from '../../src/platform/log.ts';
 import { createSharedRateLimiter } from '../../src/platform/rate-limit.ts';
 import { connectRedisCounts } from '../../src/platform/redis-counts.ts';
 
-const AWAY = 'Redis is away: rate limits count alone.';
-const BACK = 'Redis is back: rate limits are shared again.';
+const UNAVAILABLE = 'Redis is unavailable. Each process counts rate limits on its own.';
+const AVAILABLE = 'Redis is available again. Rate limits are shared.';
 let database: TestDatabase;
 let redis: TestRedis;
 
@@ -86,7 +86,7 @@ async function metricsOf(svc: Service): Promise<string> {
   return (await fetch(`${svc.url}/metrics`, { headers })).text();
 }
 
-test('while Redis hangs each process counts for itself, answers at once and says so once', async () => {
+test('while Redis hangs each process counts on its own, answers at once and logs it once', async () => {
   const own = await startRedis();
   const svc = await startService({
     database,
@@ -100,7 +100,7 @@ test('while Redis hangs each process counts for itself, answers at once and says
     for (let turn = 0; turn < 5; turn += 1) statuses.push(await wrongKey(svc.url));
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
-    expect(svc.logged().split(AWAY)).toHaveLength(2);
+    expect(svc.logged().split(UNAVAILABLE)).toHaveLength(2);
     const away = await metricsOf(svc);
     expect(metric(away, 'svc_rate_limits_shared')).toBe(0);
     expect(metric(away, 'svc_rate_limit_fallbacks_total')).toBe(5);
@@ -108,7 +108,7 @@ test('while Redis hangs each process counts for itself, answers at once and says
     own.resume();
     await eventually(async () => {
       await wrongKey(svc.url);
-      return svc.logged().includes(BACK);
+      return svc.logged().includes(AVAILABLE);
     });
     expect(metric(await metricsOf(svc), 'svc_rate_limits_shared')).toBe(1);
   } finally {
@@ -117,19 +117,19 @@ test('while Redis hangs each process counts for itself, answers at once and says
   }
 });
 
-test('the service starts and serves without Redis, and uses it when it comes', async () => {
+test('the service starts without Redis, and uses it when it becomes available', async () => {
   const port = await freePort();
   const env = { REDIS_URL: `redis://:a-password@127.0.0.1:${port}` };
   const svc = await startService({ database, env });
   try {
     expect((await svc.createSession()).status).toBe(201);
-    expect(svc.logged()).toContain(AWAY);
+    expect(svc.logged()).toContain(UNAVAILABLE);
     expect(svc.logged()).not.toContain('a-password');
     const late = await startRedis({ port, password: 'a-password' });
     try {
       await eventually(async () => {
         await wrongKey(svc.url);
-        return svc.logged().includes(BACK);
+        return svc.logged().includes(AVAILABLE);
       });
     } finally {
       await late.stop();
@@ -148,6 +148,6 @@ test('Redis on another machine needs TLS', () => {
   };
   const withRedis = (url: string) => () => parseConfig({ ...env, REDIS_URL: url });
   expect(withRedis('redis://10.0.0.5')).toThrow('REDIS_URL must use TLS beyond this machine');
-  expect(withRedis('http://10.0.0.5')).toThrow('REDIS_URL must be an address that begins redis:');
+  expect(withRedis('http://10.0.0.5')).toThrow('REDIS_URL must be a URL that begins with redis:');
   expect(withRedis('rediss://10.0.0.5').call(null).redisUrl).toBe('rediss://10.0.0.5');
 });

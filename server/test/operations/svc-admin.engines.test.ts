@@ -7,7 +7,7 @@ afterEach(async () => {
   for (const node of nodes.splice(0)) await node.close();
 });
 
-/** A node with weights of this name. */
+/** Starts a node whose weights have this name. */
 async function startNode(build: string): Promise<string> {
   const engine = createScriptedEngine({ capacity: 7, build });
   const node = await startEngineNode({ engine, address: '127.0.0.1:0', tls: null });

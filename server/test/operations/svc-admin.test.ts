@@ -9,15 +9,15 @@ import { findApiKey } from '../../src/accounts/api-keys.ts';
 import { joinWaitlist } from '../../src/accounts/waitlist.ts';
 import { runAdmin } from '../../src/admin/program.ts';
 import { hashApiKey, parseApiKey } from '../../src/accounts/api-key-format.ts';
-import { openBooks, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
 const PEPPER = randomBytes(32);
 const NOBODY = '00000000-0000-4000-8000-000000000000';
-let books: Books;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  books = await openBooks();
+  fixture = await openLedgerFixture();
 });
-afterAll(() => books.drop());
+afterAll(() => fixture.drop());
 
 interface Said {
   readonly status: number;
@@ -27,7 +27,7 @@ interface Said {
 
 async function admin(...words: readonly string[]): Promise<Said> {
   return adminWith(
-    { DATABASE_URL: books.database.url, API_KEY_PEPPER: PEPPER.toString('base64') },
+    { DATABASE_URL: fixture.database.url, API_KEY_PEPPER: PEPPER.toString('base64') },
     words,
   );
 }
@@ -66,7 +66,7 @@ test('creates an account, grants credit and creates a key that the service accep
 
   const made = await json<{ key: string; key_id: string }>('keys', 'create', id, '--name', 'live');
   expect(parseApiKey(made.key)).toBe(made.key_id);
-  const known = await findApiKey(books.database.as('svc_api'), made.key_id);
+  const known = await findApiKey(fixture.database.as('svc_api'), made.key_id);
   expect(known).toMatchObject({ accountId: id, revoked: false, accountActive: true });
   expect(known?.hmac).toEqual(hashApiKey(made.key, PEPPER));
 
@@ -75,7 +75,7 @@ test('creates an account, grants credit and creates a key that the service accep
 });
 
 test('K01 a key is shown once: no list shows it again, and revoking ends it', async () => {
-  const id = await books.account(0);
+  const id = await fixture.account(0);
   const { key, key_id: keyId } = await json<{ key: string; key_id: string }>('keys', 'create', id);
   const listed = await admin('keys', 'list', id);
   expect(listed.out).toContain(keyId);
@@ -85,12 +85,12 @@ test('K01 a key is shown once: no list shows it again, and revoking ends it', as
   expect(third).toMatchObject({ status: 1, out: '' });
   expect(third.err).toContain('two live keys');
   expect((await admin('keys', 'revoke', id, keyId)).status).toBe(0);
-  expect(await findApiKey(books.owner, keyId)).toMatchObject({ revoked: true });
+  expect(await findApiKey(fixture.owner, keyId)).toMatchObject({ revoked: true });
   expect((await admin('keys', 'revoke', id, 'nosuchkey000')).status).toBe(1);
 });
 
 test('a grant is idempotent by id; an adjustment never makes the balance negative', async () => {
-  const id = await books.account(0);
+  const id = await fixture.account(0);
   const grant = ['credit', 'grant', id, '90s', '--reason', 'first', '--id', randomUUID()];
   expect(await json(...grant)).toMatchObject({ replayed: false, available_ms: 90_000 });
   expect(await json(...grant)).toMatchObject({ replayed: true, available_ms: 90_000 });
@@ -101,20 +101,20 @@ test('a grant is idempotent by id; an adjustment never makes the balance negativ
   const tooMuch = await admin('credit', 'adjust', id, '--take', '2h', '--reason', 'slip');
   expect(tooMuch.status).toBe(1);
   expect(tooMuch.err).toContain('60000 ms available');
-  await books.mustBeRight();
+  await fixture.expectInvariantsHold();
 });
 
 test('suspends and resumes accounts and changes their concurrency limit', async () => {
-  const id = await books.account(60_000);
+  const id = await fixture.account(60_000);
   await json('accounts', 'suspend', id);
-  expect(await books.ask(id)).toEqual({ outcome: 'account_inactive' });
+  expect(await fixture.tryReserve(id)).toEqual({ outcome: 'account_inactive' });
   await json('accounts', 'resume', id);
   await json('accounts', 'set-concurrency', id, '3');
   expect(await json('accounts', 'show', id)).toMatchObject({ status: 'active', concurrency: 3 });
 });
 
 test('finds a session by its id with an index', async () => {
-  const session = await books.reserve(await books.account(60_000));
+  const session = await fixture.reserve(await fixture.account(60_000));
   expect(await json('sessions', 'show', session.id)).toMatchObject({
     id: session.id,
     account_id: session.accountId,
@@ -124,7 +124,7 @@ test('finds a session by its id with an index', async () => {
   expect((await admin('sessions', 'list')).out).toContain(session.id);
   expect((await admin('sessions', 'show', NOBODY)).status).toBe(1);
 
-  const client = await books.owner.connect();
+  const client = await fixture.owner.connect();
   try {
     await client.query('begin; set local enable_seqscan = off');
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(
@@ -142,7 +142,7 @@ test('finds a session by its id with an index', async () => {
 
 test('K02 approves a person on the waitlist once, with their first credit', async () => {
   const email = `wanjiku-${randomUUID()}@example.com`;
-  await joinWaitlist(books.owner, { email, name: 'Wanjiku', purpose: 'radio archive' });
+  await joinWaitlist(fixture.owner, { email, name: 'Wanjiku', purpose: 'radio archive' });
   const waiting = await json<{ id: string; email: string }[]>('waitlist', 'list');
   const entry = waiting.find((candidate) => candidate.email === email);
   const approve = ['waitlist', 'approve', entry?.id ?? '', '--grant', '1h'];
@@ -178,7 +178,7 @@ test('the audit writes its result as metrics', async () => {
 });
 
 test('the audit exits with 1 and names the account of a violation', async () => {
-  const other = await openBooks();
+  const other = await openLedgerFixture();
   try {
     const id = await other.account(5_000);
     await other.owner.query('alter table accounts disable trigger user');
@@ -197,10 +197,10 @@ test('the audit exits with 1 and names the account of a violation', async () => 
 
 test('the audit needs no more than the rights of an auditor', async () => {
   const user = `auditor_${randomUUID().replaceAll('-', '')}`;
-  await books.owner.query(
+  await fixture.owner.query(
     `create role ${user} login password '${user}'; grant svc_auditor to ${user}`,
   );
-  const url = new URL(books.database.url);
+  const url = new URL(fixture.database.url);
   url.username = user;
   url.password = user;
   try {
@@ -210,7 +210,7 @@ test('the audit needs no more than the rights of an auditor', async () => {
       err: expect.stringContaining('grant svc_operator'),
     });
   } finally {
-    await books.owner.query(`drop role ${user}`);
+    await fixture.owner.query(`drop role ${user}`);
   }
 });
 
@@ -241,7 +241,7 @@ describe('a mistake', () => {
     { words: ['accounts', 'create', '--name', 'a', '--email', 'b'], status: 2, says: 'an address' },
     { words: ['keys', 'create', NOBODY, '--expires', '2020-01-01'], status: 2, says: 'is over' },
     { words: ['keys', 'create', NOBODY, '--expires', '2999-02-31'], status: 2, says: 'a date' },
-    { words: ['operators', 'add', 'nobody@example.com'], status: 1, says: 'Nobody signs in' },
+    { words: ['operators', 'add', 'nobody@example.com'], status: 1, says: 'No console user' },
   ])('$words: exit $status', async ({ words, status, says }) => {
     const said = await admin(...words);
     expect(said).toMatchObject({ status, out: '' });
@@ -252,11 +252,11 @@ describe('a mistake', () => {
     const none = await adminWith({}, ['accounts', 'list']);
     expect(none.status).toBe(2);
     expect(none.err).toContain('Set DATABASE_URL');
-    const id = await books.account(0);
-    const plain = await adminWith({ DATABASE_URL: books.database.url }, ['keys', 'create', id]);
+    const id = await fixture.account(0);
+    const plain = await adminWith({ DATABASE_URL: fixture.database.url }, ['keys', 'create', id]);
     expect(plain.status).toBe(2);
     expect(plain.err).toContain('API_KEY_PEPPER');
-    const short = { DATABASE_URL: books.database.url, API_KEY_PEPPER: 'c2hvcnQ=' };
+    const short = { DATABASE_URL: fixture.database.url, API_KEY_PEPPER: 'c2hvcnQ=' };
     expect(await adminWith(short, ['keys', 'create', id])).toMatchObject({ status: 2 });
     expect(await adminWith({ DATABASE_URL: 'svc' }, ['audit'])).toMatchObject({ status: 2 });
     const away = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/nothing' };
@@ -291,9 +291,9 @@ test('the help of every command has an example', async () => {
 test('DATABASE_URL and the pepper can be read from files, as in the service', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
   const [url, pepper] = [join(folder, 'url'), join(folder, 'pepper')];
-  await writeFile(url, `${books.database.url}\n`);
+  await writeFile(url, `${fixture.database.url}\n`);
   await writeFile(pepper, PEPPER.toString('base64'));
-  const id = await books.account(0);
+  const id = await fixture.account(0);
   const files = { DATABASE_URL_FILE: url, API_KEY_PEPPER_FILE: pepper };
   expect(await adminWith(files, ['keys', 'create', id])).toMatchObject({ status: 0 });
   await rm(folder, { recursive: true });
@@ -303,7 +303,7 @@ test('DATABASE_URL and the pepper can be read from files, as in the service', as
 
 test('`npm run admin` and `npm run audit` reach it', async () => {
   const main = join(import.meta.dirname, '../../src/admin/main.ts');
-  const env = { ...process.env, DATABASE_URL: books.database.url };
+  const env = { ...process.env, DATABASE_URL: fixture.database.url };
   const { stdout } = await promisify(execFile)(process.execPath, [main, 'audit', '--json'], {
     env,
   });

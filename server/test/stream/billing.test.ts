@@ -9,7 +9,7 @@ import {
 } from '@svc-asr/testing/service/service.ts';
 import { framed, speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 
-/** Every way a stream can end, and what it costs. */
+/** Every way a stream can end, and its cost. */
 
 const SECONDS = 30;
 const svc = await startService({ script: { texts: ['nĩ wega'] } });
@@ -26,7 +26,7 @@ async function newStream(at: Service = svc, seconds = SECONDS): Promise<Opened> 
   return { client: await StreamClient.ready(body, { url: at.streamUrl }), tenant };
 }
 
-/** The session as its owner sees it, with the three figures beside it. */
+/** Returns the session as its owner sees it, with the balance. */
 async function bill(tenant: Tenant, at: Service = svc) {
   const { body } = await at.usage(tenant);
   const [session] = body.recent_sessions;
@@ -36,7 +36,7 @@ async function bill(tenant: Tenant, at: Service = svc) {
   return { status, audio_ms, billable_ms, reserved: body.reserved_ms, consumed: body.consumed_ms };
 }
 
-/** For endings that the client cannot see: asks until the session is over. */
+/** Polls until the session has ended, for endings that the client can't see. */
 async function billWhenOver(tenant: Tenant, at: Service = svc) {
   for (;;) {
     const answer = await bill(tenant, at);
@@ -79,7 +79,7 @@ describe('ended by the client', () => {
     expect((await svc.usage(tenant)).body).toMatchObject({ consumed_ms: 20_000, reserved_ms: 0 });
   });
 
-  test('a flush is answered although the close frame follows at once; accepted audio is billed', async () => {
+  test('a flush is answered even if the close frame follows at once; accepted audio is billed', async () => {
     const { client, tenant } = await newStream();
     client.send(speech({ ms: 500 })).say({ type: 'flush', id: 1 });
     expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
@@ -98,7 +98,7 @@ describe('ended by the client', () => {
     expect(client.ofType('final')).toMatchObject([{ text: 'nĩ wega', reason: 'closing' }]);
   });
 
-  test('a close is answered within seconds although the final does not come', async () => {
+  test('a close is answered within seconds even if the final does not arrive', async () => {
     const stuck = await startService({ script: { texts: ['nĩ wega'], chunkMs: 60_000 } });
     const { client, tenant } = await newStream(stuck);
     client.send(speech({ ms: 1_500 })).say({ type: 'flush' });

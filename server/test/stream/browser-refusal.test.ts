@@ -105,8 +105,8 @@ test('a refusal without capacity uses no credential and charges nothing', async 
   const blocker = await StreamClient.ready(first, { url: svc.streamUrl });
   const { body: session } = await svc.createSession();
   const origin = 'https://app.example.com';
-  const turnedAway = await StreamClient.open(session, { url: svc.streamUrl, origin });
-  expect(await turnedAway.closed).toEqual({ code: 4503, reason: 'capacity_exceeded' });
+  const stream = await StreamClient.open(session, { url: svc.streamUrl, origin });
+  expect(await stream.closed).toEqual({ code: 4503, reason: 'capacity_exceeded' });
   await blocker.close();
   const client = await StreamClient.ready(session, { url: svc.streamUrl, origin });
   await client.close();

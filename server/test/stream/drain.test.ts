@@ -76,7 +76,7 @@ test('a reservation on a draining node can be used on another', async () => {
   await database.drop();
 });
 
-test('a reservation whose only node is gone fails at once and says what to do', async () => {
+test('a reservation whose only node is gone fails at once with an instruction', async () => {
   const database = await createTestDatabase();
   const first = await startService({ ...SAYS, database });
   const tenant = await first.addTenant({ creditMs: 60_000 });
@@ -106,7 +106,7 @@ test('a restarted node ends the sessions of its previous process, unbilled', asy
   const lost = await startService({ ...SAYS, database, env });
   const client = await newStream(lost);
   await client.send(speech({ ms: 1_000 })).flush();
-  // The earlier process still runs, as one that hangs would: only the newer epoch counts.
+  // The earlier process still runs, like a hung one. Only the newer epoch counts.
   const again = await startService({ ...SAYS, database, env });
   await sweptAtLeastOnce(again);
   const { rows } = await database.pool.query('select status, billable_ms from sessions');
@@ -125,8 +125,11 @@ test('S19 no node at all: 503 capacity_exceeded', async () => {
   await api.stop();
 });
 
-/** The sweeper looked after this moment. */
-/** Whether a service no longer lists other nodes. Its list is up to a second old, and it spreads sessions evenly. */
+/** Waits until the sweeper has run after this call. */
+/**
+ * Waits until a service no longer lists other nodes. Its list is up to a second old, and it spreads
+ * sessions evenly.
+ */
 function placesOnlyOn(svc: Service, url: string): boolean {
   const places = Array.from({ length: 50 }, () => svc.deps.placement.choose(KIKUYU)?.url);
   return places.every((place) => place === url);
@@ -144,7 +147,7 @@ async function sweptAtLeastOnce(svc: Service): Promise<void> {
   }
 }
 
-/** A superseded process learns of it at its next renewal. */
+/** A superseded process notices it at its next renewal. */
 async function refusedOnceFenced(svc: Service) {
   for (;;) {
     const tenant = await svc.addTenant({ creditMs: 1_000 });

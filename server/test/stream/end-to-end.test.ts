@@ -12,7 +12,7 @@ import { startHaproxy, type Proxy } from '@svc-asr/testing/haproxy.ts';
 import { startService, type Service, type Tenant } from '@svc-asr/testing/service/service.ts';
 import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 
-/** Nothing faked: HTTPS, WSS, PostgreSQL, the recogniser and its weights in child processes. */
+/** Uses the real parts: HTTPS, WSS, PostgreSQL, and recognisers in child processes. */
 
 let engine: SherpaEngine;
 let certificate: TestCertificate;
@@ -50,7 +50,7 @@ function call<Body>(door: Door, path: string, body?: unknown): Promise<Body> {
   });
 }
 
-/** Says one fixture and is understood as the record has it, at any pace; `speed` 1 is real time. */
+/** Streams one fixture and expects the recorded transcript. `speed` 1 is real time. */
 async function say(door: Door, name: string, speed: number) {
   const { model, pcm, expected } = fixture(name);
   const session = await call<AsrSession>(door, '/v1/asr/sessions', {
@@ -78,7 +78,7 @@ async function serve(env: Record<string, string>): Promise<Service> {
   return startService({ database, env, parts: { engine }, creditMs: 0 });
 }
 
-describe('one box that terminates TLS itself', () => {
+describe('one process that terminates TLS itself', () => {
   let svc: Service;
   beforeAll(async () => {
     const port = String(await freePort());
@@ -110,7 +110,7 @@ describe('one box that terminates TLS itself', () => {
     });
   });
 
-  test('a renewed certificate is served without a restart, and open streams go on', async () => {
+  test('a renewed certificate is served without a restart, and open streams continue', async () => {
     const door = { url: svc.url, tenant: await svc.addTenant({ creditMs: 60_000 }) };
     const { model } = fixture('kikuyu-1');
     const session = await call<AsrSession>(door, '/v1/asr/sessions', { model });
@@ -119,7 +119,7 @@ describe('one box that terminates TLS itself', () => {
     await copyFile(renewed.certFile, certificate.certFile);
     await copyFile(renewed.keyFile, certificate.keyFile);
     process.kill(process.pid, 'SIGHUP');
-    await untilLogged(svc, 'The certificate was read again.');
+    await untilLogged(svc, 'The certificate was reloaded.');
     certificate = renewed;
     expect(await call<CreditBalance>(door, '/v1/usage')).toMatchObject({
       object: 'credit_balance',

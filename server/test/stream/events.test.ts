@@ -128,7 +128,7 @@ describe('server events', () => {
 
   test('W09 a stream error is an error event with a message, a code, and the session and request ids', async () => {
     const { client, session } = await newStream();
-    client.say('this is no JSON');
+    client.say('this is not JSON');
     const error = await client.next('error');
     expect(error).toMatchObject({
       code: 'invalid_message',
@@ -138,7 +138,7 @@ describe('server events', () => {
     });
     expect(error.message.length).toBeGreaterThan(10);
     expect(error.request_id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(client.requestId, 'the 101 named it before anything went wrong').toBe(error.request_id);
+    expect(client.requestId, 'the 101 already contained the request id').toBe(error.request_id);
     await client.close();
   });
 
@@ -310,7 +310,7 @@ describe('frames', () => {
   });
 });
 
-/** A flush in a message of exactly so many bytes. */
+/** A flush message of exactly this many bytes. */
 function paddedFlush(bytes: number): string {
   return `{"type":"flush"}${' '.repeat(bytes - 16)}`;
 }

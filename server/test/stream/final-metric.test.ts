@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const CHUNK_MS = 150;
 
-test('svc_stream_final_seconds pairs each flush with its own final, and counts no flush of nothing', async () => {
+test('svc_stream_final_seconds pairs each flush with its own final, and ignores flushes without audio', async () => {
   const svc = await startService({
     script: { texts: ['nĩ wega'], chunkMs: CHUNK_MS },
     env: { METRICS_TOKEN: 'metrics-token' },

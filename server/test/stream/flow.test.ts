@@ -5,7 +5,7 @@ import { KIKUYU, startService } from '@svc-asr/testing/service/service.ts';
 import { audioFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import { framed, speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 
-/** Too fast, too slow, too much: what is held back, and who is let go. */
+/** Backpressure and its limits. */
 
 test('slows a fast sender down, loses no audio and bills exactly what it sent', async () => {
   const svc = await startService({ script: { texts: ['nĩ wega'], chunkMs: 25 } });
@@ -20,11 +20,11 @@ test('slows a fast sender down, loses no audio and bills exactly what it sent', 
   await svc.stop();
 });
 
-test('a process holds at most 256 KiB of a stream that its engine has not taken', async () => {
+test('a process buffers at most 256 KiB of a stream that its engine has not accepted', async () => {
   const engine = createScriptedEngine({ script: { texts: ['nĩ wega'] } });
   let held = 0;
   let mostHeld = 0;
-  /** Takes a frame only when the process has answered a request meanwhile: time enough to read the whole socket. */
+  /** Accepts a frame only after the process has answered a request, which gives it time to read the whole socket. */
   const slow: Engine = {
     ...engine,
     async open(input) {
@@ -94,7 +94,7 @@ test('a stream that waits for the engine does not keep the process from serving 
 
 test('closes a client that does not read with slow_reader and 1008; accepted audio is billed', async () => {
   const svc = await startService({
-    // Finals of more than a megabyte each: what a connection may hold unread is soon there.
+    // Finals of more than a megabyte each soon exceed the limit of unread output.
     script: { texts: ['mũno '.repeat(20_000)] },
     parts: { streamLimits: { unreadBytes: 200_000 } },
   });

@@ -18,7 +18,7 @@ async function everythingStored(svc: Service): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-test('K04 K05 after streams of every ending no credential, audio or word is in the log, the rows or the metrics', async () => {
+test('K04 K05 after every kind of ending, no credential, audio or word is in the log, the rows or the metrics', async () => {
   const svc = await startService({
     script: { texts: [PHRASE] },
     env: { LOG_LEVEL: 'trace', METRICS_TOKEN: 'look' },
@@ -45,7 +45,7 @@ test('K04 K05 after streams of every ending no credential, audio or word is in t
   const everything = `${svc.logged()}\n${stored}\n${text}`;
   await svc.stop();
   for (const secret of secrets) expect(everything.includes(secret)).toBe(false);
-  // The search would see them: what may be kept is there.
+  // Proves that the search works: data that may be stored is found.
   expect(svc.logged()).toContain('stream ended');
   expect(stored).toContain('completed');
   expect(text).toContain('svc_stream_endings_total{status="completed",reason="completed"}');

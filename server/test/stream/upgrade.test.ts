@@ -240,7 +240,7 @@ test('a process without streams answers an upgrade at once, and survives a clien
   await api.stop();
 });
 
-/** How often the server's pool was asked while something was done. */
+/** Counts the queries of the server's pool while `work` runs. */
 async function countStatements<T>(
   work: () => Promise<T>,
 ): Promise<{ statements: number; result: T }> {

@@ -1,7 +1,7 @@
 import { registerNode } from '../../src/nodes/nodes.ts';
 import { KIKUYU, type Service } from '@svc-asr/testing/service/service.ts';
 
-/** Spends a session's credential as a streaming node would, without a stream. Gives the way to end it. */
+/** Claims a session as a streaming node would, without a stream. Returns a function that closes it. */
 export async function activate(
   svc: Service,
   session: { sessionId: string; accountId: string },

@@ -25,8 +25,8 @@ interface Field {
 }
 
 /**
- * Prepares every statement and lists what differs from its declared columns: SQL that PostgreSQL refuses, names, types,
- * and nullability where a column comes straight from a table.
+ * Prepares every statement and lists differences from its declared columns: invalid SQL, names, types,
+ * and nullability of columns that come straight from a table.
  */
 export async function checkStatements(
   db: Client,

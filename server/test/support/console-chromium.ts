@@ -84,7 +84,7 @@ export async function openPage(
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
-    // Chromium reports every refused request; refusals are part of some journeys.
+    // Chromium reports every 4xx response as an error, and some journeys expect them.
     const refused = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !refused) complaints.push(message.text());
   });

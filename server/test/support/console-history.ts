@@ -16,7 +16,10 @@ interface Spoken {
   readonly status: 'completed' | 'failed';
 }
 
-/** Gives an account a month of sessions of every kind, three keys and two colleagues, by the ledger's own steps. */
+/**
+ * Gives an account a month of sessions of every kind, three keys and two colleagues, through the
+ * ledger's own functions.
+ */
 export async function fillAccount(service: ConsoleService, accountId: string): Promise<void> {
   const db = service.database.pool;
   const credit = { ms: 3 * 3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
@@ -72,7 +75,7 @@ async function speak(
   await moveBack(service, { sessionId: claim.sessionId, days: spoken.daysAgo });
 }
 
-/** A month that a test cannot wait for: only the schema's owner can do this, with the guards off. */
+/** Backdates rows. Only the schema's owner can do this, with the guards off. */
 async function moveBack(
   service: ConsoleService,
   input: { sessionId: string; days: number },

@@ -5,7 +5,7 @@ import { SoftwareAuthenticator } from './software-authenticator.ts';
 type CreationOptions = Parameters<SoftwareAuthenticator['create']>[0];
 type RequestOptions = Parameters<SoftwareAuthenticator['get']>[0];
 
-/** An operator at two browsers: one signed in with a code, one with a passkey. */
+/** An operator with two browsers, one signed in with a code and one with a passkey. */
 export interface Operator {
   readonly withCode: TestBrowser;
   readonly browser: TestBrowser;

@@ -2,13 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** Set it to a folder, and the tests leave pictures of what they saw for people to look at. */
+/** If set to a folder, tests save screenshots there. */
 export const PICTURES = process.env['CONSOLE_PICTURES'];
 
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
   await mkdir(PICTURES, { recursive: true });
-  // A phone's bar of tabs hangs over whatever is there, and so does a dialog: a whole page would show it in mid-air.
+  // The tab bar on phones and dialogs have fixed positions, which would be misplaced in a full-page screenshot.
   const hanging = name.includes('phone') || (await page.locator('dialog').count()) > 0;
   const fullPage = !hanging || name.startsWith('public');
   // Elements that are still fading in would be missing.
@@ -24,7 +24,7 @@ export const DEVICES = {
   phone: { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true },
 } as const;
 
-/** For a state that does not come twice: the page itself is turned this way and that. */
+/** Takes all variants of a state that occurs only once, by resizing and recolouring the page. */
 export async function takePicturesOfEveryLook(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
   for (const device of ['phone', 'desktop'] as const) {

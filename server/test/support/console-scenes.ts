@@ -61,7 +61,7 @@ export const PUBLIC: readonly Scene[] = [
   },
 ];
 
-/** An owner who is an operator, with a month behind her. */
+/** An owner and operator with a month of history. */
 export const OWNER: readonly Scene[] = [
   {
     name: 'overview',
@@ -161,7 +161,7 @@ export const OWNER: readonly Scene[] = [
   ...['overview', 'keys', 'settings', 'operator/waitlist'].flatMap(unreachable),
 ];
 
-/** An owner on the first day. */
+/** The owner of a new account. */
 export const NEWCOMER: readonly Scene[] = [
   {
     name: 'empty-overview',
@@ -271,7 +271,7 @@ export const MEMBER: readonly Scene[] = [
   },
 ];
 
-/** An account that is paused and has next to nothing left. */
+/** A suspended account with almost no credit. */
 export const PAUSED: readonly Scene[] = [
   {
     name: 'paused-overview',
@@ -280,7 +280,7 @@ export const PAUSED: readonly Scene[] = [
   },
 ];
 
-/** A page whose figures do not come, and one whose figures are on their way. */
+/** Pages whose data failed to load or is still loading. */
 function unreachable(address: string): Scene[] {
   const name = address.split('/')[0] ?? '';
   const path = { overview: '/app', operator: '/app/waitlist' }[name] ?? `/app/${name}`;

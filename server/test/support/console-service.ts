@@ -21,7 +21,7 @@ export interface ConsoleService extends Service {
   admit(email: string): Promise<string>;
 }
 
-/** A whole service with a real mail server behind it. */
+/** A complete service with a real mail server. */
 export async function startConsoleService(options: ServiceOptions = {}): Promise<ConsoleService> {
   const mail = await startMailServer();
   const service = await startService({
@@ -39,7 +39,7 @@ export async function startConsoleService(options: ServiceOptions = {}): Promise
     await joinWaitlist(db, { email, name: '', purpose: '' });
     const entry = await findWaitlistEntry(db, email);
     const accountId = await approveWaitlist(db, { id: entry?.id ?? '', actor: 'test' });
-    if (accountId === null) throw new Error('Nobody waits under this address.');
+    if (accountId === null) throw new Error('This address is not on the waitlist.');
     const credit = { ms: 3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
     await createLedger(db).grant({ accountId, ...credit });
     return accountId;
@@ -76,7 +76,7 @@ export interface ConsoleAnswer<T> {
   readonly body: T;
 }
 
-/** Keeps cookies and says where it comes from, as browsers do; any header can be bent by a test. */
+/** Keeps cookies and sends Origin headers as browsers do. Tests can override any header. */
 export class TestBrowser {
   readonly url: string;
   readonly #cookies = new Map<string, string>();

@@ -1,4 +1,4 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** A stopped clock, so that a slow machine gets no more requests refilled than a fast one. */
+/** A stopped clock, so that rate limits don't refill during a slow test. */
 export const heldClock: Clock = { monotonicMs: () => 1_000_000 };

@@ -1,29 +1,29 @@
 import type { PromiseName } from './ledger-promises.ts';
 
-/** One way to break the ledger, the promise it attacks, and who is expected to notice. */
+/** One way to break the ledger, the promise it violates, and the check that must detect it. */
 export interface Mutant {
   readonly name: string;
   readonly changes: readonly Change[];
-  readonly attacks: PromiseName;
-  readonly noticedBy: 'database' | 'audit' | 'promise';
+  readonly violates: PromiseName;
+  readonly detectedBy: 'database' | 'audit' | 'promise';
 }
 
 export type Change =
   | { readonly in: string; readonly from: string; readonly to: string }
-  /** Takes a guard away first, to see whether the next one holds. */
+  /** Removes a guard first, to test the next one. */
   | { readonly sql: string };
 
-const SPENT: PromiseName = 'what was heard is spent and the rest comes back';
+const SPENT: PromiseName = 'accepted audio is charged and the rest is returned';
 const SELECT_SESSION =
   'select * into v_session from sessions s where s.account_id = p_account and s.id = p_session for update;';
 
 function broken(
   name: string,
-  attacks: PromiseName,
-  noticedBy: Mutant['noticedBy'],
+  violates: PromiseName,
+  detectedBy: Mutant['detectedBy'],
   ...changes: readonly Change[]
 ): Mutant {
-  return { name, attacks, noticedBy, changes };
+  return { name, violates, detectedBy, changes };
 }
 
 const posting: readonly Mutant[] = [
@@ -33,7 +33,7 @@ const posting: readonly Mutant[] = [
     to: '-v_granted, p_available, 0, p_consumed,',
   }),
   broken(
-    'an entry is dropped and nothing checks the sum',
+    'an entry is dropped and the sum check is off',
     SPENT,
     'database',
     { sql: 'alter table txn drop constraint entries_sum_to_zero' },
@@ -82,7 +82,7 @@ const posting: readonly Mutant[] = [
     to: 'last_seq = last_seq + 2',
   }),
   broken(
-    'the rest is charged and the charge given back',
+    'the rest is charged and the charge returned',
     SPENT,
     'database',
     {
@@ -100,7 +100,7 @@ const posting: readonly Mutant[] = [
 
 const ending: readonly Mutant[] = [
   broken(
-    'the release is forgotten',
+    'the release is missing',
     SPENT,
     'database',
     {
@@ -115,7 +115,7 @@ const ending: readonly Mutant[] = [
     },
   ),
   broken(
-    'the release is forgotten and no trigger looks',
+    'the release is missing and the trigger is off',
     SPENT,
     'audit',
     { sql: 'alter table sessions disable trigger sessions_hold_money' },
@@ -158,30 +158,25 @@ const ending: readonly Mutant[] = [
     from: '(p_samples + 15999) / 16000',
     to: 'p_samples / 16000',
   }),
-  broken(
-    'more than the reservation is billed',
-    'nobody pays for more than was reserved',
-    'database',
-    {
-      in: 'close_session',
-      from: 'least(p_samples, v_session.reserved_ms::bigint * 16)',
-      to: 'p_samples',
-    },
-  ),
+  broken('more than the reservation is billed', 'at most the reservation is charged', 'database', {
+    in: 'close_session',
+    from: 'least(p_samples, v_session.reserved_ms::bigint * 16)',
+    to: 'p_samples',
+  }),
   broken('a close counts twice', 'a close counts once', 'database', {
     in: 'close_session',
     from: 'v_session.completed_at is not null',
     to: 'false',
   }),
   broken(
-    'a close counts twice and what is over may change',
+    'a close counts twice and closed sessions may change',
     'a close counts once',
     'database',
     { sql: 'alter table sessions disable trigger sessions_lawful_step' },
     { in: 'close_session', from: 'v_session.completed_at is not null', to: 'false' },
     { in: 'close_session', from: `v_session.status = 'reserved'`, to: 'false' },
   ),
-  broken('any node ends any stream', 'only its own node ends a stream', 'promise', {
+  broken('any node can close any stream', 'only its own node can close a stream', 'promise', {
     in: 'close_session',
     from: 'is distinct from (p_node, p_epoch)',
     to: 'is distinct from (v_session.node_id, v_session.node_epoch)',
@@ -195,52 +190,67 @@ const reserving: readonly Mutant[] = [
     to: '',
   }),
   broken(
-    'the account is not locked and places may be shared',
+    'the account is not locked and slots may be shared',
     'one reservation at a time',
     'audit',
     { sql: 'drop index sessions_live' },
     { in: 'reserve_session', from: 'for no key update', to: '' },
   ),
-  broken('the limit is not looked at', 'one reservation at a time', 'audit', {
+  broken('the concurrency limit is not checked', 'one reservation at a time', 'audit', {
     in: 'reserve_session',
     from: 'v_live.live >= v_account.concurrency_limit',
     to: 'false',
   }),
-  broken('the place is always the first', 'a limit of three admits three', 'database', {
+  broken('the slot is always the first', 'a limit of three allows three sessions', 'database', {
     in: 'reserve_session',
     from: 'v_slot := v_slot + 1;',
     to: 'exit;',
   }),
-  broken('a free place is taken for room', 'a lowered limit is not exceeded', 'audit', {
+  broken('a free slot counts as room under the limit', 'a lowered limit is not exceeded', 'audit', {
     in: 'reserve_session',
     from: 'select count(*) as live',
     to: 'select count(*) filter (where s.slot <= v_account.concurrency_limit) as live',
   }),
-  broken('a lapsed reservation is not closed', 'a lapsed reservation makes room', 'promise', {
-    in: 'reserve_session',
-    from: 's.expires_at <= v_now',
-    to: 'false',
-  }),
-  broken('the key is not looked up', 'a replay is the same reservation', 'promise', {
-    in: 'reserve_session',
-    from: 'i.expires_at > v_now',
-    to: 'false',
-  }),
-  broken('the key is not remembered', 'a replay is the same reservation', 'promise', {
+  broken(
+    'an expired reservation is not closed',
+    'an expired reservation frees its slot',
+    'promise',
+    {
+      in: 'reserve_session',
+      from: 's.expires_at <= v_now',
+      to: 'false',
+    },
+  ),
+  broken(
+    'the idempotency key is not looked up',
+    'a replay returns the same reservation',
+    'promise',
+    {
+      in: 'reserve_session',
+      from: 'i.expires_at > v_now',
+      to: 'false',
+    },
+  ),
+  broken('the idempotency key is not stored', 'a replay returns the same reservation', 'promise', {
     in: 'reserve_session',
     from: 'if p_key_hash is not null then\n    insert',
     to: 'if false then\n    insert',
   }),
-  broken('the request is not compared', 'a key is for one request', 'promise', {
+  broken('the request is not compared', 'an idempotency key belongs to one request', 'promise', {
     in: 'reserve_session',
     from: 'v_known.request_hash <> p_request_hash',
     to: 'false',
   }),
-  broken('a key lives for ever', 'a key is free after the expiry', 'promise', {
-    in: 'reserve_session',
-    from: 'and i.expires_at > v_now',
-    to: '',
-  }),
+  broken(
+    'an idempotency key never expires',
+    'an idempotency key can be reused after its expiry',
+    'promise',
+    {
+      in: 'reserve_session',
+      from: 'and i.expires_at > v_now',
+      to: '',
+    },
+  ),
   broken(
     'part of a second is reserved',
     'only whole seconds are reserved, and at least one',
@@ -261,11 +271,16 @@ const reserving: readonly Mutant[] = [
       to: 'reserved_ms < 0',
     },
   ),
-  broken('a suspended account is served', 'a suspended account gets and uses nothing', 'promise', {
-    in: 'reserve_session',
-    from: `v_account.status is distinct from 'active'`,
-    to: 'false',
-  }),
+  broken(
+    'a suspended account can reserve',
+    'a suspended account can neither reserve nor claim',
+    'promise',
+    {
+      in: 'reserve_session',
+      from: `v_account.status is distinct from 'active'`,
+      to: 'false',
+    },
+  ),
 ];
 
 const claiming: readonly Mutant[] = [
@@ -298,7 +313,7 @@ const claiming: readonly Mutant[] = [
     from: 'insert into claim_log (account_id, session_id, attempt_id, node_id, node_epoch, claimed_at)\n      values (p_account, p_session, p_attempt, p_node, p_epoch, v_now);',
     to: '',
   }),
-  broken('the expiry is not looked at', 'a credential works for a minute', 'database', {
+  broken('the expiry is not checked', 'a credential works for a minute', 'database', {
     in: 'claim_session',
     from: 'or v_session.expires_at <= v_now',
     to: '',
@@ -315,19 +330,24 @@ const claiming: readonly Mutant[] = [
     from: 's.id = p_session for update;',
     to: 's.id = p_session;',
   }),
-  broken('every upgrade counts as the same', 'a credential works once', 'promise', {
+  broken('all upgrades count as the same', 'a credential works once', 'promise', {
     in: 'claim_session',
     from: 'v_session.attempt_id = p_attempt',
     to: 'true',
   }),
-  broken('a suspended account streams', 'a suspended account gets and uses nothing', 'promise', {
-    in: 'claim_session',
-    from: `v_account.status <> 'active'`,
-    to: 'false',
-  }),
   broken(
-    'an upgrade may not ask again',
-    'an upgrade that lost its answer may ask again',
+    'a suspended account streams',
+    'a suspended account can neither reserve nor claim',
+    'promise',
+    {
+      in: 'claim_session',
+      from: `v_account.status <> 'active'`,
+      to: 'false',
+    },
+  ),
+  broken(
+    'an upgrade cannot be retried',
+    'an upgrade whose response was lost can be retried',
     'promise',
     {
       in: 'claim_session',
@@ -340,19 +360,24 @@ const claiming: readonly Mutant[] = [
 const sweeping: readonly Mutant[] = [
   broken(
     'everything reserved is expired',
-    'the sweeper returns what lapsed and nothing else',
+    'the sweeper returns expired reservations and nothing else',
     'promise',
     { in: 'expire_lapsed', from: 'and expires_at <= clock_timestamp()', to: '' },
     { in: 'expire_lapsed', from: 'or v_session.expires_at > clock_timestamp()', to: '' },
   ),
-  broken('nothing is expired', 'the sweeper returns what lapsed and nothing else', 'promise', {
-    in: 'expire_lapsed',
-    from: `status = 'reserved'`,
-    to: `status = 'active'`,
-  }),
   broken(
-    'a lease that holds counts as ended',
-    'a restarted node frees its accounts and harms no other',
+    'nothing is expired',
+    'the sweeper returns expired reservations and nothing else',
+    'promise',
+    {
+      in: 'expire_lapsed',
+      from: `status = 'reserved'`,
+      to: `status = 'active'`,
+    },
+  ),
+  broken(
+    'a valid lease counts as expired',
+    'a restarted node frees its accounts and no others',
     'promise',
     {
       in: 'is_orphan',
@@ -363,7 +388,7 @@ const sweeping: readonly Mutant[] = [
   ),
   broken(
     'an older process keeps its streams',
-    'a restarted node frees its accounts and harms no other',
+    'a restarted node frees its accounts and no others',
     'promise',
     {
       in: 'is_orphan',
@@ -372,8 +397,8 @@ const sweeping: readonly Mutant[] = [
     },
   ),
   broken(
-    'the sweeper is not silent after an outage',
-    'no stream is failed for a lease that ended while the database was away',
+    'the sweeper does not pause after an outage',
+    'no stream fails for a lease that expired during a database outage',
     'promise',
     {
       in: 'fail_orphans',
@@ -382,8 +407,8 @@ const sweeping: readonly Mutant[] = [
     },
   ),
   broken(
-    'a gap between sweeps is not seen',
-    'no stream is failed for a lease that ended while the database was away',
+    'a gap between sweeps is not detected',
+    'no stream fails for a lease that expired during a database outage',
     'promise',
     { in: 'fail_orphans', from: 'v_watch.last_tick_at < v_now - lease_length() / 2', to: 'false' },
     {
@@ -396,8 +421,8 @@ const sweeping: readonly Mutant[] = [
 
 const crediting: readonly Mutant[] = [
   broken(
-    'a grant sent twice is done twice',
-    'credit is posted once and never taken below nothing',
+    'a repeated grant is posted twice',
+    'credit is posted once and never goes below zero',
     'database',
     {
       in: 'post_credit',
@@ -405,16 +430,11 @@ const crediting: readonly Mutant[] = [
       to: 'if false then',
     },
   ),
-  broken(
-    'credit is taken below nothing',
-    'credit is posted once and never taken below nothing',
-    'database',
-    {
-      in: 'post_credit',
-      from: 'v_available + p_ms < 0',
-      to: 'false',
-    },
-  ),
+  broken('credit goes below zero', 'credit is posted once and never goes below zero', 'database', {
+    in: 'post_credit',
+    from: 'v_available + p_ms < 0',
+    to: 'false',
+  }),
 ];
 
 /** Changes that no function makes: direct writes as the database owner with every guard off. */

@@ -3,20 +3,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { setAccountStatus, setConcurrency } from '../../src/accounts/accounts.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { registerNode } from '../../src/nodes/nodes.ts';
-import { NODE, type Books } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { NODE, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
 
 /** The guarantees of the ledger, each as a scenario that throws BrokenPromise when violated. */
 export class BrokenPromise extends Error {}
 
-function must(said: unknown, expected: unknown, what: string): void {
-  if (isDeepStrictEqual(said, expected)) return;
-  throw new BrokenPromise(`${what}: ${JSON.stringify(said)} and not ${JSON.stringify(expected)}`);
+function must(actual: unknown, expected: unknown, what: string): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new BrokenPromise(
+    `${what}: got ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`,
+  );
 }
 
-async function figures(books: Books, accountId: string): Promise<readonly number[]> {
-  const balance = await books.ledger.balance(accountId);
+async function figures(fixture: LedgerFixture, accountId: string): Promise<readonly number[]> {
+  const balance = await fixture.ledger.balance(accountId);
   return [balance?.availableMs ?? -1, balance?.reservedMs ?? -1, balance?.consumedMs ?? -1];
 }
 
@@ -26,18 +28,18 @@ function countOf<T>(values: readonly T[], wanted: T): number {
 
 /** Runs calls truly concurrently: all of them wait behind a lock, which is then released. */
 async function meanwhileHolding<T>(
-  books: Books,
+  fixture: LedgerFixture,
   lock: { sql: string; values: readonly unknown[]; until?: string },
   runners: readonly (() => Promise<T>)[],
 ): Promise<T[]> {
-  const holder = await books.owner.connect();
+  const holder = await fixture.owner.connect();
   try {
     await holder.query('begin');
     await holder.query(lock.sql, [...lock.values]);
     const running = Promise.allSettled(runners.map((run) => run()));
     await eventually(async () => {
-      // On another connection: inside a transaction the view would stay as it was first seen.
-      const { rows } = await books.owner.query<{ waiting: number }>(
+      // On another connection, because pg_stat_activity is a snapshot inside a transaction.
+      const { rows } = await fixture.owner.query<{ waiting: number }>(
         `select count(*) as waiting from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'`,
       );
@@ -54,11 +56,11 @@ async function meanwhileHolding<T>(
   }
 }
 
-async function race(books: Books, accountId: string, runners: number): Promise<number> {
+async function race(fixture: LedgerFixture, accountId: string, runners: number): Promise<number> {
   const answers = await meanwhileHolding(
-    books,
+    fixture,
     { sql: 'select from accounts where id = $1 for no key update', values: [accountId] },
-    Array.from({ length: runners }, () => () => books.ask(accountId)),
+    Array.from({ length: runners }, () => () => fixture.tryReserve(accountId)),
   );
   return countOf(
     answers.map(({ outcome }) => outcome),
@@ -66,186 +68,197 @@ async function race(books: Books, accountId: string, runners: number): Promise<n
   );
 }
 
-/** Enough to begin to wait in, on a busy machine too. */
+/** Long enough for the claim to start waiting, even on a busy machine. */
 const LIFE_LEFT_MS = 1_500;
 const HOLD_SESSION = 'select from sessions where id = $1 for update';
 
 export const PROMISES = {
-  async 'what was heard is spent and the rest comes back'(books) {
-    const accountId = await books.account(10_000);
-    const session = await books.reserve(accountId, { requestedMs: 8_000 });
-    must(await figures(books, accountId), [2_000, 8_000, 0], 'after the reservation');
-    must(await books.claim(session), 'claimed', 'the claim');
-    must(await books.close(session, { samples: 17_000 }), 'closed', 'the close');
-    must(await figures(books, accountId), [8_000, 0, 2_000], 'after the end');
+  async 'accepted audio is charged and the rest is returned'(fixture) {
+    const accountId = await fixture.account(10_000);
+    const session = await fixture.reserve(accountId, { requestedMs: 8_000 });
+    must(await figures(fixture, accountId), [2_000, 8_000, 0], 'after the reservation');
+    must(await fixture.claim(session), 'claimed', 'the claim');
+    must(await fixture.close(session, { samples: 17_000 }), 'closed', 'the close');
+    must(await figures(fixture, accountId), [8_000, 0, 2_000], 'after the end');
   },
-  async 'nobody pays for more than was reserved'(books) {
-    const accountId = await books.account(10_000);
-    const session = await books.reserve(accountId, { requestedMs: 2_000 });
-    await books.claim(session);
-    await books.close(session, { samples: 1_000_000 });
-    must(await figures(books, accountId), [8_000, 0, 2_000], 'after the end');
+  async 'at most the reservation is charged'(fixture) {
+    const accountId = await fixture.account(10_000);
+    const session = await fixture.reserve(accountId, { requestedMs: 2_000 });
+    await fixture.claim(session);
+    await fixture.close(session, { samples: 1_000_000 });
+    must(await figures(fixture, accountId), [8_000, 0, 2_000], 'after the end');
   },
-  async 'a failed session costs nothing'(books) {
-    const accountId = await books.account(10_000);
-    const session = await books.reserve(accountId);
-    await books.claim(session);
-    await books.close(session, { status: 'failed', samples: 32_000 });
-    must(await figures(books, accountId), [10_000, 0, 0], 'after the failure');
+  async 'a failed session costs nothing'(fixture) {
+    const accountId = await fixture.account(10_000);
+    const session = await fixture.reserve(accountId);
+    await fixture.claim(session);
+    await fixture.close(session, { status: 'failed', samples: 32_000 });
+    must(await figures(fixture, accountId), [10_000, 0, 0], 'after the failure');
   },
-  async 'a close counts once'(books) {
-    const accountId = await books.account(60_000);
-    const session = await books.reserve(accountId);
-    await books.claim(session);
-    const end = () => books.close(session, { samples: 16_000 });
+  async 'a close counts once'(fixture) {
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    await fixture.claim(session);
+    const end = () => fixture.close(session, { samples: 16_000 });
     const answers = await Promise.all([end(), end(), end(), end()]);
     must(countOf(answers, 'closed'), 1, 'closes that counted');
-    must(await figures(books, accountId), [59_000, 0, 1_000], 'after them');
+    must(await figures(fixture, accountId), [59_000, 0, 1_000], 'after them');
   },
-  async 'only its own node ends a stream'(books) {
-    const session = await books.reserve(await books.account(60_000));
-    await books.claim(session);
-    const foreign = await books.close(session, { nodeId: 'another' }).catch(() => 'refused');
+  async 'only its own node can close a stream'(fixture) {
+    const session = await fixture.reserve(await fixture.account(60_000));
+    await fixture.claim(session);
+    const foreign = await fixture.close(session, { nodeId: 'another' }).catch(() => 'refused');
     must(foreign, 'refused', 'a close by another node');
   },
-  async 'one reservation at a time'(books) {
-    must(await race(books, await books.account(6_000_000), 8), 1, 'winners of eight');
+  async 'one reservation at a time'(fixture) {
+    must(await race(fixture, await fixture.account(6_000_000), 8), 1, 'winners of eight');
   },
-  async 'a limit of three admits three'(books) {
-    const accountId = await books.account(6_000_000);
-    await setConcurrency(books.owner, { id: accountId, limit: 3 });
-    must(await race(books, accountId, 8), 3, 'winners of eight');
+  async 'a limit of three allows three sessions'(fixture) {
+    const accountId = await fixture.account(6_000_000);
+    await setConcurrency(fixture.owner, { id: accountId, limit: 3 });
+    must(await race(fixture, accountId, 8), 3, 'winners of eight');
   },
-  async 'a lowered limit is not exceeded'(books) {
-    const accountId = await books.account(6_000_000);
-    await setConcurrency(books.owner, { id: accountId, limit: 2 });
-    const first = await books.reserve(accountId);
-    await books.reserve(accountId);
-    await setConcurrency(books.owner, { id: accountId, limit: 1 });
-    await books.close(first, { status: 'failed' });
-    must((await books.ask(accountId)).outcome, 'concurrency_limit_exceeded', 'one more');
+  async 'a lowered limit is not exceeded'(fixture) {
+    const accountId = await fixture.account(6_000_000);
+    await setConcurrency(fixture.owner, { id: accountId, limit: 2 });
+    const first = await fixture.reserve(accountId);
+    await fixture.reserve(accountId);
+    await setConcurrency(fixture.owner, { id: accountId, limit: 1 });
+    await fixture.close(first, { status: 'failed' });
+    must((await fixture.tryReserve(accountId)).outcome, 'concurrency_limit_exceeded', 'one more');
   },
-  async 'a replay is the same reservation'(books) {
-    const accountId = await books.account(600_000);
+  async 'a replay returns the same reservation'(fixture) {
+    const accountId = await fixture.account(600_000);
     const wish = { idempotencyKey: 'key' };
-    const first = await books.reserve(accountId, wish);
-    const again = await books.ask(accountId, wish);
+    const first = await fixture.reserve(accountId, wish);
+    const again = await fixture.tryReserve(accountId, wish);
     must(again, { outcome: 'reserved', replayed: true, session: first }, 'the replay');
   },
-  async 'a key is for one request'(books) {
-    const accountId = await books.account(600_000);
-    await books.reserve(accountId, { idempotencyKey: 'key' });
-    const other = await books.ask(accountId, { idempotencyKey: 'key', requestedMs: 1_000 });
+  async 'an idempotency key belongs to one request'(fixture) {
+    const accountId = await fixture.account(600_000);
+    await fixture.reserve(accountId, { idempotencyKey: 'key' });
+    const other = await fixture.tryReserve(accountId, {
+      idempotencyKey: 'key',
+      requestedMs: 1_000,
+    });
     must(other.outcome, 'idempotency_conflict', 'another request');
   },
-  async 'a key is free after the expiry'(books) {
-    const accountId = await books.account(600_000);
-    const first = await books.reserve(accountId, { idempotencyKey: 'key' });
-    await books.lapse(first);
-    const second = await books.ask(accountId, { idempotencyKey: 'key' });
+  async 'an idempotency key can be reused after its expiry'(fixture) {
+    const accountId = await fixture.account(600_000);
+    const first = await fixture.reserve(accountId, { idempotencyKey: 'key' });
+    await fixture.expire(first);
+    const second = await fixture.tryReserve(accountId, { idempotencyKey: 'key' });
     must(second.outcome === 'reserved' && second.replayed, false, 'a replay after the expiry');
   },
-  async 'a credential works once'(books) {
-    const session = await books.reserve(await books.account(60_000));
+  async 'a credential works once'(fixture) {
+    const session = await fixture.reserve(await fixture.account(60_000));
     const outcomes = await meanwhileHolding(
-      books,
+      fixture,
       { sql: HOLD_SESSION, values: [session.id] },
-      Array.from({ length: 6 }, () => () => books.claim(session)),
+      Array.from({ length: 6 }, () => () => fixture.claim(session)),
     );
     must(countOf(outcomes, 'claimed'), 1, 'winners of six');
-    must(await books.claim(session), 'used', 'a later one');
+    must(await fixture.claim(session), 'used', 'a later one');
   },
-  async 'an upgrade that lost its answer may ask again'(books) {
-    const session = await books.reserve(await books.account(60_000));
+  async 'an upgrade whose response was lost can be retried'(fixture) {
+    const session = await fixture.reserve(await fixture.account(60_000));
     const attempt = randomUUID();
-    await books.claim(session, attempt);
-    must(await books.claim(session, attempt), 'claimed', 'the same upgrade');
+    await fixture.claim(session, attempt);
+    must(await fixture.claim(session, attempt), 'claimed', 'the same upgrade');
   },
-  async 'a credential works for a minute'(books) {
-    const session = await books.reserve(await books.account(60_000));
-    await books.lapse(session);
-    must(await books.claim(session), 'expired', 'a claim after the expiry');
+  async 'a credential works for a minute'(fixture) {
+    const session = await fixture.reserve(await fixture.account(60_000));
+    await fixture.expire(session);
+    must(await fixture.claim(session), 'expired', 'a claim after the expiry');
   },
-  async 'a claim that waited past the expiry loses'(books) {
-    const session = await books.reserve(await books.account(60_000));
-    await makeOlder(books.owner, { sessionId: session.id, ms: 60_000 - LIFE_LEFT_MS });
+  async 'a claim that waited past the expiry loses'(fixture) {
+    const session = await fixture.reserve(await fixture.account(60_000));
+    await makeOlder(fixture.owner, { sessionId: session.id, ms: 60_000 - LIFE_LEFT_MS });
     const expiry = `select pg_sleep_until(expires_at + interval '1 ms') from sessions where id = $1`;
     const [outcome] = await meanwhileHolding(
-      books,
+      fixture,
       { sql: HOLD_SESSION, values: [session.id], until: expiry },
-      [() => books.claim(session)],
+      [() => fixture.claim(session)],
     );
     must(outcome, 'expired', 'the late claim');
   },
-  async 'a lapsed reservation makes room'(books) {
-    const accountId = await books.account(60_000);
-    await books.lapse(await books.reserve(accountId));
-    must((await books.ask(accountId)).outcome, 'reserved', 'the next one');
+  async 'an expired reservation frees its slot'(fixture) {
+    const accountId = await fixture.account(60_000);
+    await fixture.expire(await fixture.reserve(accountId));
+    must((await fixture.tryReserve(accountId)).outcome, 'reserved', 'the next one');
   },
-  async 'the sweeper returns what lapsed and nothing else'(books) {
-    const lapsed = await books.account(60_000);
-    const waiting = await books.account(60_000);
-    await books.lapse(await books.reserve(lapsed));
-    await books.reserve(waiting);
-    await books.ledger.sweep();
-    const { rows } = await books.owner.query<{ id: string; reserved_ms: number }>(
+  async 'the sweeper returns expired reservations and nothing else'(fixture) {
+    const lapsed = await fixture.account(60_000);
+    const waiting = await fixture.account(60_000);
+    await fixture.expire(await fixture.reserve(lapsed));
+    await fixture.reserve(waiting);
+    await fixture.ledger.sweep();
+    const { rows } = await fixture.owner.query<{ id: string; reserved_ms: number }>(
       'select id, reserved_ms from accounts where id = any ($1)',
       [[lapsed, waiting]],
     );
-    must(rows.find(({ id }) => id === lapsed)?.reserved_ms, 0, 'still set aside for the lapsed');
-    must(rows.find(({ id }) => id === waiting)?.reserved_ms, 60_000, 'set aside for the other');
+    must(
+      rows.find(({ id }) => id === lapsed)?.reserved_ms,
+      0,
+      'still reserved for the expired one',
+    );
+    must(rows.find(({ id }) => id === waiting)?.reserved_ms, 60_000, 'reserved for the other');
   },
-  async 'a restarted node frees its accounts and harms no other'(books) {
-    const orphaned = await books.reserve(await books.account(60_000));
-    const served = await books.reserve(await books.account(60_000));
+  async 'a restarted node frees its accounts and no others'(fixture) {
+    const orphaned = await fixture.reserve(await fixture.account(60_000));
+    const served = await fixture.reserve(await fixture.account(60_000));
     const node = { ...NODE, id: 'restarted' };
-    const nodeEpoch = await registerNode(books.owner, node);
+    const nodeEpoch = await registerNode(fixture.owner, node);
     const claim = { sessionId: orphaned.id, accountId: orphaned.accountId, nodeEpoch };
-    await books.ledger.claim({ ...claim, nodeId: node.id });
-    await books.claim(served);
-    await registerNode(books.owner, node);
-    await books.ledger.sweep();
+    await fixture.ledger.claim({ ...claim, nodeId: node.id });
+    await fixture.claim(served);
+    await registerNode(fixture.owner, node);
+    await fixture.ledger.sweep();
     const statusOf = async (accountId: string) =>
-      (await books.ledger.balance(accountId))?.recentSessions[0]?.status;
+      (await fixture.ledger.balance(accountId))?.recentSessions[0]?.status;
     must(await statusOf(orphaned.accountId), 'failed', 'the stream of the process that died');
     must(await statusOf(served.accountId), 'active', 'the stream of a healthy node');
   },
-  async 'no stream is failed for a lease that ended while the database was away'(books) {
-    const session = await books.reserve(await books.account(60_000));
-    await books.claim(session);
-    await books.owner.query(
+  async 'no stream fails for a lease that expired during a database outage'(fixture) {
+    const session = await fixture.reserve(await fixture.account(60_000));
+    await fixture.claim(session);
+    await fixture.owner.query(
       `update nodes set lease_until = clock_timestamp() - interval '1 second' where id = $1`,
       [NODE.id],
     );
-    await books.owner.query(
+    await fixture.owner.query(
       `update sweeper_watch set last_tick_at = clock_timestamp() - interval '20 seconds'`,
     );
-    await books.ledger.sweep();
-    await books.owner.query(`update nodes set lease_until = 'infinity' where id = $1`, [NODE.id]);
-    const balance = await books.ledger.balance(session.accountId);
+    await fixture.ledger.sweep();
+    await fixture.owner.query(`update nodes set lease_until = 'infinity' where id = $1`, [NODE.id]);
+    const balance = await fixture.ledger.balance(session.accountId);
     must(balance?.recentSessions[0]?.status, 'active', 'the stream');
   },
-  async 'only whole seconds are reserved, and at least one'(books) {
-    must((await books.reserve(await books.account(7_999))).reservedMs, 7_000, 'of 7,999 ms');
-    must((await books.ask(await books.account(999))).outcome, 'insufficient_credits', 'of 999 ms');
+  async 'only whole seconds are reserved, and at least one'(fixture) {
+    must((await fixture.reserve(await fixture.account(7_999))).reservedMs, 7_000, 'of 7,999 ms');
+    must(
+      (await fixture.tryReserve(await fixture.account(999))).outcome,
+      'insufficient_credits',
+      'of 999 ms',
+    );
   },
-  async 'a suspended account gets and uses nothing'(books) {
-    const accountId = await books.account(60_000);
-    const session = await books.reserve(accountId);
-    await setAccountStatus(books.owner, { id: accountId, status: 'suspended' });
-    must(await books.claim(session), 'account_inactive', 'a claim');
-    must((await books.ask(accountId)).outcome, 'account_inactive', 'a reservation');
+  async 'a suspended account can neither reserve nor claim'(fixture) {
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    await setAccountStatus(fixture.owner, { id: accountId, status: 'suspended' });
+    must(await fixture.claim(session), 'account_inactive', 'a claim');
+    must((await fixture.tryReserve(accountId)).outcome, 'account_inactive', 'a reservation');
   },
-  async 'credit is posted once and never taken below nothing'(books) {
-    const accountId = await books.account(0);
-    const ledger = createLedger(books.owner);
+  async 'credit is posted once and never goes below zero'(fixture) {
+    const accountId = await fixture.account(0);
+    const ledger = createLedger(fixture.owner);
     const credit = { accountId, ms: 5_000, reason: 'a test', actor: 'test', id: randomUUID() };
     await ledger.grant(credit);
     await ledger.grant(credit);
     const taken = await ledger.adjust({ ...credit, ms: -6_000, id: randomUUID() });
-    must(taken.outcome, 'insufficient_credits', 'taking more than there is');
-    must(await figures(books, accountId), [5_000, 0, 0], 'after them');
+    must(taken.outcome, 'insufficient_credits', 'removing more than the balance');
+    must(await figures(fixture, accountId), [5_000, 0, 0], 'after them');
   },
-} as const satisfies Record<string, (books: Books) => Promise<void>>;
+} as const satisfies Record<string, (fixture: LedgerFixture) => Promise<void>>;
 
 export type PromiseName = keyof typeof PROMISES;

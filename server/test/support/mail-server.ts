@@ -12,12 +12,12 @@ export interface MailServer {
   readonly emails: readonly ReceivedEmail[];
   /** Waits for the next unread email to this address. */
   take(to: string): Promise<ReceivedEmail>;
-  /** The eight digits of the next sign-in email to this address, whatever else comes first. */
+  /** Returns the code of the next sign-in email to this address, skipping other emails. */
   takeCode(to: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A real SMTP server that keeps what it is given. `refuse` answers every email with an error. */
+/** A real SMTP server that stores every email. `refuse` answers every email with an error. */
 export async function startMailServer(options: { refuse?: boolean } = {}): Promise<MailServer> {
   const emails: ReceivedEmail[] = [];
   const taken = new Set<ReceivedEmail>();

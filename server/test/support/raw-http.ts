@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly tookMs: number;
 }
 
-/** Sends bytes that no HTTP library would send, and reads until the server hangs up. */
+/** Sends raw bytes and reads until the server closes the connection. */
 export function sendRaw(url: string, bytes: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const began = performance.now();

@@ -9,7 +9,7 @@ import {
   type ServiceOptions,
 } from '@svc-asr/testing/service/service.ts';
 
-/** A service whose database a test can take away and give back. */
+/** A service behind a proxy with which a test can disconnect its database. */
 export interface ServiceBehindProxy {
   readonly svc: Service;
   readonly proxy: DatabaseProxy;

@@ -21,7 +21,7 @@ const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 const NEW_CREDENTIAL = 0x40;
 
-/** A whole authenticator in software (ES256, no attestation): it signs what a browser with a device would sign. */
+/** A software authenticator (ES256, no attestation) that signs like a browser with a device. */
 export class SoftwareAuthenticator {
   readonly credentialId = randomBytes(32).toString('base64url');
   readonly #keys: { publicKey: KeyObject; privateKey: KeyObject };

@@ -23,34 +23,37 @@ export const NODE = {
 } as const;
 
 /** A ledger on its own database, with one node and helper methods for tests. */
-export interface Books {
+export interface LedgerFixture {
   readonly database: TestDatabase;
   readonly ledger: Ledger;
-  /** As the owner of the schema: operators' work, and looking. */
+  /** Connected as the schema owner, for setup and inspection. */
   readonly owner: Pool;
   readonly nodeEpoch: number;
   account(creditMs: number): Promise<string>;
-  ask(accountId: string, wish?: Partial<ReserveInput>): Promise<ReserveResult>;
-  /** Fails the test unless it was reserved. */
-  reserve(accountId: string, wish?: Partial<ReserveInput>): Promise<ReservedSession>;
+  tryReserve(accountId: string, overrides?: Partial<ReserveInput>): Promise<ReserveResult>;
+  /** Throws unless a session was reserved. */
+  reserve(accountId: string, overrides?: Partial<ReserveInput>): Promise<ReservedSession>;
   claim(session: ReservedSession, attemptId?: string): Promise<string>;
   close(session: ReservedSession, end?: Partial<CloseInput>): Promise<string>;
-  /** As if a minute had passed since it was created. */
-  lapse(session: ReservedSession): Promise<void>;
+  /** Makes it a minute older, so that it has expired. */
+  expire(session: ReservedSession): Promise<void>;
   /** Fails the test unless every invariant holds. */
-  mustBeRight(): Promise<void>;
+  expectInvariantsHold(): Promise<void>;
   drop(): Promise<void>;
 }
 
-export async function openBooks(given?: TestDatabase): Promise<Books> {
+export async function openLedgerFixture(given?: TestDatabase): Promise<LedgerFixture> {
   const database = given ?? (await createTestDatabase());
   const owner = database.pool;
   const ledger = createLedger(database.as('svc_all'));
   const nodeEpoch = await registerNode(owner, NODE);
-  // Tests that are about leases set their own.
+  // Tests about leases set their own.
   await owner.query(`update nodes set lease_until = 'infinity'`);
 
-  async function ask(accountId: string, wish: Partial<ReserveInput> = {}): Promise<ReserveResult> {
+  async function tryReserve(
+    accountId: string,
+    overrides: Partial<ReserveInput> = {},
+  ): Promise<ReserveResult> {
     return ledger.reserve({
       accountId,
       keyId: null,
@@ -58,7 +61,7 @@ export async function openBooks(given?: TestDatabase): Promise<Books> {
       requestedMs: 60_000,
       idempotencyKey: null,
       node: { id: NODE.id, url: NODE.publicUrl },
-      ...wish,
+      ...overrides,
     });
   }
   function named(session: ReservedSession) {
@@ -69,10 +72,10 @@ export async function openBooks(given?: TestDatabase): Promise<Books> {
     ledger,
     owner,
     nodeEpoch,
-    ask,
+    tryReserve,
     account: (creditMs) => createFundedAccount(owner, { creditMs }),
-    async reserve(accountId, wish) {
-      const result = await ask(accountId, wish);
+    async reserve(accountId, overrides) {
+      const result = await tryReserve(accountId, overrides);
       if (result.outcome !== 'reserved') throw new Error(`Not reserved: ${result.outcome}`);
       return result.session;
     },
@@ -81,8 +84,8 @@ export async function openBooks(given?: TestDatabase): Promise<Books> {
     },
     close: (session, end) =>
       ledger.close({ ...named(session), status: 'completed', samples: 0, ...end }),
-    lapse: (session) => makeOlder(owner, { sessionId: session.id, ms: 60_000 }),
-    async mustBeRight() {
+    expire: (session) => makeOlder(owner, { sessionId: session.id, ms: 60_000 }),
+    async expectInvariantsHold() {
       expect(await findViolations(owner)).toEqual([]);
     },
     drop: () => database.drop(),
