@@ -19,7 +19,7 @@ const NETWORK_MS_MAX = 8_000;
 /** Long enough for a session that was just closed. Not worth waiting for a session that stays open. */
 const STREAM_WAIT_MS_MAX = 6_000;
 
-/** Runs the checks in order of dependency. Skips checks whose basis failed, because their result means nothing. */
+/** Runs the checks in order of dependency. Skips checks whose prerequisites failed. */
 export async function* diagnose(context: Context): AsyncGenerator<Finding> {
   const settings = await readSettings(context.env).catch((error: unknown) => error);
   if (!isSettings(settings)) {

@@ -3,7 +3,7 @@ import type { SvcStream } from '@svc-asr/sdk/stream';
 
 /** How long silence is still sent before it is left out. */
 const HOLD_MS = 700;
-/** A turn ends after this silence. Shorter than the silence that is still sent, so the service hears the pause. */
+/** A turn ends after this silence. Shorter than the silence that is still sent, so the service detects the pause. */
 export const TURN_SILENCE_MS = 600;
 const SAMPLES_PER_MS = 16;
 

@@ -16,8 +16,8 @@ export const NO_ROOM = 'no_room_for_worker';
 const SHARED_LIMITS = new Set(['concurrency_limit_exceeded', 'insufficient_credits']);
 
 /**
- * Creates the sessions of all workers, one at a time, at the pace of the service's RateLimit header. A worker that the
- * account has no room for is told to stop, so that the others take over its files.
+ * Creates the sessions of all workers, one at a time, at the pace of the service's RateLimit header. A
+ * worker without a session stops, and the others take over its files.
  */
 export class SessionPool {
   readonly #options: PoolOptions;

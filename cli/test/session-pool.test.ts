@@ -8,7 +8,7 @@ function refusal(code: string): SvcError {
   return new SvcError({ code, message: 'Busy.', retryable, status: 429 });
 }
 
-/** A service with room for so many sessions, on a clock that only sleeping advances. */
+/** A service with room for this many sessions and a clock that only sleeping advances. */
 function service(room: number, code = 'concurrency_limit_exceeded') {
   const log: string[] = [];
   let clockMs = 0;

@@ -92,7 +92,7 @@ test('one turn is one cue, also if the next turn follows at once', () => {
 test('splits a turn that is too long at its longest pause, and leaves no word alone', () => {
   const said = Array.from({ length: 14 }, (_, at) => ({
     text: 'mũrata'.padEnd(8, 'a'),
-    // A breath after the eighth word.
+    // A short pause after the eighth word.
     start_ms: at * 400 + (at >= 8 ? 500 : 0),
     end_ms: at * 400 + 380 + (at >= 8 ? 500 : 0),
   }));

@@ -54,7 +54,7 @@ test('writes one cue per turn, at the time of its speech, for every file of a bu
     const starts = cues.map((cue) => Number(cue.slice(6, 12)));
     const turnSeconds = (SPOKEN.byteLength + PAUSE.byteLength) / 32_000;
     for (const [at, start] of starts.entries()) {
-      // The turn before it ends 600 ms after its speech; the scripted recogniser speaks from there on.
+      // The previous turn ends 600 ms after its speech, and the scripted recogniser starts the next one there.
       expect(start).toBeGreaterThanOrEqual(Math.max(0, at * turnSeconds - 1.5));
       expect(start).toBeLessThanOrEqual(at * turnSeconds);
     }

@@ -2,13 +2,13 @@ import type { ModelId } from '@svc-asr/protocol';
 import type { TraceParent } from './tracing/tracing.ts';
 import type { SpeechDetector } from './voice-activity/voice-activity.ts';
 
-/** Speech in, text out. Every engine passes the tests in engine/test/conformance.ts. */
+/** A speech recognition engine. Every implementation passes the tests in engine/test/conformance.ts. */
 export interface Engine {
   /** Describes a model, for `ready.chunk_samples` and `audio.context_size`. */
   describe(model: ModelId): EngineModel;
   /**
-   * Takes a slot. Rejects with EngineBusy when none is free, with EngineFailed when the engine cannot start one,
-   * and with the signal's reason when aborted; an aborted open leaves no slot behind.
+   * Takes a slot. Rejects with EngineBusy when none is free, with EngineFailed when the engine cannot
+   * start one, and with the signal's reason when aborted; an aborted open leaks no slot.
    */
   open(input: OpenInput): Promise<EngineStream>;
   health(): EngineHealth;
@@ -26,7 +26,10 @@ export interface OpenInput {
 }
 
 export interface Replay {
-  /** The weights that must recognise the audio, or null if any will do. No free slot with them: EngineBusy. */
+  /**
+   * The weights that must recognise the audio, or null for any. Rejects with EngineBusy if none of
+   * their slots is free.
+   */
   readonly build: string | null;
   /** This much of the audio was already sent to the lost recogniser, so it is overdue. */
   readonly bytes: number;
@@ -57,12 +60,12 @@ export interface EngineStream {
   /** Names the recogniser. Streams with the same recogniser are lost together. */
   readonly recogniser: string;
   /**
-   * Takes 16 kHz mono s16le. An odd number of bytes is rejected. The engine owns the bytes afterwards.
-   * Resolves when the engine can take more; this is the only backpressure. Usually that is at once. Then it returns the
-   * shared promise TAKEN, so that callers can skip waiting for a turn of the event loop.
+   * Accepts 16 kHz mono s16le. An odd number of bytes is rejected. The engine owns the bytes
+   * afterwards. Resolves when the engine can accept more, which is the only backpressure. If it can at
+   * once, returns the shared promise TAKEN, so that callers can skip a turn of the event loop.
    */
   write(pcm: Uint8Array): Promise<void>;
-  /** Asks for a final. It arrives in `events`, after every delta of the audio before it; one final per flush. */
+  /** Requests a final. It arrives in `events` after every delta of the audio before it. Each flush gets one final. */
   flush(): void;
   /** Drops the unfinished utterance. Earlier flushes still get their finals first. */
   reset(): void;
@@ -71,8 +74,8 @@ export interface EngineStream {
    */
   readonly events: AsyncIterable<EngineEvent>;
   /**
-   * Returns the detector for endpointing that starts at this sample of the stream. A scripted stream knows when its
-   * speakers pause; without it, the audio decides.
+   * Returns the detector for endpointing that starts at this sample of the stream. A scripted stream
+   * provides its own detector; without it, the audio decides.
    */
   createDetector?(originSample: number): SpeechDetector;
   /** Releases the slot. Idempotent. Afterwards writes are ignored and no events follow. */

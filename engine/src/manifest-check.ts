@@ -48,7 +48,7 @@ export class ManifestCheck {
     const json = await this.#readJson();
     if (json === null) return null;
     this.#checkFieldNames(json);
-    if (json['id'] !== this.#id) this.#say(`id must be ${this.#id}, as the file is named`);
+    if (json['id'] !== this.#id) this.#say(`id must be ${this.#id}, to match the file name`);
     if (json['sample_rate'] !== AUDIO.sampleRateHz) {
       this.#say(`sample_rate must be ${AUDIO.sampleRateHz}`);
     }
@@ -115,7 +115,7 @@ export class ManifestCheck {
   #text(json: Record<string, unknown>, field: string): string {
     const value = json[field];
     if (typeof value === 'string' && value.trim() !== '') return value;
-    if (field in json) this.#say(`${field} must be a text that is not empty`);
+    if (field in json) this.#say(`${field} must be a non-empty string`);
     return '';
   }
 
@@ -228,13 +228,13 @@ export class ManifestCheck {
     }
     const content = await this.#files.read(path);
     if (content === null) {
-      this.#say(`files.${file} is missing: ${path}; is it a checkout without the weights?`);
+      this.#say(`files.${file} is missing: ${path}; is this a checkout without the weights?`);
       return null;
     }
     if (content.sha256 !== sha256) {
       this.#say(
         `files.${file} is not the file the manifest was made for: ${path} has sha256 ` +
-          `${content.sha256}; fetch it again, or make the manifest anew if you changed it on purpose`,
+          `${content.sha256}; fetch it again, or recreate the manifest if you changed it on purpose`,
       );
       return null;
     }

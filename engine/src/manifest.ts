@@ -39,7 +39,7 @@ export interface OfflineCtcManifest extends ManifestFields {
 export type TransducerFile = 'encoder' | 'decoder' | 'joiner' | 'tokens';
 export type OfflineCtcFile = 'model' | 'tokens';
 
-/** Lists every problem, each in a sentence that starts with the file. */
+/** Lists every problem, each prefixed with its file. */
 export class ManifestError extends Error {
   readonly problems: readonly string[];
   constructor(directory: string, problems: readonly string[]) {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 
-/** Larger files are weights that are hashed without holding them in memory. */
+/** Larger files are weights, which are hashed without holding them in memory. */
 const HELD_BYTES_MAX = 1024 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 
@@ -41,7 +41,7 @@ export class ModelFiles {
   }
 }
 
-/** The first file that no longer has the hash it was checked with, or null. */
+/** Returns the first file whose hash has changed since it was checked, or null. */
 export async function findChangedFile(
   sha256ByPath: ReadonlyMap<string, string>,
 ): Promise<string | null> {

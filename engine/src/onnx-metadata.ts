@@ -9,8 +9,8 @@ const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
 
 /**
- * The key-value metadata of an ONNX file, or null when the bytes are not one. The engine ends its whole process on
- * a missing key, so the keys are read here, before it is asked to load the file.
+ * The key-value metadata of an ONNX file, or null when the bytes are not one. sherpa-onnx exits the
+ * whole process on a missing key, so the keys are read here before it loads the file.
  */
 export function readOnnxMetadata(file: Uint8Array): ReadonlyMap<string, string> | null {
   const metadata = new Map<string, string>();

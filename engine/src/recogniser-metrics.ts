@@ -89,7 +89,7 @@ class ProcessTime {
   }
 }
 
-/** 0 where the system doesn't say. */
+/** 0 where /proc is missing. */
 function residentBytes(pid: number): number {
   try {
     const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];

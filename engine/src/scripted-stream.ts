@@ -34,11 +34,11 @@ export interface StreamScript {
   readonly hangAfterSamples?: number;
 }
 
-/** A word of a plain text lasts half a chunk, so that each chunk says two more. */
+/** A word of a plain text lasts half a chunk, so that each chunk adds two words. */
 const WORD_MS = 560;
 /** The build and the recogniser of every scripted stream. */
 export const SCRIPTED = 'scripted';
-/** More calls than this ahead of the engine is a caller that ignores write()'s promise. */
+/** With more pending calls than this, the caller is ignoring write()'s promise. */
 const CALLS_PENDING_MAX = 1024;
 
 type Call =
@@ -170,8 +170,8 @@ export class ScriptedStream implements EngineStream {
   }
 
   #speak(): void {
-    const heardMs = this.#utteranceMs();
-    const words = this.#words().filter((word) => word.endMs <= heardMs);
+    const audioMs = this.#utteranceMs();
+    const words = this.#words().filter((word) => word.endMs <= audioMs);
     if (words.length === this.#saidWords) return;
     this.#saidWords = words.length;
     const text = spoken(words);
@@ -188,9 +188,9 @@ export class ScriptedStream implements EngineStream {
 
   #finish(): void {
     const samples = this.#utteranceSamples;
-    const heardMs = this.#utteranceMs();
-    const isSilent = samples === 0 || heardMs < (this.#input.script.shortestMs ?? 0);
-    const words = isSilent ? [] : this.#words().map((word) => within(word, heardMs));
+    const audioMs = this.#utteranceMs();
+    const isSilent = samples === 0 || audioMs < (this.#input.script.shortestMs ?? 0);
+    const words = isSilent ? [] : this.#words().map((word) => within(word, audioMs));
     const utterance = this.#utterance;
     this.#push({ type: 'final', utterance, text: spoken(words), words, samples });
     this.#begin(isSilent ? this.#textAt : this.#textAt + 1);
@@ -251,8 +251,8 @@ function spoken(words: readonly EngineWord[]): string {
   return words.map((word) => word.text).join(' ');
 }
 
-/** A word cannot end after the audio did. */
-function within(word: EngineWord, heardMs: number): EngineWord {
-  const endMs = Math.min(word.endMs, Math.floor(heardMs));
+/** A word cannot end after the audio. */
+function within(word: EngineWord, audioMs: number): EngineWord {
+  const endMs = Math.min(word.endMs, Math.floor(audioMs));
   return { text: word.text, startMs: Math.min(word.startMs, endMs), endMs };
 }

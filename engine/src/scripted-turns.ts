@@ -8,11 +8,11 @@ import {
 
 /** One turn of a scripted conversation. The audio is only counted, so it can be silence. */
 export interface ScriptedTurn {
-  /** The recognised text. Empty for a noise that the detector takes for speech. */
+  /** The recognised text. Empty for noise that the detector mistakes for speech. */
   readonly text: string;
   /** Silence before the turn. Default 500. */
   readonly silenceMs?: number;
-  /** How long it is spoken. Default 560 for each word. */
+  /** Duration of the speech. Default: 560 per word. */
   readonly speechMs?: number;
 }
 
@@ -59,7 +59,7 @@ export class ScriptedTurns {
       }));
   }
 
-  /** Hears the turns from this sample of the stream on. */
+  /** Detects the turns from this sample of the stream on. */
   createDetector(originSample: number): SpeechDetector {
     const turns = this.#turns.map(({ startMs, endMs }) => ({
       startSample: Math.round(startMs * SAMPLES_PER_MS) - originSample,

@@ -18,7 +18,7 @@ export interface ScriptedOptions {
   readonly capacity?: number;
   /** The name of its weights. */
   readonly build?: string;
-  /** Until it resolves the engine is not ready; an open meanwhile waits. */
+  /** The engine is not ready until it resolves. Opens wait for it. */
   readonly started?: Promise<void>;
   /** How long until a hanging stream is detected. Infinity: never. */
   readonly stalledAfterMs?: number;
@@ -26,9 +26,9 @@ export interface ScriptedOptions {
 
 /** A scripted engine that follows the same rules as the real one. */
 export interface ScriptedEngine extends Engine {
-  /** As if the child process of every live stream had died. */
+  /** Simulates a crash of the child process of every live stream. */
   crash(): void;
-  /** As if it had stopped answering: child_stalled follows. */
+  /** Simulates a hang of the child process; child_stalled follows. */
   hang(): void;
 }
 
@@ -99,7 +99,7 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
 }
 
 function describe(model: ModelId, build: string): EngineModel {
-  if (!MODEL_IDS.includes(model)) throw new RangeError('No such model.');
+  if (!MODEL_IDS.includes(model)) throw new RangeError('Unknown model.');
   return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build };
 }
 

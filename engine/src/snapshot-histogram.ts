@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { Distribution } from './sherpa/decode-figures.ts';
 
-/** Registers a histogram of values that were counted elsewhere. prom-client's own only counts for itself. */
+/** Registers a histogram whose values are counted elsewhere, which prom-client doesn't support. */
 export function registerSnapshotHistogram(input: {
   readonly name: string;
   readonly help: string;
@@ -11,7 +11,7 @@ export function registerSnapshotHistogram(input: {
 }): void {
   const { name, help, bounds, registry, read } = input;
   const histogram = new Histogram({ name, help, buckets: [...bounds], registers: [registry] });
-  // The method that a registry asks; prom-client's types leave it out.
+  // The registry calls this method, which is missing in prom-client's types.
   Reflect.set(histogram, 'getForPromString', async () => ({
     name,
     help,

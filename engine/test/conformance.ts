@@ -10,11 +10,11 @@ import {
 } from '../src/index.ts';
 import { finals, read, type Reading } from '@svc-asr/testing/speech/event-reader.ts';
 
-/** One implementation of the port, with room for three streams, and ways to hurt it. */
+/** An engine under test with three slots, and functions that inject faults. */
 export interface Subject {
   readonly engine: Engine;
   readonly model: ModelId;
-  /** At least two chunks, and what it says. */
+  /** At least two chunks of audio, and its transcript. */
   readonly speech: { readonly pcm: Uint8Array; readonly text: string };
   crash(): void;
   hang(): void;
@@ -22,7 +22,7 @@ export interface Subject {
 
 /** Slots of every engine under test. */
 export const CAPACITY = 3;
-const TOLD_MS_MAX = 3_000;
+const REPORT_MS_MAX = 3_000;
 const never = new AbortController().signal;
 
 /** Tests the behaviour that every engine guarantees. */
@@ -121,7 +121,7 @@ export function testEngine(
           const { stream, reading } = await open();
           for (const [at, frame] of [...irregularFrames(pcm(), samples)].entries()) {
             const taken = stream.write(frame);
-            // Even the impatient may not leave a thousand writes pending: that is an overflow.
+            // Awaits some writes, because a thousand pending ones are an overflow.
             if (patient || at % 500 === 499) await taken;
           }
           stream.flush();
@@ -176,7 +176,7 @@ export function testEngine(
     });
 
     test('an aborted open rejects and leaks no slot', async () => {
-      const reason = new Error('the caller left');
+      const reason = new Error('aborted by the caller');
       const before = AbortSignal.abort(reason);
       await expect(engine.open({ model: subject.model, signal: before })).rejects.toBe(reason);
       const during = new AbortController();
@@ -200,7 +200,7 @@ export function testEngine(
         stream.flush();
         const reason = fault === 'crash' ? 'child_died' : 'child_stalled';
         const seen = await reading.ended;
-        expect(performance.now() - beganMs).toBeLessThan(TOLD_MS_MAX);
+        expect(performance.now() - beganMs).toBeLessThan(REPORT_MS_MAX);
         expect(seen.at(-1)).toEqual({ type: 'error', reason });
         expect(seen.filter((event) => event.type === 'error')).toHaveLength(1);
         await Promise.all(writes);
@@ -211,7 +211,7 @@ export function testEngine(
     );
 
     test.each(options.onLoss === 'replay' ? faults : [])(
-      'survives a %s without a trace',
+      'recovers completely from a %s',
       async (fault) => {
         const { stream, reading } = await open();
         const middle = 2 * engine.describe(subject.model).chunkSamples;

@@ -23,24 +23,21 @@ afterAll(async () => {
   await rm(models, { recursive: true });
 });
 
-test.each([0, 1, 399, 400, 1_600])(
-  '%i samples are answered with a final and kill nothing',
-  async (samples) => {
-    const [child] = engine.children();
-    const stream = await engine.open({ model: MODEL, signal: never });
-    const reading = read(stream);
-    if (samples > 0) await stream.write(new Uint8Array(2 * samples));
-    stream.flush();
-    expect(await reading.until('final')).toMatchObject([{ samples, text: '' }]);
-    await stream.write(speech('kikuyu-1').pcm.slice());
-    stream.flush();
-    expect(finals(await reading.until('final', 2)).at(-1)).not.toBe('');
-    await stream.close();
-    expect(engine.children()).toMatchObject([{ pid: child?.pid }]);
-  },
-);
+test.each([0, 1, 399, 400, 1_600])('%i samples get a final and crash nothing', async (samples) => {
+  const [child] = engine.children();
+  const stream = await engine.open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  if (samples > 0) await stream.write(new Uint8Array(2 * samples));
+  stream.flush();
+  expect(await reading.until('final')).toMatchObject([{ samples, text: '' }]);
+  await stream.write(speech('kikuyu-1').pcm.slice());
+  stream.flush();
+  expect(finals(await reading.until('final', 2)).at(-1)).not.toBe('');
+  await stream.close();
+  expect(engine.children()).toMatchObject([{ pid: child?.pid }]);
+});
 
-test('understands the fixtures, and says how sure it is of each word', async () => {
+test('recognises the fixtures, with a confidence for each word', async () => {
   const wrong: string[] = [];
   for (const { model, pcm, expected } of SPEECH) {
     const stream = await engine.open({ model, signal: never });
@@ -72,7 +69,7 @@ test('encodes at most four seconds for each second of audio', async () => {
   expect(utterance.encodedSamples / utterance.samples).toBeLessThanOrEqual(4);
 });
 
-test('takes as many streams as its measured cost allows', () => {
+test('accepts as many streams as its measured cost allows', () => {
   expect(recogniser.liveStreams).toBeGreaterThanOrEqual(1);
   const { capacity } = engine.health();
   expect(capacity).toBeGreaterThanOrEqual(1);

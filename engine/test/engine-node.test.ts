@@ -329,7 +329,7 @@ test('recognises over mutual TLS, and a renewed certificate needs no restart', a
     [nextNode, nodeTls],
     [nextGateway, gatewayTls],
   ] as const) {
-    // One file after the other, as a renewal does it.
+    // One file after the other, as in a renewal.
     await cp(from.certFile, to.certFile);
     await cp(from.keyFile, to.keyFile);
   }
@@ -384,7 +384,7 @@ test('a stalled recogniser gets two chunks of a stream, then the writer is held 
   await stream.close();
 });
 
-test.each(['plain', 'TLS'] as const)('finds a restarted node again over %s', async (kind) => {
+test.each(['plain', 'TLS'] as const)('reconnects to a restarted node over %s', async (kind) => {
   const isSecure = kind === 'TLS';
   const nodeTls = isSecure ? await ca.issue(ROLE_NAME.engine) : null;
   const first = await startNode({}, nodeTls);

@@ -16,7 +16,7 @@ function isReachable(path: string): boolean {
   return others === 0o005 && (path === '/' || isReachable(dirname(path)));
 }
 
-/** The lines of /proc/PID/status that say who a process is and what it may do. */
+/** The users and capabilities in /proc/PID/status. */
 function identity(pid: number): Record<string, string> {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const fields = ['Uid', 'Gid', 'Groups', 'CapEff', 'CapPrm'];

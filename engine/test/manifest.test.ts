@@ -106,7 +106,7 @@ const WRONG: readonly [string, Parameters<typeof modelsDirectory>[0], RegExp][] 
   ['another sample rate', { change: (m) => ({ ...m, sample_rate: 8000 }) }, /must be 16000/],
   ['a wrong chunk', { change: (m) => ({ ...m, chunk_samples: 16_000 }) }, /must be 17920/],
   ['a wrong context', { change: (m) => ({ ...m, context_size: [56] }) }, /two whole numbers/],
-  ['files that are no list', { change: (m) => ({ ...m, files: 'demo' }) }, /files must name/],
+  ['files that are not a list', { change: (m) => ({ ...m, files: 'demo' }) }, /files must name/],
   ['a file entry without hash', { entry: { path: 'demo/joiner.onnx' } }, /files\.joiner must be/],
   ['an unknown file entry', { extraFile: 'bpe' }, /unknown entry bpe/],
   ['a file outside', { entry: { path: '../joiner', sha256: '' } }, /leaves the models directory/],
@@ -132,7 +132,7 @@ const WRONG: readonly [string, Parameters<typeof modelsDirectory>[0], RegExp][] 
   ['another chunk', { metadata: { chunk_shift: '56' } }, /chunk_shift 56 .* is 112/],
   ['another subsampling', { metadata: { subsampling_factor: '4' } }, /subsampling_factor 4/],
   ['another vocabulary', { metadata: { vocab_size: '30' } }, /vocab_size 30 .* is 3/],
-  ['prompts that are no JSON', { metadata: { prompt_dictionary: 'ki' } }, /not a JSON object/],
+  ['prompts that are not JSON', { metadata: { prompt_dictionary: 'ki' } }, /not a JSON object/],
   [
     'a lead-in that is too long',
     { change: (m) => ({ ...m, extra_lead_in_ms: 900 }) },
@@ -171,7 +171,7 @@ function without(manifest: Json, field: string): Json {
   return Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== field));
 }
 
-/** A small directory that passes, but for what `wrong` says. */
+/** A small models directory that is valid except for the changes in `wrong`. */
 async function modelsDirectory(
   wrong: {
     omit?: string;

@@ -81,7 +81,7 @@ test('decodes a complete chunk without waiting for the next sample', async () =>
 test('closed streams free their memory', async () => {
   const { model } = speech('kikuyu-2');
   const noise = randomBytes(CHUNK_SAMPLES * 2);
-  /** Heard, and left without a word. */
+  /** Sends audio and closes without a flush. */
   const listen = async (times: number): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       const stream = await engine.open({ model, signal: never });
@@ -93,7 +93,7 @@ test('closed streams free their memory', async () => {
   await listen(100);
   const before = residentMib();
   await listen(1_000);
-  // Left to V8, they held 80.
+  // Without explicit collection they held 80.
   expect(residentMib() - before).toBeLessThan(40);
 });
 
@@ -107,7 +107,7 @@ test('write() blocks while the child is busy, and the wait shows as lag', async 
   await stream.close();
 });
 
-test('an open between the audio of other streams leaves every sample where it belongs', async () => {
+test('an open frame between audio frames does not corrupt the audio', async () => {
   const { model, pcm, expected } = speech('kikuyu-1');
   const answers: Promise<readonly EngineEvent[]>[] = [];
   const streams: EngineStream[] = [];
@@ -163,7 +163,7 @@ test('no child outlives its parent', async () => {
   await expect.poll(() => pids.filter(exists)).toEqual([]);
 });
 
-test('a signal to the whole group ends no child: streams are drained by the parent', async () => {
+test('a signal to the whole group stops no child, so the parent can drain streams', async () => {
   const { model, pcm } = speech('dholuo-3');
   const stream = await engine.open({ model, signal: never });
   const reading = read(stream);
@@ -248,9 +248,9 @@ test('does not batch weights with dynamic quantisation', async () => {
   }
 });
 
-/** A file that is what its manifest says, and still no joiner. */
+/** A file with the right hash that is not a valid joiner. */
 async function breakJoiner(modelsDir: string): Promise<void> {
-  const garbage = Buffer.from('this is no joiner');
+  const garbage = Buffer.from('not a joiner');
   const sha256 = createHash('sha256').update(garbage).digest('hex');
   await writeFile(join(modelsDir, 'garbage.onnx'), garbage);
   for (const id of ['svc-asr-kikuyu-v1', 'svc-asr-dholuo-v1']) {

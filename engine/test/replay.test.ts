@@ -51,7 +51,7 @@ test('continues on another recogniser without an error, a lost word or a repeate
 
 type Step = { do: 'write'; samples: number } | { do: 'flush' } | { do: 'reset' } | { do: 'crash' };
 
-/** The finals of a stream that takes these steps, and what the replay engine holds afterwards. */
+/** Runs these steps. Returns the finals, and the memory that the replay engine holds afterwards. */
 async function take(steps: readonly Step[], crashes: boolean): Promise<readonly EngineEvent[]> {
   const { inner, engine } = start();
   const stream = await engine.open({ model: MODEL, signal: never });
@@ -161,7 +161,7 @@ test('fails once when an utterance is longer than the replay buffer, and only th
   await short.close();
 });
 
-test('keeps within its memory: a stream without room fails on a loss, the others survive', async () => {
+test('stays within its memory limit: a stream without a buffer fails on a loss, the others survive', async () => {
   const { inner, engine } = start({}, { megabytes: 0.1 });
   const streams = await Promise.all(
     Array.from({ length: 4 }, () => engine.open({ model: MODEL, signal: never })),

@@ -17,7 +17,7 @@ afterAll(async () => {
   await ca.remove();
 });
 
-/** Two nodes with three slots together. */
+/** Two nodes with three slots in total. */
 async function start(tls: { node: TlsFiles; gateway: TlsFiles } | null): Promise<Subject> {
   const nodes = await Promise.all(
     [1, 2].map((slots) =>
@@ -36,14 +36,14 @@ async function start(tls: { node: TlsFiles; gateway: TlsFiles } | null): Promise
     hang: () => {
       const [node] = serving();
       node?.signal('SIGSTOP');
-      // A supervisor replaces it once the engine has found out.
+      // Restarts the node, as a supervisor would, after the engine has noticed.
       void eventually(() => engine.nodes().some(({ state }) => state === 'lost')).then(() =>
         node?.replace(),
       );
     },
   };
 
-  /** The nodes that have a call now. */
+  /** Returns the nodes with an open call. */
   function serving(): EngineNodeProcess[] {
     const busy = engine.nodes().filter(({ calls }) => calls > 0);
     return nodes.filter((node) => busy.some(({ address }) => address === node.address));

@@ -12,7 +12,7 @@ const { files, language } = manifest;
 const recogniser = new Recogniser({ files, batching: true });
 const chunk = Buffer.from(speech('kikuyu-2').pcm.slice(0, CHUNK_SAMPLES * 2));
 const [FAST, LIVE] = [1, 2];
-/** Time stands still: however slow the machine, what is not due does not become due. */
+/** Fixed clock, so that chunks never become due because the machine is slow. */
 const NOW_MS = 1_000_000;
 
 let scheduler: Scheduler;

@@ -14,7 +14,7 @@ function tableOf(list: readonly string[]) {
   return parsed;
 }
 
-/** One letter a frame; a dash is the blank. */
+/** One letter per frame. A dash is the blank. */
 function frames(letters: string, probability = 1): Frames {
   const labels = Int32Array.from(letters.split(''), (letter) => LETTERS.get(letter) ?? 0);
   return { labels, logProbabilities: new Float32Array(labels.length).fill(Math.log(probability)) };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { toTranscript } from '../src/sherpa/transcript.ts';
 import { stableLength } from '../src/words.ts';
 
-const AUDIO = { leadInMs: 107.5, heardMs: 4_000 };
+const AUDIO = { leadInMs: 107.5, audioMs: 4_000 };
 const tokens = array(
   tuple(constantFrom(' ', 'a', 'ĩ', 'ng', ' m', "'"), integer({ min: 0, max: 3 })),
 );
@@ -21,7 +21,7 @@ test('groups letters into words with times relative to the audio', () => {
     tokens: [' ', 'n', 'ĩ', ' ', 'w', 'e'],
     timestamps: [0, 0.08, 0.24, 0.4, 0.4, 0.56],
   };
-  expect(toTranscript(result, { leadInMs: 100, heardMs: 500 })).toEqual({
+  expect(toTranscript(result, { leadInMs: 100, audioMs: 500 })).toEqual({
     text: 'nĩ we',
     words: [
       { text: 'nĩ', startMs: 0, endMs: 220 },
@@ -52,7 +52,7 @@ test('the words are the words of the text, in order and inside the audio', () =>
       for (const { startMs, endMs } of words) {
         expect(startMs).toBeGreaterThanOrEqual(beforeMs);
         expect(endMs).toBeGreaterThanOrEqual(startMs);
-        expect(endMs).toBeLessThanOrEqual(AUDIO.heardMs);
+        expect(endMs).toBeLessThanOrEqual(AUDIO.audioMs);
         beforeMs = startMs;
       }
     }),

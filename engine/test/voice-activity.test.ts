@@ -68,11 +68,11 @@ test.each([
   ['faint noise', noise(5, 0.002)],
   ['noise', noise(5, 0.02)],
   ['loud noise', noise(5, 0.3)],
-])('hears no speech in %s', (_name, samples) => {
+])('detects no speech in %s', (_name, samples) => {
   expect(listen(samples).filter(({ speaking }) => speaking)).toEqual([]);
 });
 
-test('hears no speech in clicks', () => {
+test('detects no speech in clicks', () => {
   const clicks = new Int16Array(5 * RATE);
   for (let at = 0; at < clicks.length; at += 4_001) clicks[at] = 20_000;
   expect(listen(clicks).filter(({ speaking }) => speaking)).toEqual([]);

@@ -8,11 +8,11 @@ import {
   type ProcessState,
 } from '../src/sherpa/watchdog.ts';
 
-/** How long it takes to give up a child that is silent and looks like that, or null within ten minutes. */
+/** How long until a silent child in this state counts as hung, or null if not within ten minutes. */
 function givenUpAfterMs(look: (silentMs: number) => ProcessState | null): number | null {
   let silentMs = 0;
   const watchdog = new Watchdog(() => look(silentMs));
-  watchdog.heard();
+  watchdog.responded();
   for (; silentMs < 600_000; silentMs += WATCH_INTERVAL_MS) {
     if (watchdog.stalled()) return silentMs;
   }
@@ -45,11 +45,11 @@ test('without /proc, a longer silence decides', () => {
   expect(givenUpAfterMs(() => null)).toBeGreaterThanOrEqual(10_000);
 });
 
-test('never gives up a child that responds', () => {
+test('never reports a child that responds', () => {
   const watchdog = new Watchdog(() => ({ state: 'T', cpuMs: 0 }));
   for (let times = 0; times < 1_000; times += 1) {
     expect(watchdog.stalled()).toBe(false);
-    watchdog.heard();
+    watchdog.responded();
   }
 });
 

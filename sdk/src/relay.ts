@@ -17,7 +17,7 @@ export interface RelayOptions {
 const BYTES_MAX = 64 * 1024 * 1024;
 const SIGNATURE_BYTES = 4;
 const FRAME_BYTES = 3_200;
-/** Decodes while the input arrives, and takes nothing but these containers from its standard input. */
+/** Decodes while the input arrives, and reads only from standard input. */
 const DECODE = '-nostdin -v error -fflags nobuffer -protocol_whitelist pipe -i pipe:0 -vn';
 const TO_PCM = '-f s16le -ar 16000 -ac 1 pipe:1';
 const ARGUMENTS = `${DECODE} ${TO_PCM}`.split(' ');
@@ -62,7 +62,7 @@ async function exitCode(decoder: Decoder): Promise<number | null> {
   });
 }
 
-/** Writes at ffmpeg's pace. ffmpeg may end first, if the input is broken: its exit code tells. */
+/** Writes at ffmpeg's pace. If the input is broken, ffmpeg may exit first, and its exit code reports it. */
 async function feed(input: AsyncIterable<Uint8Array>, stdin: Writable): Promise<void> {
   let isOpen = true;
   stdin.on('error', () => (isOpen = false));

@@ -19,7 +19,7 @@ import {
 const folder = mkdtempSync(join(tmpdir(), 'sdk-audio-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A second of a tone, made by ffmpeg: the other opinion. */
+/** One second of a tone from ffmpeg, as an independent reference. */
 function ffmpegTone(name: string, ...format: string[]): Uint8Array {
   const path = join(folder, name);
   const source = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=1:sample_rate=16000'];
@@ -34,7 +34,7 @@ function tone(hz: number, sampleRateHz: number, seconds = 1): Float32Array {
   );
 }
 
-/** Of the middle, where the filter has no edge. */
+/** Measures the middle, away from the filter's edges. */
 function rms(samples: Float32Array): number {
   const middle = samples.subarray(samples.length / 4, (samples.length * 3) / 4);
   return Math.sqrt(middle.reduce((sum, sample) => sum + sample * sample, 0) / middle.length);
@@ -82,7 +82,7 @@ test('chunk sizes do not change the samples', () => {
 test.each([
   ['mulaw', decodeMulaw],
   ['alaw', decodeAlaw],
-] as const)('every code of G.711 %s means what ffmpeg says', (codec, decode) => {
+] as const)('decodes every G.711 %s code as ffmpeg does', (codec, decode) => {
   const codes = Uint8Array.from({ length: 256 }, (_, code) => code);
   const raw = execFileSync(
     'ffmpeg',
@@ -101,14 +101,14 @@ test.each([
   ['telephone mu-law', 'pcm_mulaw', 8_000, 1],
   ['telephone A-law', 'pcm_alaw', 8_000, 1],
 ] as const)('a WAV file of %s becomes 16 kHz mono', (name, codec, rate, channels) => {
-  // ffmpeg's own way from one channel to two makes both quieter.
+  // ffmpeg lowers the level when it converts mono to stereo.
   const copies = channels === 2 ? ['-af', 'pan=stereo|c0=c0|c1=c0'] : [];
   const file = ffmpegTone(`${name}.wav`, ...copies, '-c:a', codec, '-ar', `${rate}`);
   const original = toFloat(wavToPcm16k(ffmpegTone('plain.wav', '-c:a', 'pcm_s16le')));
   expect(readWav(file)).toMatchObject({ sampleRateHz: rate, channels, durationMs: 1_000 });
   const pcm = toFloat(wavToPcm16k(file));
   expect(Math.abs(pcm.length - 16_000)).toBeLessThanOrEqual(1);
-  // A duller copy is allowed what its width costs; a wrong one is far off.
+  // Allows the loss of lower bit depths. A wrong conversion differs far more.
   expect(difference(original, pcm)).toBeLessThan(rms(original) * 0.06);
 });
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { SvcClient, SvcError } from '../src/index.ts';
 
-/** Answers in turn as it is told, and remembers who asked how: what no real server would tell. */
+/** A server that sends the given responses in turn and records the requests. */
 const servers: Server[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
@@ -92,11 +92,7 @@ describe('rejects invalid arguments before sending a request', () => {
       { baseUrl: 'http://asr.example.org', apiKey: KEY },
       'insecure_base_url',
     ],
-    [
-      'a key that is none',
-      { baseUrl: 'https://asr.example.org', apiKey: 'sk-123' },
-      'invalid_api_key',
-    ],
+    ['an invalid key', { baseUrl: 'https://asr.example.org', apiKey: 'sk-123' }, 'invalid_api_key'],
     ['no address', { apiKey: KEY }, 'missing_base_url'],
     ['half an address', { baseUrl: '127.0.0.1:8080', apiKey: KEY }, 'invalid_base_url'],
     ['a host and a port', { baseUrl: 'localhost:8080' }, 'invalid_base_url'],

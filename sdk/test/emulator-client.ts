@@ -31,7 +31,7 @@ export function speech(ms: number): Int16Array {
   });
 }
 
-/** Sound without pauses: a session ends only at its limit. */
+/** Sound without pauses, so that a session ends only at its limit. */
 export function hum(ms: number): Int16Array {
   return Int16Array.from({ length: ms * SAMPLES_PER_MS }, (_, at) => 8_000 * Math.sin(at / 11));
 }

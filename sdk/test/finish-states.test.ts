@@ -64,7 +64,10 @@ const connection: fc.Arbitrary<ConnectionScript> = fc.oneof(
   fc.record({ is: fc.constant('answering'), afterMs: fc.nat(9_000) }),
 );
 
-/** A slow first `getSession`, the give-up time, one `getSession` that hangs, and a connection that never gets ready. */
+/**
+ * The sum of a slow first `getSession`, the give-up time, a hanging `getSession` and a connection that
+ * never gets ready.
+ */
 const LIMIT_MS = 90_000 + 120_000 + 120_000 + 30_000 + 15_000;
 
 test('finish() settles in every state of the stream, whatever the service does', async () => {
@@ -95,7 +98,7 @@ describe('finish() rejects in time', () => {
     ['takes no audio', [GRANTED], [{ is: 'stalled' }], 'finish_timeout', 10_500],
     ['has no session', [{ is: 'hanging' }], [], 'get_session_timeout', 120_500],
     [
-      'asks for an hour of patience',
+      'sends a Retry-After of an hour',
       [{ is: 'refused', retryAfterMs: HOUR_MS }],
       [],
       'request_rate_exceeded',
@@ -140,7 +143,7 @@ test('a Retry-After of an hour in a failover is capped by the give-up time', asy
 });
 
 test.each([4408, 1000])(
-  'a service that ends every session at once with %i is not asked in a tight loop',
+  'a service that ends every session at once with %i is not called in a tight loop',
   async (code) => {
     const { stream, service } = open(
       [{ is: 'granted', afterMs: 0 }],

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXAMPLE_SESSION } from '@svc-asr/protocol/examples.ts';
 import { openStream } from '../src/stream.ts';
 
-/** A service that sends `ready` and then nothing more, which the real service never does. */
+/** A service that sends `ready` and then nothing, which the real service never does. */
 const READY = {
   type: 'ready',
   chunk_samples: 17_920,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeFrame, FrameReader, OPCODE } from '../src/stream/frames.ts';
 
-/** As a server would send it: the same frame without its mask. */
+/** Encodes a frame as a server would, without a mask. */
 function unmasked(frame: Buffer): Buffer {
   const short = (frame[1] ?? 0) & 0x7f;
   const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;

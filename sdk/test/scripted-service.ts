@@ -31,7 +31,7 @@ const READY = {
   idle_timeout_ms: 60_000,
 };
 
-/** A service in one process with virtual time: its scripts are used in turn, from the first again after the last. */
+/** An in-process service with virtual time. Its scripts are used in turn and repeat after the last. */
 export class ScriptedService {
   readonly #sessions: readonly SessionScript[];
   readonly #connections: readonly ConnectionScript[];

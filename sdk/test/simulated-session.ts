@@ -1,19 +1,19 @@
 import type { FinalEvent } from '@svc-asr/protocol';
 import type { BufferEntry } from '../src/stream/replay-buffer.ts';
 
-/** Sixteen samples are a millisecond: tests write whole ones, so that every time is exact. */
+/** Tests write whole milliseconds, so that every time is exact. */
 export const SAMPLES_PER_MS = 16;
 
 /**
- * What a session of the service does with what it is sent, by the interface alone: a final for each flush, a last one
- * at the limit. It "recognises" the first sample of every millisecond as a word, so each word tells where it came from.
+ * Simulates a session of the service: one final per flush, and a last one at the limit. It "recognises"
+ * the first sample of every millisecond as a word, so each word identifies its position in the audio.
  */
 export class SimulatedSession {
   readonly events: ({ type: 'reset_ack' } | FinalEvent)[] = [];
   readonly #limitSamples: number;
   /** The speaker pauses after this much audio of an utterance, also in the middle of a frame. */
   readonly #endpointSamples: number;
-  #heard: number[] = [];
+  #received: number[] = [];
   #utteranceStart = 0;
   #utterance = 0;
   #full = false;
@@ -24,7 +24,7 @@ export class SimulatedSession {
   }
 
   get samplesLeft(): number {
-    return this.#limitSamples - this.#heard.length;
+    return this.#limitSamples - this.#received.length;
   }
 
   hear(entry: BufferEntry): void {
@@ -33,8 +33,8 @@ export class SimulatedSession {
       case 'audio': {
         const view = new DataView(entry.pcm.buffer, entry.pcm.byteOffset, entry.pcm.byteLength);
         for (let at = 0; at < entry.pcm.byteLength && this.samplesLeft > 0; at += 2) {
-          this.#heard.push(view.getInt16(at, true));
-          const isPause = this.#heard.length - this.#utteranceStart === this.#endpointSamples;
+          this.#received.push(view.getInt16(at, true));
+          const isPause = this.#received.length - this.#utteranceStart === this.#endpointSamples;
           if (isPause && this.samplesLeft > 0) this.#finish('endpoint');
         }
         if (this.samplesLeft > 0) return;
@@ -55,7 +55,7 @@ export class SimulatedSession {
   #finish(reason: FinalEvent['reason']): void {
     const words = this.#words();
     const start = this.#utteranceStart / SAMPLES_PER_MS;
-    const end = this.#heard.length / SAMPLES_PER_MS;
+    const end = this.#received.length / SAMPLES_PER_MS;
     this.events.push({
       type: 'final',
       text: words.map((word) => word.text).join(' '),
@@ -73,15 +73,15 @@ export class SimulatedSession {
 
   #words(): FinalEvent['words'] {
     const words: FinalEvent['words'] = [];
-    for (let at = this.#utteranceStart; at < this.#heard.length; at += SAMPLES_PER_MS) {
+    for (let at = this.#utteranceStart; at < this.#received.length; at += SAMPLES_PER_MS) {
       const start = at / SAMPLES_PER_MS;
-      words.push({ text: String(this.#heard[at]), start_ms: start, end_ms: start + 1 });
+      words.push({ text: String(this.#received[at]), start_ms: start, end_ms: start + 1 });
     }
     return words;
   }
 
   #begin(): void {
-    this.#utteranceStart = this.#heard.length;
+    this.#utteranceStart = this.#received.length;
     this.#utterance += 1;
   }
 }

@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('fail') }) },
 );
 
-/** A caller, its buffer, and one model session after another: the same moves as the stream makes, without a network. */
+/** A caller, its replay buffer and successive simulated sessions: the same steps as a stream, without a network. */
 class History {
   readonly buffer = new ReplayBuffer();
   readonly transcript = new TranscriptBuilder();
@@ -49,7 +49,7 @@ class History {
   #nextId = 1;
   #nextWord = 1;
   #atMs = 0;
-  /** Where each word was written that is still to be heard, or was. */
+  /** The position of each written word. */
   written = new Map<string, number>();
   #sinceFlush: string[] = [];
   asked: number[] = [];
@@ -90,11 +90,11 @@ class History {
     }
   }
 
-  /** A last flush, and everything comes through. */
+  /** Flushes and delivers everything. */
   finish(): void {
     this.take({ do: 'flush' });
     for (let round = 0; !this.buffer.isEmpty; round += 1) {
-      if (round > 10_000) throw new Error('It never ends.');
+      if (round > 10_000) throw new Error('The simulation does not terminate.');
       this.#send();
       this.#deliver();
     }
@@ -143,7 +143,7 @@ class History {
     return this.buffer.settleUpTo(event.end_ms * SAMPLES_PER_MS);
   }
 
-  /** What a final has said, also one that came because a session was full, no later reset takes back. */
+  /** A later reset does not retract the words of a final, even of one sent at the session's limit. */
   #hear(event: FinalEvent, settled: Settled): void {
     this.transcript.onFinal(event, settled, this.#clock);
     const heard = new Set(event.words.map((word) => word.text));
@@ -170,23 +170,23 @@ interface Outcome {
   readonly answered: readonly number[];
 }
 
-/** Plays the steps. Returns what was heard and answered, and what was said and asked. */
+/** Runs the steps. Returns the actual and the expected words and answers. */
 function play(
   steps: readonly Step[],
   options: { limitMs: number; endpointEveryMs: number },
-): { heard: Outcome; said: Outcome } {
+): { actual: Outcome; expected: Outcome } {
   const history = new History(options.limitMs, options.endpointEveryMs);
   for (const each of steps) history.take(each);
   history.finish();
   const { words, text } = history.transcript.transcript;
   const { written, asked } = history;
   return {
-    heard: {
+    actual: {
       words: words.map((word) => [word.text, word.start_ms, word.end_ms]),
       text,
       answered: history.answered.toSorted((a, b) => a - b),
     },
-    said: {
+    expected: {
       words: [...written].map(([word, ms]) => [word, ms, ms + 1]),
       text: [...written.keys()].join(' '),
       answered: asked,
@@ -201,8 +201,8 @@ test('after any failures the transcript has each word once, in order, with its t
       fc.integer({ min: 5, max: 200 }),
       fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 20 })),
       (steps, limitMs, endpointEveryMs) => {
-        const { heard, said } = play(steps, { limitMs, endpointEveryMs });
-        expect(heard).toEqual(said);
+        const { actual, expected } = play(steps, { limitMs, endpointEveryMs });
+        expect(actual).toEqual(expected);
       },
     ),
     { numRuns: 3_000 },
@@ -219,8 +219,8 @@ test('a reset while finals of an endpoint and a flush are in flight neither lose
     { do: 'send', entries: 2 },
     { do: 'reset' },
   ];
-  const { heard, said } = play(steps, { limitMs: 5, endpointEveryMs: 1 });
-  expect(heard).toEqual(said);
+  const { actual, expected } = play(steps, { limitMs: 5, endpointEveryMs: 1 });
+  expect(actual).toEqual(expected);
 });
 
 test('does not deliver a delta again after a failure', () => {
@@ -230,7 +230,7 @@ test('does not deliver a delta again after a failure', () => {
     text: 'nĩ',
   });
   expect(transcript.onDelta({ ...delta, text: 'nĩ wega', audio_ms: 2_240 })).not.toBeNull();
-  // The next session hears the utterance from its start.
+  // The next session receives the utterance from its start.
   expect(transcript.onDelta({ ...delta, text: 'nĩ', audio_ms: 1_120 })).toBeNull();
   expect(transcript.onDelta({ ...delta, text: 'nĩ wega', audio_ms: 2_240 })).not.toBeNull();
   expect(transcript.onDelta({ ...delta, text: 'nĩ wega mũno', audio_ms: 3_360 })).not.toBeNull();
@@ -243,7 +243,7 @@ test('does not report speech_started again after a failure', () => {
   const at = (type: 'speech_started' | 'speech_ended', audio_ms: number) =>
     transcript.onSpeech({ type, utterance: 0, audio_ms }, clock)?.audio_ms;
   expect(at('speech_started', 500)).toBe(500);
-  // The session fails while somebody speaks; the next one hears the utterance from its start.
+  // The session fails during speech. The next one receives the utterance from its start.
   expect(at('speech_started', 500)).toBeUndefined();
   expect(at('speech_ended', 1_900)).toBe(1_900);
   expect(at('speech_started', 500)).toBeUndefined();

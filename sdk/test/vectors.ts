@@ -14,7 +14,7 @@ import { SessionClock } from '../src/stream/session-clock.ts';
 import { ReplayBuffer, type BufferEntry, type Settled } from '../src/stream/replay-buffer.ts';
 import { TranscriptBuilder } from '../src/stream/transcript.ts';
 
-/** The test vectors that the TypeScript and the Python SDK share, and what this SDK makes of each. */
+/** Runs the test vectors shared by the TypeScript and Python SDKs. */
 
 export interface Vector {
   readonly title: string;
@@ -128,7 +128,7 @@ export interface FailoverCase {
   readonly steps: readonly FailoverStep[];
 }
 
-/** The wait after each step that takes one. */
+/** The wait after each step that has one. */
 export function failoverOutcome({ steps }: FailoverCase): (number | null)[] {
   const failover = new Failover();
   const waits: (number | null)[] = [];
@@ -241,7 +241,7 @@ class Replay {
     const { isResetPending } = this.#buffer;
     const settled = this.#settle(event);
     if (settled === null) return null;
-    // The final is about audio that the caller dropped.
+    // The final belongs to audio that the caller dropped.
     if (isResetPending) return { answered: settled.answered };
     const final = this.transcript.onFinal(event, settled, this.#clock);
     const { text, utterance, start_ms, end_ms, words, billable_ms } = final;

@@ -12,7 +12,7 @@ function noise(seconds: number, amplitude: number, seed = 1): Int16Array {
   });
 }
 
-/** Loud and quiet in turn, as syllables are. */
+/** Alternates between loud and quiet, like syllables. */
 function speech(seconds: number): Int16Array {
   return Int16Array.from(
     { length: seconds * RATE },
@@ -24,7 +24,7 @@ function join(...parts: Int16Array[]): Int16Array {
   return Int16Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** The audio that passed the gate, each piece with its time. */
+/** Returns the audio that passed the gate, with the time of each piece. */
 function pass(audio: Int16Array, cut = 1_600) {
   const gate = new VoiceGate();
   const sent: { atMs: number; samples: Int16Array }[] = [];

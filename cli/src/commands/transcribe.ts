@@ -117,7 +117,7 @@ async function summary({ env }: Context, { totals }: Results): Promise<string> {
     ...(totals.failed === 0 ? [] : [`${totals.failed} failed`]),
     ...(totals.skipped === 0 ? [] : [`${totals.skipped} skipped`]),
   ];
-  // The totals are worth showing even if the service does not answer.
+  // Shows the totals even if the service does not answer.
   const usage = await openClient(env, { retriesMax: 0 })
     .then((client) => client.usage.get())
     .catch(() => null);

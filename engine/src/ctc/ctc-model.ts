@@ -14,7 +14,7 @@ export interface Frames {
   readonly logProbabilities: Float32Array;
 }
 
-/** Every model of the wav2vec2 family makes one frame of 20 ms. */
+/** Every model of the wav2vec2 family has frames of 20 ms. */
 export const CTC_FRAME_SAMPLES = 320;
 /** Shorter input is padded with silence: the first convolutions need 400 samples. */
 const WINDOW_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
@@ -26,7 +26,7 @@ export class CtcModel {
   readonly #session: InferenceSession;
   readonly #input: string;
   readonly #output: string;
-  /** Labels that may be written. Labels of other scripts and special ones are never chosen: their columns are pruned. */
+  /** Labels that may appear in a transcript. Columns of other scripts and special labels are pruned. */
   readonly #labels: readonly number[];
 
   private constructor(session: InferenceSession, tokens: CtcTokens) {
@@ -44,7 +44,7 @@ export class CtcModel {
     );
   }
 
-  /** Loads the weights and checks that they are of the family; throws a RangeError when not. */
+  /** Loads the weights. Throws a RangeError if they don't belong to the wav2vec2 family. */
   static async load(files: OfflineCtcFiles): Promise<CtcModel> {
     const tokens = parseCtcTokens(await readFile(files.tokens, 'utf8'));
     if (typeof tokens === 'string') throw new RangeError(tokens);
@@ -100,11 +100,11 @@ export class CtcModel {
     ];
     const frames = long.labels.length - short.labels.length;
     if (frames * CTC_FRAME_SAMPLES === second) return;
-    throw new RangeError(`The model makes ${frames} frames a second; it must make 50.`);
+    throw new RangeError(`The model outputs ${frames} frames per second; it must output 50.`);
   }
 }
 
-/** Zero mean and unit variance over the window, as these models were trained. */
+/** Zero mean and unit variance over the window, as in training. */
 function normalise(samples: Float32Array): Float32Array<ArrayBuffer> {
   const window = new Float32Array(Math.max(samples.length, WINDOW_SAMPLES_MIN));
   let sum = 0;

@@ -12,9 +12,9 @@ const RIGHT_SAMPLES = CHUNK_SAMPLES;
 const LOAD_MAX = 0.8;
 
 /**
- * Makes a stream out of an offline CTC model. Every chunk encodes a window of the last 4.24 s and keeps its middle
- * frames (docs/adr/0016). Nothing is batched: a window alone fills a core, and one caller's audio must not change
- * another's words.
+ * Streams an offline CTC model. Every chunk encodes a window of the last 4.24 s and keeps its middle
+ * frames (docs/adr/0016). Nothing is batched, because one window fills a core, and one caller's audio
+ * must not change another's words.
  */
 export class CtcRecogniser implements Recognition {
   readonly batchMax = 1;
@@ -77,7 +77,7 @@ export class CtcUtterance implements RecognisedUtterance {
     return this.#samples;
   }
 
-  /** How much audio its windows had, each counted whole. */
+  /** Total audio of its windows, overlaps included. */
   get encodedSamples(): number {
     return this.#encodedSamples;
   }
@@ -103,7 +103,7 @@ export class CtcUtterance implements RecognisedUtterance {
     return this.#text.transcript((this.#samples * 1000) / AUDIO.sampleRateHz);
   }
 
-  /** Encodes one window. Audio, a flush or a reset may arrive meanwhile; they concern the next one. */
+  /** Encodes one window. Audio, a flush or a reset that arrives meanwhile applies to the next one. */
   async decode(): Promise<void> {
     const to = Math.min(this.#samples, this.#decodedTo + CHUNK_SAMPLES);
     const from = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);

@@ -23,7 +23,7 @@ class Collapsed {
     this.#table = table;
     this.#before = from === undefined ? table.blank : from.#before;
     this.#frame = from === undefined ? 0 : from.#frame;
-    // The last token may go on growing here, which must not show there.
+    // A copy, because the last token may still grow here.
     if (from !== undefined) this.tokens = from.tokens.map((token) => ({ ...token }));
   }
 
@@ -51,8 +51,9 @@ class Collapsed {
 }
 
 /**
- * The text of an utterance out of overlapping windows. Frames in the middle of a window are kept for good; those at its
- * end lack their right context and are shown as unstable until the next window keeps better ones.
+ * Stitches the text of an utterance from overlapping windows. Frames in the middle of a window are
+ * final. Frames at its end lack right context and are shown as unstable until the next window replaces
+ * them.
  */
 export class StitchedText {
   readonly #table: CtcTokens;
@@ -70,12 +71,12 @@ export class StitchedText {
     return this.#kept.frames;
   }
 
-  /** Takes a window that begins at that frame of the utterance; keeps up to, not including, `keepTo`. */
+  /** Adds a window that begins at that frame of the utterance. Keeps frames before `keepTo`. */
   add(window: Frames, input: { firstFrame: number; keepTo: number }): void {
     const from = this.#kept.frames - input.firstFrame;
     const to = Math.max(from, Math.min(input.keepTo - input.firstFrame, window.labels.length));
     this.#kept.add(window, from, to);
-    // A window that is a little short of its last frame has nothing to say about it.
+    // A window slightly shorter than its last frame doesn't cover it.
     const missing = Math.max(0, input.keepTo - this.#kept.frames);
     const nothing = blanks(this.#table.blank, missing);
     this.#kept.add(nothing, 0, missing);
@@ -83,13 +84,13 @@ export class StitchedText {
     this.#shown.add(window, Math.min(to, window.labels.length), window.labels.length);
   }
 
-  transcript(heardMs: number): Transcript {
-    const words = wordsOf(this.#shown.tokens, heardMs);
+  transcript(audioMs: number): Transcript {
+    const words = wordsOf(this.#shown.tokens, audioMs);
     const text = words.map((word) => word.text).join(' ');
     return { text, words, stableLength: this.#stableLength() };
   }
 
-  /** Words of kept frames; the last of them only when a kept space ends it. A word not kept yet may still disappear. */
+  /** Words of kept frames. The last one counts only if a kept space ends it. Other words may still disappear. */
   #stableLength(): number {
     const { tokens } = this.#kept;
     const kept = wordsOf(tokens, Infinity).map((word) => word.text);
@@ -104,15 +105,15 @@ function blanks(blank: number, count: number): Frames {
 }
 
 /** Letters between spaces, timed by their frames and scored by the product of their probabilities. */
-function wordsOf(tokens: readonly Token[], heardMs: number): EngineWord[] {
+function wordsOf(tokens: readonly Token[], audioMs: number): EngineWord[] {
   const words: { text: string; startMs: number; endMs: number; logProbability: number }[] = [];
   let inWord = false;
   for (const token of tokens) {
     const letters = token.text.trim();
     if (token.text.startsWith(' ')) inWord = false;
     if (letters === '') continue;
-    const startMs = Math.min(token.firstFrame * FRAME_MS, heardMs);
-    const endMs = Math.min((token.lastFrame + 1) * FRAME_MS, heardMs);
+    const startMs = Math.min(token.firstFrame * FRAME_MS, audioMs);
+    const endMs = Math.min((token.lastFrame + 1) * FRAME_MS, audioMs);
     const word = inWord ? words.at(-1) : undefined;
     if (word === undefined) {
       words.push({ text: letters, startMs, endMs, logProbability: token.logProbability });

@@ -10,8 +10,9 @@ const BLANKS = new Set(['<blk>', '<blank>', '<eps>']);
 const SPECIAL = /^<[^<>]+>$/;
 
 /**
- * Parses tokens.txt of a published CTC export: a token, a space and its number on each line. The token may be the space
- * itself, or ▁ for it. The blank is where `<blk>` is named, else label 0. Returns a sentence when the list is wrong.
+ * Parses tokens.txt of a published CTC export: a token, a space and its number on each line. The token
+ * may be the space itself, or ▁ for it. The blank is `<blk>`, or else label 0. Returns an error message
+ * if the list is invalid.
  */
 export function parseCtcTokens(text: string): CtcTokens | string {
   const lines = text.replace(/\n$/, '').split('\n');
@@ -19,7 +20,7 @@ export function parseCtcTokens(text: string): CtcTokens | string {
   for (const [at, line] of lines.entries()) {
     const suffix = ` ${at}`;
     const trimmed = line.replace(/\r$/, '');
-    // A list whose writer dropped the space before its number has the number alone.
+    // If the writer dropped the space token, the line contains only its number.
     if (trimmed === String(at)) tokens.push(' ');
     else if (trimmed.endsWith(suffix)) tokens.push(trimmed.slice(0, -suffix.length));
     else return `files.tokens: line ${at + 1} must be a token, a space and ${at}`;

@@ -24,7 +24,7 @@ import { RecognizeCall, type RecognizeStream } from './recognize-call.ts';
 
 export interface EngineNodeOptions {
   readonly engine: Engine;
-  /** Such as 0.0.0.0:50051; port 0 takes any free one. */
+  /** Such as 0.0.0.0:50051. Port 0 picks a free port. */
   readonly address: string;
   /** Null: no TLS. */
   readonly tls: TlsFiles | null;

@@ -24,13 +24,16 @@ export class HealthService {
   readonly #refusal: (call: Call) => string | null;
   #told: Status = 'SERVING';
 
-  /** A caller with a `refusal` gets no answer, so a gateway with the wrong certificate never sends audio. */
+  /**
+   * If `refusal` returns a reason, the caller gets an error, so a gateway with the wrong certificate
+   * never sends audio.
+   */
   constructor(health: () => EngineHealth, refusal: (call: Call) => string | null) {
     this.#health = health;
     this.#refusal = refusal;
   }
 
-  /** Sets the status to NOT_SERVING for good. */
+  /** Sets the status to NOT_SERVING permanently. */
   drain(): void {
     this.#isDraining = true;
     this.look();

@@ -6,7 +6,7 @@ import { parseNodeConfig } from './node-config.ts';
 import { startOtlpTracing } from '../tracing/otlp-tracing.ts';
 import { createNodeMetrics } from './node-metrics.ts';
 
-/** svc-engine: a pool of recognisers behind gRPC. It has no database, and no secret but its certificate's key. */
+/** svc-engine: a pool of recognisers behind gRPC. It has no database, and its only secret is its certificate's key. */
 
 function log(level: 'info' | 'error', message: string, fields: object = {}): void {
   const time = new Date().toISOString();
@@ -47,7 +47,7 @@ const metricsServer = config.metricsPort === null ? null : await metrics.listen(
 log('info', 'listening', { port: node.port, tls: config.tls !== null });
 
 async function stop(signal: NodeJS.Signals): Promise<void> {
-  // A second signal stops at once.
+  // A second signal exits at once.
   if (isStopping) process.exit(1);
   isStopping = true;
   log('info', 'draining', { signal, calls: node.calls });

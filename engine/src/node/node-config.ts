@@ -77,7 +77,9 @@ export function parseTlsFiles(env: Environment, problems: string[]): TlsFiles | 
   const caFile = env['ENGINE_TLS_CA_FILE'];
   if (certFile && keyFile && caFile) return { certFile, keyFile, caFile };
   if (certFile || keyFile || caFile) {
-    problems.push('ENGINE_TLS_CERT_FILE, ENGINE_TLS_KEY_FILE and ENGINE_TLS_CA_FILE go together');
+    problems.push(
+      'ENGINE_TLS_CERT_FILE, ENGINE_TLS_KEY_FILE and ENGINE_TLS_CA_FILE must be set together',
+    );
   }
   return null;
 }

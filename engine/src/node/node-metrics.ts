@@ -7,11 +7,11 @@ import type { SherpaEngine } from '../sherpa/pool.ts';
 
 export interface NodeMetrics {
   ended(code: status): void;
-  /** Serves `/metrics`, `/healthz` and `/readyz` over HTTP; port 0 takes any free one. */
+  /** Serves `/metrics`, `/healthz` and `/readyz` over HTTP. Port 0 picks a free port. */
   listen(port: number): Promise<Server>;
 }
 
-/** `isDraining` makes `/readyz` answer 503 although the recognisers still work. */
+/** `isDraining` makes `/readyz` return 503 while the recognisers still work. */
 export function createNodeMetrics(engine: SherpaEngine, isDraining: () => boolean): NodeMetrics {
   const registry = new Registry();
   const registers = [registry];

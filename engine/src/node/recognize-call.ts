@@ -20,7 +20,7 @@ export type RecognizeStream = ServerDuplexStream<
 const STABLE = 1;
 const UNSTABLE = 0.01;
 const BUSY_RETRY_MS = 100;
-/** A gateway ends a stream after 60 s without audio; a client that sends nothing for longer than this is gone. */
+/** A gateway ends a stream after 60 s without audio, so a client that is silent for longer than this is lost. */
 const IDLE_MS_MAX = 90_000;
 
 export interface RecognizeCallInput {
@@ -33,8 +33,8 @@ export interface RecognizeCallInput {
 }
 
 /**
- * One call is one utterance: a configuration, audio, and the client's half-close, which asks for the final. Exactly one
- * final follows and then OK.
+ * One call is one utterance: a configuration, audio, and the client's half-close, which requests the
+ * final. Exactly one final follows and then OK.
  */
 export class RecognizeCall {
   readonly #input: RecognizeCallInput;
@@ -135,7 +135,7 @@ export class RecognizeCall {
     const taken = this.#stream?.write(audioContent);
     if (taken === undefined) return;
     if (taken === TAKEN) return this.#acknowledge();
-    // Read no more until the engine has taken this audio.
+    // Stop reading until the engine has accepted this audio.
     this.#input.call.pause();
     void this.#resumeAfter(taken);
   }
@@ -249,7 +249,7 @@ function readOneAhead(call: RecognizeStream): void {
   if (typeof state === 'object' && state !== null) Reflect.set(state, 'highWaterMark', 1);
 }
 
-/** By the model's name, or else by its language: `ki-KE` and `ki` name the same one. */
+/** Finds a model by name, or else by language. `ki-KE` and `ki` are the same. */
 function findModel(
   config: { readonly model?: string; readonly languageCode?: string },
   languages: ReadonlyMap<string, ModelId>,

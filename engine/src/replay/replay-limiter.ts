@@ -7,7 +7,7 @@ export class ReplayLimiter {
     this.#limit = limit;
   }
 
-  /** Waits for a turn and returns a function that ends it. */
+  /** Waits for a free replay slot and returns a function that releases it. */
   async enter(recogniser: string): Promise<() => void> {
     const gate = this.#gates.get(recogniser) ?? { inside: 0, waiting: [] };
     this.#gates.set(recogniser, gate);

@@ -13,7 +13,7 @@ import { Utterance } from './utterance.ts';
 
 /** The stream fails after this many lost recognisers, so that audio which crashes recognisers can't crash all. */
 const LOSSES_MAX = 5;
-/** More unanswered flushes than this is a caller that does not wait for finals. */
+/** With more unanswered flushes than this, the caller isn't waiting for finals. */
 const FLUSHES_PENDING_MAX = 1024;
 
 /** The parts of the engine that a stream uses. */
@@ -22,9 +22,9 @@ export interface ReplayHost {
   readonly limiter: ReplayLimiter;
   /** Un-finalised audio of a stream beyond this is not kept. */
   readonly streamBytesMax: number;
-  /** Opens a stream on another recogniser. Resolves with null when none can be had in time. */
+  /** Opens a stream on another recogniser. Resolves with null if none is available in time. */
   reopen(stream: ReplayStream, replay: Replay): Promise<EngineStream | null>;
-  /** True once the engine is closed: a stream that is between recognisers ends as well. */
+  /** True once the engine is closed. Streams between two recognisers end too. */
   isClosed(): boolean;
   onLost(stream: ReplayStream): void;
   onReplayed(stream: ReplayStream): void;
@@ -32,7 +32,7 @@ export interface ReplayHost {
   onEnd(stream: ReplayStream): void;
 }
 
-/** Why a lost recogniser ended its stream after all. */
+/** Why a stream could not continue after its recogniser was lost. */
 export type ReplayFailure = 'too_long' | 'no_slot' | 'too_many_losses' | 'different_text';
 
 /** A recogniser that serves this stream. Each numbers its utterances from 0. */
@@ -72,15 +72,16 @@ class Attempt {
 }
 
 /**
- * A stream that outlives its recogniser. It keeps the audio of every utterance until the final; when the recogniser
- * is lost, the audio is replayed to another one and the caller notices only a pause.
+ * A stream that survives the loss of its recogniser. It keeps the audio of every utterance until the
+ * final. When the recogniser is lost, the audio is replayed to another one, and the caller sees only a
+ * pause.
  */
 export class ReplayStream implements EngineStream {
   readonly chunkSamples: number;
   readonly #host: ReplayHost;
   readonly #queue = new EventQueue();
   readonly #closing = new AbortController();
-  /** The oldest utterance without a final, and the one that audio goes to. */
+  /** The oldest utterance without a final, and the current one. */
   #first: Utterance;
   #current: Utterance;
   #attempt: Attempt;
@@ -143,7 +144,7 @@ export class ReplayStream implements EngineStream {
     this.#begin();
     if (dropped === this.#first) this.#first = this.#current;
     else unlink(this.#first, dropped);
-    // During a replay the recogniser may not have reached the dropped utterance yet: then it never will.
+    // During a replay the recogniser may not have reached the dropped utterance yet. It is then never sent.
     if (this.#attempt.sending === dropped) this.#attempt.reset();
   }
 
@@ -228,7 +229,7 @@ export class ReplayStream implements EngineStream {
         attempt.sentBytes += piece.byteLength;
         await attempt.inner.write(piece);
       } else if (sending.next === null) {
-        // In the same turn: audio that is written from here on goes straight to the recogniser.
+        // In the same turn, so that audio written from now on goes straight to the recogniser.
         this.#replaying?.resolve();
         this.#replaying = null;
         return true;

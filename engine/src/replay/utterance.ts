@@ -22,7 +22,7 @@ export class Utterance {
     this.audio = new ReplayBuffer(memory);
   }
 
-  /** True when the event contradicts text that the caller was told would not change. */
+  /** True if the event contradicts text that was already sent as stable. */
   contradictedBy(event: Delta | Final): boolean {
     return !event.text.startsWith(this.#stableText);
   }

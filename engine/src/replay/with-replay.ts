@@ -10,7 +10,7 @@ export interface ReplayOptions {
   readonly secondsPerStream?: number;
   /** Memory for the audio of all streams. */
   readonly megabytes?: number;
-  /** Replays that one recogniser hears at a time. */
+  /** Concurrent replays per recogniser. */
   readonly atOnce?: number;
   /** How long a stream waits for another recogniser. */
   readonly slotWithinMs?: number;
@@ -36,7 +36,7 @@ export interface ReplayEngine extends Engine {
 const SECONDS_PER_STREAM = 60;
 const MEGABYTES = 512;
 const AT_ONCE = 8;
-/** A recogniser that died is replaced within about a second. */
+/** A crashed recogniser is replaced within about a second. */
 const SLOT_WITHIN_MS = 10_000;
 const RETRY_MS = 20;
 

@@ -15,7 +15,7 @@ interface TransducerModel {
   readonly language: string;
   readonly files: WeightFiles;
   readonly extraLeadInMs: number;
-  /** Weights with dynamic quantisation take one scale for a whole batch: one caller would change another's words. */
+  /** Weights with dynamic quantisation use one scale for a whole batch, so one caller would change another's words. */
   readonly batching: boolean;
 }
 

@@ -6,7 +6,7 @@ import { Recogniser } from './recogniser.ts';
 import type { Recognition } from './recognition.ts';
 import { Scheduler } from './scheduler.ts';
 
-/** The child process: one thread that recognises. It ends when its parent does. */
+/** The child process: one recognition thread. It exits with its parent. */
 const PARENT_FD = 3;
 /** The largest number of credits in one frame. */
 const SLOTS_MAX = 65_535;
@@ -16,7 +16,7 @@ const SLOTS_MAX = 65_535;
  */
 const COLLECT_EVERY_STREAMS = 64;
 
-// A terminal or a service manager signals the whole group; the parent decides when its children end.
+// A terminal or service manager signals the whole group, but the parent decides when its children stop.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 const models = await loadModels(process.argv[2] ?? '');
 const recognitions = new Set(models.map(({ recognition }) => recognition));
@@ -72,9 +72,9 @@ function measuredSlots(): number {
 function handle(frame: Frame): void {
   switch (frame.type) {
     case FRAME.open: {
-      // An open names its model in the place where other frames name the utterance.
+      // In an open frame, the utterance field holds the model's index.
       const model = models[frame.utterance];
-      if (model === undefined) throw new RangeError('No such model.');
+      if (model === undefined) throw new RangeError('Unknown model.');
       const replayBytes = Number(frame.payload.toString());
       scheduler.open(frame.stream, { ...model, replayBytes });
       break;
@@ -96,7 +96,7 @@ function handle(frame: Frame): void {
       send({ type: FRAME.pong }, JSON.stringify(scheduler.figures));
       break;
     default:
-      throw new RangeError('No such frame.');
+      throw new RangeError('Unknown frame type.');
   }
   if (working) return;
   working = true;

@@ -1,4 +1,4 @@
-/** Counts of observed values, one for each bound and one above the last: what a Prometheus histogram is made of. */
+/** Bucket counts of a Prometheus histogram: one per bound and one above the last. */
 export interface Distribution {
   readonly counts: number[];
   sum: number;
@@ -52,7 +52,7 @@ export function addFigures(total: DecodeFigures, more: DecodeFigures): void {
   }
 }
 
-/** A recogniser parses what strangers send, so what it reports is checked. Null: not figures. */
+/** Validates the figures of a recogniser, because it parses untrusted audio. Null if invalid. */
 export function parseFigures(text: string): DecodeFigures | null {
   const parsed: unknown = JSON.parse(text);
   const read = noFigures();

@@ -10,10 +10,10 @@ import { lookAtProcess, WATCH_INTERVAL_MS, Watchdog } from './watchdog.ts';
 
 /** The largest model we know of loads in a few seconds from a cold disk. */
 const START_MS_MAX = 60_000;
-/** A child asked to leave has nothing to save. */
+/** A child has nothing to save when it stops. */
 const LEAVE_MS_MAX = 1_000;
 const PARENT_FD = 3;
-/** The same kind of file as this one: source in development, compiled in an image. */
+/** Same extension as this file: source in development, compiled in an image. */
 const CHILD_MAIN = new URL(`./child-main${extname(import.meta.filename)}`, import.meta.url);
 
 interface ChildInput {
@@ -23,8 +23,9 @@ interface ChildInput {
 }
 
 /**
- * Another user cannot read the parent's memory or environment in /proc. Node.js can change the user of a child, but not take
- * away inherited capabilities, with which the child could change back. `setpriv` does both and becomes the child.
+ * Another user cannot read the parent's memory or environment in /proc. Node.js can change the user of
+ * a child but not drop inherited capabilities, with which the child could change back. `setpriv` does
+ * both and becomes the child.
  */
 function commandFor({ user, config }: ChildInput): [string, ...string[]] {
   const child: [string, ...string[]] = [
@@ -101,7 +102,7 @@ export class EngineChild {
     return this.#state === 'serving';
   }
 
-  /** How many live streams its weights let it serve; Infinity where nothing was measured. */
+  /** How many live streams it can serve with its weights. Infinity if not measured. */
   get slots(): number {
     return this.#slots;
   }
@@ -166,7 +167,7 @@ export class EngineChild {
   #listen(): void {
     const reader = new FrameReader((frame) => this.#handle(frame));
     this.#socket.on('data', (bytes: Buffer) => {
-      this.#watchdog.heard();
+      this.#watchdog.responded();
       try {
         reader.push(bytes);
       } catch {

@@ -57,8 +57,9 @@ export function encodeFrame(header: FrameHeader, payload = ''): Buffer {
 const REPLAY_DIGITS = 10;
 
 /**
- * An open names its model in the place where other frames name the utterance. Its payload says how much audio is
- * replayed, in an even number of digits: the child reads the samples that follow in place, at even offsets.
+ * In an open frame, the utterance field holds the model's index. The payload is the amount of replayed
+ * audio, padded to an even number of digits, because the child reads the following samples in place at
+ * even offsets.
  */
 export function encodeOpen(input: {
   readonly stream: number;

@@ -10,7 +10,7 @@ export interface PoolModel {
   readonly sha256ByPath: ReadonlyMap<string, string>;
 }
 
-/** Operators of weights whose activations are quantised as they come, with one scale for all that is in the batch. */
+/** ONNX operators that quantise activations dynamically, with one scale per batch. */
 const DYNAMIC_QUANTISATION = 'DynamicQuantize';
 
 /** Reads and checks all models of the directory before any child is started with them. */

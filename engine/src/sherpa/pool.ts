@@ -21,9 +21,9 @@ import type { PooledStream } from './pooled-stream.ts';
 export interface SherpaOptions {
   /** The folder with manifests and weights. */
   readonly modelsDir: string;
-  /** How many child processes recognise; the cores but one, at least one. */
+  /** Number of child processes. Default: one less than the cores, at least one. */
   readonly children?: number;
-  /** How many streams a child takes; by default 100, or fewer where heavier weights were measured while loading. */
+  /** Streams per child. Default: 100, or fewer if the weights were measured to be slower. */
   readonly slotsPerChild?: number;
   /** The user that children run as. Changing it needs CAP_SETUID and CAP_SETGID. */
   readonly user?: { readonly uid: number; readonly gid: number };
@@ -64,7 +64,7 @@ const LIVED_MS = 1_000;
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 10_000;
 
-/** Resolves when every child has loaded its models; rejects, leaving none behind, when one cannot. */
+/** Resolves when every child has loaded its models. If one fails, stops all and rejects. */
 export async function startSherpaEngine(options: SherpaOptions): Promise<SherpaEngine> {
   const pool = new Pool(options, await loadPoolModels(options.modelsDir));
   try {
@@ -88,7 +88,7 @@ class Pool implements SherpaEngine {
   readonly #children = new Set<EngineChild>();
   readonly #closing = new AbortController();
   readonly #restarts: Partial<Record<EngineFailure, number>> = { child_died: 0, child_stalled: 0 };
-  /** Of processes that are gone. */
+  /** Of exited processes. */
   readonly #formerFigures = noFigures();
   #restartMs = 0;
 
@@ -162,7 +162,8 @@ class Pool implements SherpaEngine {
 
   #modelOf(id: ModelId): PoolModel {
     const model = this.#models.find(({ description }) => description.id === id);
-    if (model === undefined) throw new RangeError(`No model has this id: ${MODEL_IDS.join(', ')}`);
+    if (model === undefined)
+      throw new RangeError(`Unknown model id. Known ids: ${MODEL_IDS.join(', ')}`);
     return model;
   }
 
@@ -222,7 +223,7 @@ class Pool implements SherpaEngine {
     }
   }
 
-  /** Files that changed since they were checked would serve other words under the same build, or attack the child. */
+  /** Files that changed since the check could give other transcripts under the same build name, or attack the child. */
   async #weightsChanged(): Promise<boolean> {
     const file = await findChangedFile(this.#sha256ByPath);
     if (file === null) return false;

@@ -8,13 +8,13 @@ import type { Transcript } from './transcript.ts';
 
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
 /**
- * A live speaker's chunk is sent in two parts: the features of this much are computed while the rest is being said,
- * which takes a millisecond off every delta (ADR 0011).
+ * A live chunk is sent in two parts. The features of the first part are computed while the rest
+ * arrives, which saves a millisecond per delta (ADR 0011).
  */
 const EARLY_BYTES = (CHUNK_BYTES * 3) / 4;
-/** Chunks and flushes that may be at the child: one being decoded, and the next so that it need not wait for us. */
+/** Chunks and flushes that the child may hold: the one being decoded, and the next. */
 const AHEAD_MAX = 2;
-/** More calls than this ahead of the child is a caller that ignores write()'s promise. */
+/** With more pending calls than this, the caller is ignoring write()'s promise. */
 const CALLS_HELD_MAX = 1024;
 
 /** A call that waits for the child's credit. */
@@ -31,13 +31,13 @@ export interface StreamLink {
   send(type: number, stream: number): void;
   /** Sends a buffer, which returns to its pool afterwards. */
   sendChunk(buffer: Buffer, bytes: number): void;
-  /** The slot is free again. */
+  /** Releases the slot. */
   release(): void;
 }
 
 /**
- * The parent's end of one stream. The child cannot decode less than a chunk, so audio is gathered here: one message
- * for each 1.12 s, or two where nothing waits, and not one for each frame of the caller.
+ * The parent's end of one stream. The child decodes whole chunks only, so audio is gathered here: one
+ * message per 1.12 s, or two if nothing is waiting, instead of one per frame.
  */
 export class PooledStream implements EngineStream {
   readonly chunkSamples = CHUNK_SAMPLES;
@@ -48,7 +48,7 @@ export class PooledStream implements EngineStream {
   readonly #queue = new EventQueue();
   #chunk: Buffer | undefined;
   #filled = 0;
-  /** Bytes of the unfinished chunk that the child has already. */
+  /** Bytes of the unfinished chunk that were already sent to the child. */
   #early = 0;
   #ahead = 0;
   #sentAtMs = 0;

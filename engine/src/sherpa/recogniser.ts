@@ -12,7 +12,7 @@ export interface WeightFiles {
 
 /** The first decode needs a little more than one chunk. No model of the family needs two. */
 const FIRST_DECODE_SAMPLES_MAX = 2 * CHUNK_SAMPLES;
-/** inputFinished() leaves the partial chunk undecoded; this much silence always pushes it through. */
+/** inputFinished() leaves a partial chunk undecoded. This much silence always completes it. */
 const TAIL = new Float32Array(20_800);
 
 /** Larger batches are no faster, and every stream waits for the whole batch (ADR 0012). */
@@ -22,7 +22,7 @@ const BATCH_MAX = 8;
 export class Recogniser implements Recognition {
   readonly batchMax = BATCH_MAX;
   readonly native: OnlineRecognizer;
-  /** Silence beyond what the first decode needs: some weights lose the first word without it. */
+  /** Extra silence before the audio. Some weights lose the first word without it. */
   readonly extraLeadInSamples: number;
   readonly #batching: boolean;
   readonly #leadIn: Float32Array;
@@ -46,8 +46,8 @@ export class Recogniser implements Recognition {
   }
 
   /**
-   * Begins with the silence that the first decode wants beyond one chunk. It fills the cache, so that no speech is
-   * lost to that, and from then on every chunk of the caller's audio is decoded when its last sample is there.
+   * Starts with silence, because the first decode needs more than one chunk. After that, every chunk of
+   * the caller's audio is decoded as soon as its last sample arrives.
    */
   beginStream(language: string): OnlineStream {
     this.#streamsMade += 1;
@@ -116,7 +116,7 @@ export class Utterance implements RecognisedUtterance {
     accept(this.#stream, samples);
   }
 
-  /** No more audio: pushes what is left through the decoder. Silence that completes no chunk would never be decoded. */
+  /** Ends the audio and decodes the rest. Silence that doesn't complete a chunk would never be decoded. */
   finish(): void {
     const given = this.recognition.extraLeadInSamples + this.#samples + TAIL.length;
     const unused = given % CHUNK_SAMPLES;
@@ -127,7 +127,7 @@ export class Utterance implements RecognisedUtterance {
     if (this.#stream === undefined) return { text: '', words: [] };
     return toTranscript(this.recognition.native.getResult(this.#stream), {
       leadInMs: this.recognition.leadInMs,
-      heardMs: (this.#samples * 1000) / AUDIO.sampleRateHz,
+      audioMs: (this.#samples * 1000) / AUDIO.sampleRateHz,
     });
   }
 }

@@ -1,12 +1,12 @@
 import type { Transcript } from './transcript.ts';
 
-/** Weights in memory, as the scheduler sees them. */
+/** Loaded weights, as the scheduler sees them. */
 export interface Recognition {
-  /** How many utterances one decode may take together. */
+  /** Maximum number of utterances per decode. */
   readonly batchMax: number;
-  /** How many live streams one core serves, where that was measured while loading. */
+  /** Live streams per core, if measured while loading. */
   readonly liveStreams?: number;
-  /** Silence before each utterance that makes a decode cover so much less of the caller's audio. */
+  /** Silence before each utterance. A decode covers this much less of the caller's audio. */
   readonly extraLeadInSamples: number;
   /** Native streams made so far; they are freed when V8 collects their handles. */
   readonly streamsMade: number;
@@ -20,10 +20,10 @@ export interface RecognisedUtterance {
   readonly recognition: Recognition;
   /** How much of the caller's audio it has. */
   readonly samples: number;
-  /** There is a decode to do. */
+  /** Whether there is something to decode. */
   readonly ready: boolean;
   accept(samples: Float32Array): void;
-  /** No more audio: what is left becomes ready. */
+  /** Ends the audio. The rest becomes ready. */
   finish(): void;
   transcript(): Transcript;
 }

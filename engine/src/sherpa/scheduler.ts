@@ -216,7 +216,7 @@ export class Scheduler {
     count(this.figures, 'decodeSeconds', (this.#nowMs() - beganMs) / 1000);
     for (const { slot, part } of batch) {
       if (this.#slots.get(slot.id) !== slot) continue;
-      // A reset that came during the decode has given the part's credit back.
+      // A reset during the decode has already returned the part's credit.
       if (slot.parts.includes(part)) this.#decoded(slot, part);
       else if (slot.parts[0]?.utterance.ready === true) this.#join(slot);
     }
@@ -267,7 +267,7 @@ export class Scheduler {
   }
 }
 
-/** Of the first of its chunks that are not decoded. */
+/** Due time of its first undecoded chunk. */
 function dueMs(slot: Slot): number {
   const chunks = slot.parts.reduce((sum, part) => sum + part.chunksOwed, 0);
   return slot.liveClockMs - Math.max(0, chunks - 1) * CHUNK_MS;
@@ -282,7 +282,7 @@ function beginPart(slot: Slot, number: number): Part {
   return { number, utterance, flushed: false, chunksOwed: 0, decodes: 0, said: ' ' };
 }
 
-/** One call for each set of weights. */
+/** One decode call per set of weights. */
 function decodeTogether(utterances: readonly RecognisedUtterance[]): Promise<void> | undefined {
   const pending: Promise<void>[] = [];
   for (const [recognition, group] of Map.groupBy(utterances, (one) => one.recognition)) {

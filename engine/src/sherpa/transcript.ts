@@ -25,7 +25,7 @@ interface TokenResult {
  */
 export function toTranscript(
   result: TokenResult,
-  audio: { leadInMs: number; heardMs: number },
+  audio: { leadInMs: number; audioMs: number },
 ): Transcript {
   const words: { text: string; startMs: number; endMs: number; score: number }[] = [];
   // A dropped <unk> shifts the scores against the tokens. Then we report none.
@@ -43,8 +43,8 @@ export function toTranscript(
       continue;
     }
     const tokenMs = (result.timestamps[at] ?? 0) * 1000 - audio.leadInMs;
-    const startMs = clamp(tokenMs, audio.heardMs);
-    const endMs = clamp(tokenMs + FRAME_MS, audio.heardMs);
+    const startMs = clamp(tokenMs, audio.audioMs);
+    const endMs = clamp(tokenMs + FRAME_MS, audio.audioMs);
     const word = inWord ? before : undefined;
     if (word === undefined)
       words.push({ text: letters, startMs, endMs, score: score + spaceScore });
@@ -68,6 +68,6 @@ export function toConfidence(logProbability: number): number {
   return Math.round(Math.exp(Math.min(0, logProbability)) * 1000) / 1000;
 }
 
-function clamp(ms: number, heardMs: number): number {
-  return Math.round(Math.min(Math.max(ms, 0), heardMs));
+function clamp(ms: number, audioMs: number): number {
+  return Math.round(Math.min(Math.max(ms, 0), audioMs));
 }

@@ -15,7 +15,7 @@ const BUSY_CPU_MS_MAX = 5_000;
 /** Silent intervals before a starved child counts as hung. Also the limit where /proc is missing. */
 const STARVED_INTERVALS_MAX = 60_000 / WATCH_INTERVAL_MS;
 const UNKNOWN_INTERVALS_MAX = 10_000 / WATCH_INTERVAL_MS;
-/** One clock tick of /proc is 10 ms; a sleeping process that woke for nothing may show one. */
+/** One clock tick of /proc is 10 ms. A spurious wake-up may add one. */
 const NO_PROGRESS_CPU_MS = 20;
 
 /**
@@ -33,7 +33,7 @@ export class Watchdog {
   }
 
   /** Records a response of the child. */
-  heard(): void {
+  responded(): void {
     this.#silentIntervals = 0;
     this.#cpuMsAtSilence = undefined;
   }
@@ -66,7 +66,8 @@ export function lookAtProcess(pid: number): ProcessState | null {
 const TICK_MS = 10;
 
 function parseStat(stat: string): ProcessState {
-  // The name in parentheses may hold spaces; the state follows it, user and system time are 11 and 12 further on.
+  // The name in parentheses may contain spaces. The state follows it; user and system time are
+  // fields 11 and 12 after that.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '', cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS };
 }

@@ -1,4 +1,4 @@
-/** A second-order Butterworth filter at 200 Hz for 16 kHz: it takes out rumble and mains hum. */
+/** A second-order Butterworth filter at 200 Hz for 16 kHz. Removes rumble and mains hum. */
 const B0 = 0.945_976_9;
 const A1 = -1.889_033_1;
 const A2 = 0.894_874_3;

@@ -1,10 +1,10 @@
-/** The floor never goes below the noise of a quiet room recorded well. */
+/** Lower bound of the floor: a good recording of a quiet room. */
 const FLOOR_MIN_DB = -68;
 /** Until the first window is complete, the floor is at most this high: speech may begin with the first frame. */
 const FLOOR_AT_START_MAX_DB = -50;
 const FRAMES_PER_WINDOW = 25;
 const WINDOWS = 5;
-/** The minimum of noisy levels lies below their mean. */
+/** Corrects the bias: the minimum of noisy levels is below their mean. */
 const BIAS_DB = 2;
 
 /**

@@ -34,19 +34,20 @@ export interface FrameVerdict {
   readonly speech: { readonly startSample: number; readonly lastSample: number } | null;
 }
 
-/** Tells speech from silence. Endpointing asks it about every frame. */
+/** Distinguishes speech from silence. Endpointing uses its verdict on every frame. */
 export interface SpeechDetector {
   /** How many samples complete the current frame. Push at most this many at a time to act on each verdict. */
   readonly missing: number;
   /** Takes samples up to the end of the current frame. Returns a verdict when the frame is complete. */
   push(samples: Int16Array): FrameVerdict | null;
-  /** Declares the current speech over: the next speech starts anew. */
+  /** Ends the current speech. The next speech starts anew. */
   endSpeech(): void;
 }
 
 /**
- * Tells speech from silence and noise, 20 ms at a time: loudness above an adaptive noise floor, and the periodicity of
- * a voice to begin with. It needs no weights and about 0.1 % of a core.
+ * Distinguishes speech from silence and noise in frames of 20 ms, by loudness above an adaptive noise
+ * floor. Speech must start with a periodic, voiced sound. It needs no weights and about 0.1 % of a
+ * core.
  */
 export class VoiceActivity implements SpeechDetector {
   readonly #floor = new NoiseFloor();
@@ -93,7 +94,7 @@ export class VoiceActivity implements SpeechDetector {
       levelDb > floorDb + aboveDb &&
       levelDb > this.#speechLevelDb - BELOW_SPEECH_DB;
     remember(this.#active, active);
-    // Only the start asks for a voice, so the periodicity of later frames is not computed.
+    // Only the start requires voicing, so the periodicity of later frames is not computed.
     remember(this.#voiced, active && !this.#speaking && voicing(this.#slow) >= VOICED_MIN);
     if (this.#speaking) this.#goOn(levelDb);
     else this.#begin(levelDb);

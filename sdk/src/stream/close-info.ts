@@ -80,7 +80,7 @@ function isRetryable({ code, reason }: SocketEnd, fatal: ErrorEvent | null): boo
   return fatal?.retryable ?? RETRYABLE_CODES.has(code);
 }
 
-/** The service ended a healthy session because nothing was said for long, or it was open for long. */
+/** The service ended a healthy session because it was idle or open for too long. */
 export function endedByTime(close: CloseInfo): 'resume' | 'rollover' | null {
   if (close.code !== 4408) return null;
   return close.reason === 'session_time_limit' ? 'rollover' : 'resume';

@@ -14,7 +14,7 @@ import type { BufferEntry } from './replay-buffer.ts';
 
 /** The service gives up after 20 s and says so. This limit is for a service that hangs. */
 const READY_MS_MAX = 30_000;
-/** Unsent bytes don't move and no event arrives: the network is gone. */
+/** After this long without progress or an event, the network counts as lost. */
 const STALL_MS_MAX = 20_000;
 const CLOSE_MS_MAX = 3_000;
 const CHECK_INTERVAL_MS = 500;
@@ -78,7 +78,7 @@ export class Connection {
     return this.#socket.bufferedBytes;
   }
 
-  /** How many more samples the session takes. */
+  /** How many more samples the session accepts. */
   get samplesLeft(): number {
     const limitMs = this.#ready?.max_audio_ms ?? 0;
     return (limitMs * AUDIO.sampleRateHz) / 1000 - this.clock.sentSamples;

@@ -5,7 +5,7 @@ import { backoffMs } from '../retry.ts';
 const STABLE_MS = 5_000;
 /** Give up after this long without a final or a stable session: the same audio would be replayed forever. */
 const GIVE_UP_MS = 120_000;
-/** Before the first `ready` no audio can be lost, so the caller hears of the failure sooner. */
+/** Before the first `ready` no audio can be lost, so the stream fails sooner. */
 const GIVE_UP_FIRST_MS = 15_000;
 /** Errors without a `retryable` field are retried this often. */
 const UNKNOWN_ERRORS_MAX = 3;
@@ -56,8 +56,9 @@ export class Failover {
   }
 
   /**
-   * After a session that ended by plan: full, idle or too old. Returns 0 if it worked. A service that ends every session
-   * at once is asked less and less often, and null is returned when it is time to give up.
+   * After a session that ended by plan: full, idle or too old. Returns 0 if it worked. A service that
+   * ends every session at once is retried with increasing waits. Returns null when it is time to give
+   * up.
    */
   waitMsAfterHandover(): number | null {
     return this.#takeSessionWorked() ? 0 : this.#nextWaitMs(0);

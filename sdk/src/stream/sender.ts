@@ -16,7 +16,7 @@ const ROLLOVER_EARLY_MS = 60_000;
 /** How long before the idle timeout the stream leaves the session. */
 const IDLE_EARLY_MS = 10_000;
 
-/** Why the stream leaves a healthy session: a limit is near, or nothing was said for long. */
+/** Why the stream leaves a healthy session: a limit is near, or it has been idle. */
 export type Handover = 'rollover' | 'resume';
 
 interface SenderOptions {

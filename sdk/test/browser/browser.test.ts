@@ -16,7 +16,7 @@ import { buildPackage } from '../../scripts/build.ts';
 import { RECORDING, servePage } from './page-server.ts';
 
 let emulator: Emulator;
-/** With the recogniser that really listens. */
+/** With the real recogniser. */
 let real: Service;
 let engine: SherpaEngine;
 let project: Project;
@@ -82,7 +82,7 @@ describe.each(Object.entries(BROWSERS))('the installed package in %s', (_, open)
       reasons: ['internal_error'],
       close: { code: 1000, reason: 'completed' },
     });
-    // Something was heard, not silence, and every millisecond of it went to one utterance.
+    // The microphone delivered sound, and every millisecond is in exactly one utterance.
     expect(result.loudest).toBeGreaterThan(-40);
     expect(result.endMs).toBe(Math.round(result.sentMs));
   });
@@ -197,7 +197,7 @@ describe.each(Object.entries(BROWSERS))('the installed package in %s', (_, open)
     expect(state.accepted).toBeLessThan(290);
     emulator.faults.clear();
     expect(await poured).toEqual({ ends: [290_000], billed: [290_000] });
-    // 64 KiB, and the frame of up to a second that went over them.
+    // 64 KiB, plus the frame of up to a second that exceeded it.
     state = await tab.evaluate('window.state()');
     expect(state.socketBytesMost).toBeLessThan(64 * 1024 + 32_000);
   });

@@ -7,12 +7,10 @@ import { WebSocket } from 'ws';
 import type { TestBrowser } from './browsers.ts';
 import { startSoundCard } from './sound-card.ts';
 
-/** Nobody is there who could allow the microphone. */
+/** Grants the microphone permission without a prompt. */
 const PREFERENCES = { 'media.navigator.permission.disabled': true };
 
-/**
- * Debian's Firefox with a microphone that hears a WAV file, driven in the language it speaks itself: WebDriver BiDi.
- */
+/** Debian's Firefox with a WAV file as its microphone, driven over WebDriver BiDi. */
 export async function openFirefox(wav: string): Promise<TestBrowser> {
   const soundCard = await startSoundCard(wav);
   const profile = await mkdtemp(join(tmpdir(), 'svc-firefox-'));
@@ -43,7 +41,7 @@ export async function openFirefox(wav: string): Promise<TestBrowser> {
   };
 }
 
-/** It says where it listens on standard error, among much else. */
+/** Firefox prints its WebDriver address on standard error. */
 function addressOf(firefox: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';
@@ -53,7 +51,7 @@ function addressOf(firefox: ChildProcess): Promise<string> {
       if (address !== undefined) resolve(address);
     });
     firefox.once('error', reject);
-    firefox.once('exit', () => reject(new Error(`Firefox ended at once: ${said}`)));
+    firefox.once('exit', () => reject(new Error(`Firefox exited at once: ${said}`)));
   });
 }
 
@@ -77,7 +75,7 @@ class Driver {
       if (type === 'error') this.#asked[id]?.reject(new Error(message));
     });
     socket.on('close', () => {
-      for (const each of this.#asked) each.reject(new Error('Firefox is gone.'));
+      for (const each of this.#asked) each.reject(new Error('Firefox exited.'));
     });
   }
 
@@ -88,13 +86,13 @@ class Driver {
     return answer.promise;
   }
 
-  /** Comes over as JSON, whatever it is. */
+  /** Transferred as JSON, whatever its type. */
   async evaluate<T>(context: unknown, expression: string): Promise<T> {
     const answer = await this.ask('script.evaluate', {
       expression: `(async () => JSON.stringify(await (${expression}) ?? null))()`,
       target: { context },
       awaitPromise: true,
-      // As after a click.
+      // As if triggered by a click.
       userActivation: true,
     });
     const { type, result, exceptionDetails } = answer;

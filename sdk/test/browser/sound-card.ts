@@ -9,12 +9,15 @@ import { wavToPcm16k } from '@svc-asr/sdk/audio';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 
 export interface SoundCard {
-  /** For the environment of whoever is to use it. */
+  /** Environment variables for the process that uses it. */
   readonly env: { readonly PULSE_SERVER: string };
   stop(): Promise<void>;
 }
 
-/** Firefox, unlike Chromium, has no clock for audio without a sound card: one that plays to nobody and hears a recording. */
+/**
+ * A virtual sound card that plays a recording as its microphone. Firefox, unlike Chromium, needs a
+ * sound card as audio clock.
+ */
 export async function startSoundCard(wav: string): Promise<SoundCard> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-sound-'));
   const socket = join(folder, 'socket');
@@ -30,10 +33,10 @@ export async function startSoundCard(wav: string): Promise<SoundCard> {
     { stdio: 'ignore', env: { ...process.env, HOME: folder, XDG_RUNTIME_DIR: folder } },
   );
   const exited = once(daemon, 'exit');
-  // The socket is the last thing it makes.
+  // The socket is created last.
   await eventually(() => existsSync(socket), 30_000);
   const pcm = wavToPcm16k(await readFile(wav));
-  // It takes them at the pace of speech, and breaks the pipe when it ends.
+  // Reads samples in real time, and breaks the pipe when it exits.
   const speaking = pipeline(again(new Uint8Array(pcm.buffer)), createWriteStream(microphone));
   speaking.catch(() => {});
   return {

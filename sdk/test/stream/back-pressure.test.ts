@@ -7,7 +7,7 @@ import { clientOf, hum, streamOf } from '../emulator-client.ts';
 
 const SECOND = hum(1_000);
 const SECOND_BYTES = SECOND.byteLength;
-/** So much may be unsent when write() resolves, and so much in the socket when the next frame is given to it. */
+/** Limits of unsent audio when write() resolves, and of the socket's buffer before the next frame. */
 const UNSENT_BYTES_MAX = 5 * SECOND_BYTES;
 const SOCKET_BYTES_MAX = 64 * 1024;
 const FRAME_BYTES_MAX = SECOND_BYTES + 14;
@@ -50,7 +50,7 @@ class Uplink {
   }
 }
 
-/** Writes one second after the other, each when the one before it was accepted. */
+/** Writes one second at a time, each after the previous write resolved. */
 class Source {
   readonly #write: (chunk: Int16Array) => Promise<void>;
   readonly #onAccepted: (seconds: number) => void;
@@ -96,7 +96,7 @@ test('write() waits while the recogniser is stalled, the queue is bounded, and n
     },
   );
   const written = source.run(290);
-  // The network has its own buffers; when they are full the process begins to keep what it cannot send.
+  // The network's own buffers fill first. Then the process starts to buffer.
   await expect
     .poll(
       () => source.accepted === 290 || (source.isHeld && uplink.waitingBytes >= SOCKET_BYTES_MAX),
@@ -125,7 +125,7 @@ test('accepts five seconds more than the session takes, then waits for the recog
   });
   const written = source.run(20);
   await expect.poll(() => source.begun).toBeGreaterThanOrEqual(10);
-  // The service answers others meanwhile; this write it does not.
+  // The service answers other requests meanwhile, but this write stays pending.
   await consumedMs();
   expect([source.accepted, source.begun]).toEqual([9, 10]);
   expect(writer.desiredSize).toBe(0);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => emulator.stop());
 afterEach(() => emulator.faults.assertAllMet());
 
-/** Says three sentences with pauses, and returns the finals and speech events that the caller saw. */
+/** Sends three sentences with pauses. Returns the finals and speech events. */
 async function converse(): Promise<{ finals: string[]; speech: string[] }> {
   const stream = openStream({
     getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
@@ -34,7 +34,7 @@ async function converse(): Promise<{ finals: string[]; speech: string[] }> {
   await reading;
   return {
     finals: events.flatMap((event) =>
-      // The scripted recogniser also says something about the silence after the last sentence.
+      // The scripted recogniser also returns text for the silence after the last sentence.
       event.type === 'final' && event.reason === 'endpoint' ? [event.text] : [],
     ),
     speech: events.flatMap((event) =>

@@ -18,7 +18,7 @@ test('with getSession an idle stream closes its session, and the next audio open
     stream.on('final', () => resolve());
   });
   await stream.write(speech(1_000));
-  // Nothing is flushed and nothing more is said: the stream ends the utterance by itself and rests.
+  // Without a flush or more audio, the stream ends the utterance by itself and goes idle.
   await rested;
   const client = clientOf(emulator);
   await expect.poll(async () => (await client.usage.get()).reserved_ms).toBe(0);

@@ -26,7 +26,7 @@ async function chargedMs(work: () => Promise<unknown>): Promise<number> {
   return after.consumed_ms - before.consumed_ms;
 }
 
-/** The utterances lie one behind the other, from the first sample to the last. */
+/** Expects that the utterances cover the audio without gaps. */
 function expectWhole(finals: readonly FinalEvent[], ms: number): void {
   expect([0, ...finals.map((final) => final.end_ms)]).toEqual([
     ...finals.map((final) => final.start_ms),
@@ -133,7 +133,7 @@ describe('failures that a stream survives', () => {
   });
 
   test.each(['restart', 'connection-lost'] as const)(
-    '%s is met by a stream at full speed whose audio ends with it, and not by a shorter one',
+    '%s occurs in a full-speed stream that reaches it, and not in a shorter one',
     async (name) => {
       emulator.faults.arm({ name, ms: 2_000, times: 1 });
       const short = streamOf(emulator);
@@ -249,7 +249,7 @@ describe('endings', () => {
     });
   });
 
-  test('W02 reports a session that was already used, although the socket never opened', async () => {
+  test('W02 reports a session that was already used, even though the socket never opened', async () => {
     const one = await session();
     const first = openStream({ session: one });
     await first.write(speech(100));
@@ -287,7 +287,7 @@ describe('endings', () => {
   test('rejects audio that is not PCM', async () => {
     const stream = openStream({ getSession: () => session() });
     const floats: unknown = new Float32Array(1_600);
-    // @ts-expect-error: what a caller in JavaScript can do
+    // @ts-expect-error: possible in JavaScript
     await expect(stream.write(floats)).rejects.toMatchObject({ code: 'invalid_audio' });
     expect(await stream.closed).toMatchObject({ reason: 'invalid_audio', retryable: false });
   });

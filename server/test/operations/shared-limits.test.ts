@@ -101,9 +101,9 @@ test('while Redis hangs each process counts on its own, answers at once and logs
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
     expect(svc.logged().split(UNAVAILABLE)).toHaveLength(2);
-    const away = await metricsOf(svc);
-    expect(metric(away, 'svc_rate_limits_shared')).toBe(0);
-    expect(metric(away, 'svc_rate_limit_fallbacks_total')).toBe(5);
+    const during = await metricsOf(svc);
+    expect(metric(during, 'svc_rate_limits_shared')).toBe(0);
+    expect(metric(during, 'svc_rate_limit_fallbacks_total')).toBe(5);
 
     own.resume();
     await eventually(async () => {

@@ -239,7 +239,11 @@ describe('a mistake', () => {
     { words: ['credit', 'history', NOBODY], status: 1, says: 'There is no account' },
     { words: ['accounts', 'create', '--name', ' '], status: 2, says: '1 to 200' },
     { words: ['accounts', 'create', '--name', 'a', '--email', 'b'], status: 2, says: 'an address' },
-    { words: ['keys', 'create', NOBODY, '--expires', '2020-01-01'], status: 2, says: 'is over' },
+    {
+      words: ['keys', 'create', NOBODY, '--expires', '2020-01-01'],
+      status: 2,
+      says: 'in the past',
+    },
     { words: ['keys', 'create', NOBODY, '--expires', '2999-02-31'], status: 2, says: 'a date' },
     { words: ['operators', 'add', 'nobody@example.com'], status: 1, says: 'No console user' },
   ])('$words: exit $status', async ({ words, status, says }) => {
@@ -259,8 +263,8 @@ describe('a mistake', () => {
     const short = { DATABASE_URL: fixture.database.url, API_KEY_PEPPER: 'c2hvcnQ=' };
     expect(await adminWith(short, ['keys', 'create', id])).toMatchObject({ status: 2 });
     expect(await adminWith({ DATABASE_URL: 'svc' }, ['audit'])).toMatchObject({ status: 2 });
-    const away = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/nothing' };
-    expect(await adminWith(away, ['accounts', 'list'])).toMatchObject({ status: 3 });
+    const unreachable = { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/nothing' };
+    expect(await adminWith(unreachable, ['accounts', 'list'])).toMatchObject({ status: 3 });
   });
 });
 
