@@ -1,8 +1,8 @@
 import * as protocol from '@svc-asr/protocol';
 
 /**
- * The wire's types as Python dataclasses, written from the schemas. `from_wire` fills in a missing field with an empty
- * value: a newer package must work with a server that does not send the field yet.
+ * Generates Python dataclasses from the wire schemas. `from_wire` fills missing fields with empty
+ * values, so that a newer package works with a server that doesn't send them yet.
  */
 export function pythonWire(): string {
   const classes = new Map<string, string>();

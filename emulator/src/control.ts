@@ -42,8 +42,8 @@ interface Reply {
 const LOCAL_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
 /**
- * A web page must not control the emulator: browsers send Origin with every changing request, and a name that an
- * attacker points at this machine is in Host.
+ * A web page must not control the emulator. Browsers send Origin with every changing request, and DNS
+ * rebinding shows in Host.
  */
 function isFromThisMachine({ headers }: IncomingMessage): boolean {
   return headers.origin === undefined && LOCAL_HOST.test(headers.host ?? '');

@@ -29,7 +29,7 @@ export interface Claim<N extends FaultName = FaultName> {
   readonly fault: Fault & { readonly name: N };
   /** The fault happened. */
   met(): void;
-  /** The stream ended first: the fault waits for the next one. */
+  /** The stream ended first. The fault stays armed for the next one. */
   release(): void;
 }
 

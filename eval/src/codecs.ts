@@ -14,7 +14,7 @@ interface Codec {
   readonly name: string;
   /** Part of the figures' names. */
   readonly figure: string;
-  /** Programs that encode 16 kHz PCM, one behind the other. */
+  /** Pipeline of programs that encodes 16 kHz PCM. */
   readonly encode: readonly (readonly string[])[];
   /** ffmpeg's options for reading the encoded bytes. */
   readonly input: readonly string[];
@@ -30,7 +30,7 @@ export interface CodecResult {
 const RATE = AUDIO.sampleRateHz;
 const PCM_16K = ['-f', 's16le', '-ar', String(RATE), '-ac', '1'];
 const PCM_8K = ['-f', 's16le', '-ar', '8000', '-ac', '1'];
-/** Between sentences, so that a codec's delay moves no word from one to the next. */
+/** Silence between sentences, so that a codec's delay doesn't move words between them. */
 const GAP_SAMPLES = RATE * 0.3;
 
 const CODECS: readonly Codec[] = [
@@ -67,7 +67,7 @@ export async function* measureCodecs(
   clean: readonly Utterance[],
 ): AsyncGenerator<CodecResult> {
   const speech = joined(clean);
-  // All of it first: a missing encoder must not be found after minutes of measuring.
+  // Encodes everything first, so that a missing encoder fails before minutes of measuring.
   for (const { codec, encodedBytes, decoded } of await transcode(speech)) {
     const utterances = cutLike(clean, toSamples(decoded));
     yield {
@@ -123,7 +123,7 @@ async function pipe([program = '', ...args]: readonly string[], input: Buffer): 
     );
     child.on('close', resolve);
   });
-  // A program that ends early closes its input; its exit status tells.
+  // A program that exits early closes its input. Its exit status is checked below.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [output, problem, status] = await Promise.all([

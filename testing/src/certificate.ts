@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 export interface TestCertificate {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Both in one file, as HAProxy wants them. */
+  /** Both in one file, as HAProxy requires. */
   readonly pemFile: string;
   readonly cert: Buffer;
 }
 
-/** A certificate for this machine, signed by itself. */
+/** A self-signed certificate for this machine. */
 export async function makeCertificate(commonName = 'localhost'): Promise<TestCertificate> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-cert-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

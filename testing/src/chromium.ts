@@ -11,7 +11,7 @@ const FLAGS = [
   '--use-fake-ui-for-media-stream',
 ];
 
-/** Debian's Chromium. With a recording, that is what its microphone hears: once, or again and again. */
+/** Debian's Chromium. A recording becomes its microphone input, once or in a loop. */
 export function launchChromium(
   options: { microphone?: string; repeat?: boolean } = {},
 ): Promise<Browser> {

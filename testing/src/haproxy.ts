@@ -15,7 +15,7 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
-/** The configuration that ships, in front of two running nodes. */
+/** Runs the bundled configuration in front of two nodes. */
 export async function startHaproxy(input: {
   certificate: TestCertificate;
   port: number;
@@ -25,7 +25,7 @@ export async function startHaproxy(input: {
   return start({ ...input, files: [CONFIG], env: { SVC_NODE_1: first, SVC_NODE_2: second } });
 }
 
-/** The edge that ships, in front of the cells in `folder`. */
+/** Runs the bundled edge in front of the cells in `folder`. */
 export function startEdge(input: {
   certificate: TestCertificate;
   port: number;
@@ -59,7 +59,7 @@ async function start(input: {
   await Promise.race([
     untilReady(url, input.certificate),
     exited.then(() => {
-      throw new Error('HAProxy ended; it has said why.');
+      throw new Error('HAProxy exited. See its output for the reason.');
     }),
   ]);
   return {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 const FOLDER = new URL('../../deploy/monitoring/', import.meta.url);
 export const RULE_FILES = ['recording.yaml', 'alerts.yaml'] as const;
 
-/** The rules that ship. */
+/** The bundled rules. */
 export async function readRules(): Promise<Record<string, string>> {
   const files = await Promise.all(
     RULE_FILES.map(async (name) => [

@@ -17,10 +17,10 @@ interface TraceRequest {
   }[];
 }
 
-/** Takes traces over OTLP/HTTP in JSON, as a collector does. */
+/** Receives traces over OTLP/HTTP in JSON, like a collector. */
 export class OtlpReceiver {
   readonly url: string;
-  /** Every request as it came, with its headers. */
+  /** Every received request with its headers. */
   readonly requests: string[] = [];
   readonly spans: ReceivedSpan[] = [];
   readonly #server: Server;

@@ -54,7 +54,7 @@ export class Prometheus {
     child.once('exit', () => process.off('exit', kill));
     const started = new Prometheus({ url: `http://127.0.0.1:${port}`, folder, process: child });
     const ended = once(child, 'exit').then(() => {
-      throw new Error('Prometheus ended; it has said why.');
+      throw new Error('Prometheus exited. See its output for the reason.');
     });
     await Promise.race([started.#ready(), ended]);
     ended.catch(() => {});
@@ -83,7 +83,7 @@ export class Prometheus {
     }));
   }
 
-  /** The names of the alerts that fire now, with the objective of those that name one. */
+  /** Returns the names of firing alerts, with their objective if they have one. */
   async firing(): Promise<Set<string>> {
     const alerts = await this.query('ALERTS{alertstate="firing"}');
     return new Set(

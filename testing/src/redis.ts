@@ -6,7 +6,7 @@ import { freePort } from './free-port.ts';
 
 export interface TestRedis {
   readonly url: string;
-  /** Stops answering without closing connections, as a machine that hangs does. */
+  /** Stops answering without closing connections, like a hung machine. */
   hang(): void;
   resume(): void;
   stop(): Promise<void>;
@@ -26,7 +26,7 @@ export async function startRedis(
   await Promise.race([
     eventually(() => accepts(own)),
     exited.then(() => {
-      throw new Error('redis-server ended. Is it installed? Run .ci/bootstrap.');
+      throw new Error('redis-server exited. Is it installed? Run .ci/bootstrap.');
     }),
   ]);
   return {

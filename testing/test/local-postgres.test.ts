@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { connect } from '@svc-asr/server/platform/db.ts';
 import { startLocalPostgres } from '../src/postgres/local-postgres.ts';
 
-test('in a folder that only its owner may enter, root included, it starts and finds its data again', async () => {
+test('starts, and restarts with its data, in a folder that only its owner can enter', async () => {
   const home = await mkdtemp(join(tmpdir(), 'svc-home-'));
   await chmod(home, 0o700);
   const dataDir = join(home, '.dev/postgres');

@@ -20,7 +20,7 @@ const GROUP = 100;
 const GROUP_EVERY_MS = 1_000;
 
 export const campaign: Campaign = {
-  about: 'what engine nodes cost: the hop with mutual TLS, a gateway core, the whole path',
+  about: 'cost of engine nodes: the hop with mutual TLS, a gateway core, the whole path',
   run,
 };
 

@@ -67,11 +67,11 @@ export class LoopingStream {
   }
 
   async #listen(events: AsyncIterable<EngineEvent>): Promise<number> {
-    let toldAtMs = Number.NaN;
+    let errorAtMs = Number.NaN;
     for await (const event of events) {
-      if (!Number.isNaN(toldAtMs)) this.wrong += 1;
+      if (!Number.isNaN(errorAtMs)) this.wrong += 1;
       if (event.type === 'error') {
-        toldAtMs = performance.now();
+        errorAtMs = performance.now();
         clearInterval(this.#timer);
         this.#notice(false);
       } else if (event.type === 'final') {
@@ -81,7 +81,7 @@ export class LoopingStream {
         this.#notice(true);
       }
     }
-    return toldAtMs;
+    return errorAtMs;
   }
 
   #notice(came: boolean): void {

@@ -42,7 +42,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     };
     for (const seconds of short ? [3] : [5, 30, 120]) {
       await outage({ fleet, service, seconds, streams: short ? 4 : 20, tally });
-      log(`away for ${seconds} s: ${JSON.stringify(tally)}`);
+      log(`down for ${seconds} s: ${JSON.stringify(tally)}`);
     }
     const wrong = tally.cut + tally.failed + tally.wrong_bills + tally.unsettled;
     return { passed: wrong === 0 && tally.refused_503 > 0, figures: tally };

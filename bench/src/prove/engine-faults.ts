@@ -10,7 +10,7 @@ import { distinctUtterance } from '../engine/utterances.ts';
 const STREAMS = 40;
 const CHILDREN = 2;
 const SENTENCES = 1;
-const TOLD_MS_MAX = 3_000;
+const REPORT_MS_MAX = 3_000;
 const HEAP_GROWTH_KIB_MAX = 4 * 1024;
 
 export const campaign: Campaign = {
@@ -37,7 +37,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     const before = holdings();
     for (let fault = 0; fault < faults; fault += 1) {
       await strike({ engine, streams, signal: fault % 2 === 0 ? 'SIGKILL' : 'SIGSTOP', tally });
-      if (fault % 20 === 19) log(`${fault + 1} faults, ${tally.affected} streams told`);
+      if (fault % 20 === 19) log(`${fault + 1} faults, ${tally.affected} streams notified`);
     }
     const left = holdings();
     const finals = streams.reduce((sum, stream) => sum + stream.finals, 0);
@@ -86,10 +86,10 @@ async function strike(input: {
   const struckAtMs = performance.now();
   process.kill(victim.pid, signal);
   const told = await Promise.all(affected.map((stream) => stream.told));
-  const toldMs = told.map((atMs) => atMs - struckAtMs);
+  const reportedMs = told.map((atMs) => atMs - struckAtMs);
   tally.affected += affected.length;
-  tally.late += toldMs.filter((ms) => ms > TOLD_MS_MAX).length;
-  tally.slowestMs = Math.max(tally.slowestMs, ...toldMs);
+  tally.late += reportedMs.filter((ms) => ms > REPORT_MS_MAX).length;
+  tally.slowestMs = Math.max(tally.slowestMs, ...reportedMs);
   const undisturbed = await Promise.all(nextFinals);
   tally.disturbed += undisturbed.filter((came) => !came).length;
   while (engine.children().length < CHILDREN) await after(20);

@@ -23,7 +23,7 @@ const SETTLE_TIMEOUT_MS = 120_000;
  */
 export const campaign: Campaign = {
   about:
-    'PostgreSQL killed under load: the ledger is consistent and matches what clients were charged',
+    'PostgreSQL killed under load: the ledger is consistent and matches the charges that clients saw',
   async run({ short, log }) {
     const wanted = short ? SIZE.short : SIZE.full;
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-postgres-'));

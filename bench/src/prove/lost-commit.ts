@@ -28,7 +28,7 @@ const CUTS: readonly Cut[] = ['at-answer', 'at-answer', 'after-request', 'before
  * response is lost, and this campaign must detect each.
  */
 const CONTROLS: Readonly<Record<string, Breakage>> = {
-  'a reservation whose answer was lost is not looked for': {
+  'a reservation whose response was lost is not looked up': {
     in: 'reserve_session',
     changes: [{ from: 'elsif p_retry then', to: 'elsif false then' }],
   },
@@ -36,15 +36,15 @@ const CONTROLS: Readonly<Record<string, Breakage>> = {
     in: 'reserve_session',
     changes: [{ from: 'i.key_hash = p_key_hash', to: 'false' }],
   },
-  'a claim does not know its own attempt': {
+  'a claim does not recognise its own retry': {
     in: 'claim_session',
     changes: [{ from: 'v_session.attempt_id = p_attempt', to: 'false' }],
   },
-  'a spent credential is good for anybody': {
+  'a spent credential can be used again': {
     in: 'claim_session',
     changes: [{ from: "else 'used'", to: "else 'claimed'" }],
   },
-  'a second close charges a second time, and no guard is left': {
+  'a second close charges again, with all guards removed': {
     in: 'close_session',
     changes: [
       {

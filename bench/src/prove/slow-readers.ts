@@ -87,7 +87,7 @@ async function stall(
   return sockets;
 }
 
-/** Connects and never begins the TLS handshake. Returns after how many seconds the service hung up. */
+/** Connects and never begins the TLS handshake. Returns after how many seconds the service closed the connection. */
 async function silentHandshake(service: ServiceProcess): Promise<number> {
   const began = performance.now();
   const socket = connectTcp(Number(new URL(service.url).port), '127.0.0.1').resume();

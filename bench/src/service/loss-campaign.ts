@@ -27,7 +27,7 @@ export interface LossInput {
   strike(fault: Fault): Promise<void>;
   /** Resolves when all recognisers serve again. */
   whole(): Promise<void>;
-  /** Healthy recognisers that the service gave up. */
+  /** Healthy recognisers that the service treated as lost. */
   falseFailovers(): number;
   /** Runs after the last fault, while all streams are open. */
   atEnd?(): Promise<void>;

@@ -35,7 +35,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
   #pendingInput: Promise<Input> | null = null;
   /** Whether audio was sent since the last flush. */
   #isSending = false;
-  #heardMs = 0;
+  #audioMs = 0;
 
   constructor(owner: stt.STT, options: SpeechStreamOptions) {
     super(owner, SAMPLE_RATE_HZ, options.connOptions);
@@ -50,11 +50,11 @@ export class SvcSpeechStream extends stt.SpeechStream {
     const { silenceMs } = this.#options;
     const stream = this.#open();
     const gate = new VoiceGate({ holdMs: silenceMs });
-    this.#heardMs = 0;
+    this.#audioMs = 0;
     try {
       for (;;) {
         const input = await Promise.race([this.#nextInput(), stream.closed]);
-        // The stream ended by itself: finish() says why.
+        // The stream ended by itself. finish() reports why.
         if (!('done' in input) || input.done) break;
         this.#pendingInput = null;
         if (typeof input.value === 'symbol') this.#flush(stream);
@@ -92,7 +92,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
 
   #hear(stream: SvcStream, gate: VoiceGate, frame: AudioFrame): void {
     const samples = mono(frame);
-    this.#heardMs += (samples.length * 1000) / SAMPLE_RATE_HZ;
+    this.#audioMs += (samples.length * 1000) / SAMPLE_RATE_HZ;
     this.#sendAll(stream, gate.push(samples));
     // No more audio follows in which the service could find the end of the turn.
     if (!gate.isOpen) this.#flush(stream);
@@ -151,7 +151,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
   }
 
   #emitEnd(speechEndMs: number | null): void {
-    const agoMs = speechEndMs === null ? 0 : Math.max(0, this.#heardMs - speechEndMs);
+    const agoMs = speechEndMs === null ? 0 : Math.max(0, this.#audioMs - speechEndMs);
     this.#emit({ type: SpeechEventType.END_OF_SPEECH, speechEndTime: Date.now() - agoMs });
   }
 

@@ -8,8 +8,9 @@ interface TurnEvents {
 const FINAL_WAIT_MS = 1_000;
 
 /**
- * Makes turns of the service's speech events. A turn ends after its final, so that an agent answers to all of its
- * words. Speech that resumes first belongs to the same turn: a session that reached its limit ends speech as well.
+ * Builds turns from the service's speech events. A turn ends after its final, so that an agent responds
+ * to all of its words. Speech that resumes before that belongs to the same turn, because a session at
+ * its limit also ends speech.
  */
 export class TurnTracker {
   readonly #events: TurnEvents;
@@ -35,7 +36,7 @@ export class TurnTracker {
     this.#waitForFinal();
   }
 
-  /** Text in audio that the service did not take for speech is a turn as well. */
+  /** Text without speech events is a turn as well. */
   onText(): void {
     if (this.#state !== 'silence') return;
     this.#events.onStart();

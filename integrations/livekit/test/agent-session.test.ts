@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.stop());
 
-/** A line into the session that a test speaks into. */
+/** The session's audio input, fed by the test. */
 class Line extends voice.AudioInput {
   #controller: ReadableStreamDefaultController<AudioFrame> | null = null;
 
@@ -56,7 +56,7 @@ test('an AgentSession completes 20 turns through crashes, restarts, lost connect
   const client = new SvcClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
   const before = (await client.usage.get()).recent_sessions.length;
   const line = new Line();
-  // A session holds two turns and a half: the audio limit falls inside turns.
+  // A session holds two and a half turns, so the audio limit falls inside turns.
   const speech = new SvcSTT({
     client,
     model: 'svc-asr-kikuyu-v1',
@@ -66,7 +66,7 @@ test('an AgentSession completes 20 turns through crashes, restarts, lost connect
   const session = startSession(speech, line);
   await session.start({ agent: new voice.Agent({ instructions: 'Answer.' }) });
   const faults = ['engine-crash', 'restart', 'connection-lost', 'unavailable'] as const;
-  // A fault waits until a session meets it, so each one that is no longer armed has struck.
+  // A fault stays armed until it happens, so a fault that is no longer armed has happened.
   const struck: string[] = [];
   let waiting: (typeof faults)[number] | null = null;
   for (let at = 0; at < TURNS; at += 1) {
@@ -85,7 +85,7 @@ test('an AgentSession completes 20 turns through crashes, restarts, lost connect
   expect(new Set(struck)).toEqual(new Set(faults));
   const texts = userTexts(session);
   await session.close();
-  // The scripted recogniser says the whole sentence for each session that hears part of a turn.
+  // The scripted recogniser returns the whole sentence for each session that receives part of a turn.
   for (const text of texts) {
     expect(text).toContain(TEXT);
     expect(text.replaceAll(TEXT, '').trim()).toBe('');

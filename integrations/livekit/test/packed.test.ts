@@ -8,7 +8,7 @@ import { projectWith } from '../../packed-project.ts';
 
 const TEXT = 'nĩ wega mũno';
 
-/** The README's example inside an agent that hears one turn and prints it. */
+/** Runs the README's example in an agent that prints one turn. */
 const AGENT = (example: string): string => `
 import { AudioFrame } from '@livekit/rtc-node';
 import { initializeLogger } from '@livekit/agents';

@@ -1,7 +1,7 @@
 import { AudioConverter, VoiceGate, type SampleEncoding } from '@svc-asr/sdk/audio';
 import { openStream, type GetSession, type SvcStream } from '@svc-asr/sdk/stream';
 
-/** What the bridge reports about a call. Every event names the call and the leg it belongs to. */
+/** Events that the bridge emits. Each names its call and leg. */
 export type CallEvent = { readonly call: string; readonly leg: string } & (
   | { readonly type: 'started'; readonly protocol: string }
   | { readonly type: 'interim'; readonly text: string }
@@ -10,7 +10,7 @@ export type CallEvent = { readonly call: string; readonly leg: string } & (
       readonly text: string;
       readonly start_ms: number;
       readonly end_ms: number;
-      /** How likely the text is right, from 0 to 1. Null: the model does not say. */
+      /** Confidence from 0 to 1. Null if the model provides none. */
       readonly confidence: number | null;
     }
   | { readonly type: 'dtmf'; readonly digit: string; readonly at_ms: number }
@@ -45,7 +45,7 @@ export class CallLeg {
   readonly #converter: AudioConverter;
   readonly #gate: VoiceGate;
   readonly #stream: SvcStream;
-  #heardMs = 0;
+  #audioMs = 0;
   #isSpeech = false;
   #hungUp = false;
 
@@ -78,10 +78,10 @@ export class CallLeg {
   }
 
   dtmf(digit: string): void {
-    this.#emit({ type: 'dtmf', digit, at_ms: Math.round(this.#heardMs) });
+    this.#emit({ type: 'dtmf', digit, at_ms: Math.round(this.#audioMs) });
   }
 
-  /** The caller hung up: the last words still become final. */
+  /** The caller hung up. The last words still become final. */
   hangUp(): void {
     if (this.#hungUp) return;
     this.#hungUp = true;
@@ -92,7 +92,7 @@ export class CallLeg {
   }
 
   #hear(samples: Int16Array): void {
-    this.#heardMs += samples.length / SAMPLES_PER_MS;
+    this.#audioMs += samples.length / SAMPLES_PER_MS;
     this.#sendAll(this.#gate.push(samples));
     if (this.#isSpeech && !this.#gate.isOpen) {
       this.#isSpeech = false;

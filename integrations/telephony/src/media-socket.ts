@@ -12,7 +12,7 @@ export interface LegFormat {
   readonly onEvent?: (event: CallEvent) => void;
 }
 
-/** What a protocol needs of the bridge. */
+/** The part of the bridge that a protocol uses. */
 export interface CallContext {
   openLeg(format: LegFormat): CallLeg;
   /** Query parameters of the address, such as `rate` and `channels`. */

@@ -20,7 +20,7 @@ afterAll(async () => {
   await emulator.stop();
 });
 
-test('the packed svc-telephony transcribes a call and stops when it is told to', async () => {
+test('the packed svc-telephony transcribes a call and stops on SIGTERM', async () => {
   const program = join(project.folder, 'node_modules/@svc-asr/telephony/main.js');
   const env = { ...process.env, SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey };
   const help = await promisify(execFile)(process.execPath, [program, '--help']);

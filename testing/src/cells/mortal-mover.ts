@@ -14,7 +14,7 @@ export interface MoverOrder {
   readonly accountId: string;
   readonly targetCell: string;
   readonly drainMs: number;
-  /** Null: it lives. */
+  /** Null: it is not killed. */
   readonly dieBefore: Death | null;
 }
 

@@ -2,7 +2,7 @@ import { moveAccount } from '@svc-asr/server/cells/move-account.ts';
 import { createPool } from '@svc-asr/server/platform/db.ts';
 import type { MoverOrder } from './mortal-mover.ts';
 
-/** Moves one account as `svc-admin accounts move` does, and dies without a trace before the given step. */
+/** Moves one account as `svc-admin accounts move` does, and kills itself before the given step. */
 const order: MoverOrder = JSON.parse(process.argv[2] ?? '{}');
 const [source, target] = [order.sourceUrl, order.targetUrl].map((url) =>
   createPool({ url, role: 'svc_mover', maxConnections: 1, statementTimeoutMs: 60_000 }),

@@ -23,7 +23,7 @@ export interface NodeProcessOptions {
 export class EngineNodeProcess {
   readonly port: number;
   readonly address: string;
-  /** Every line that it and its predecessors wrote. */
+  /** All log lines, including those from before a restart. */
   readonly lines: string[] = [];
   readonly #options: NodeProcessOptions;
   #process: ChildProcess | null = null;
@@ -94,7 +94,7 @@ export class EngineNodeProcess {
     return performance.now() - beganMs;
   }
 
-  /** As a supervisor would: dead, and there again. */
+  /** Kills and restarts it, as a supervisor would. */
   async replace(): Promise<void> {
     this.signal('SIGKILL');
     await this.exited();

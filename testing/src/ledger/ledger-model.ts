@@ -1,10 +1,9 @@
 import type { SessionStatus } from '@svc-asr/server/ledger/ledger.ts';
 
-/** One account as plain arithmetic: what the ledger must answer, and what must stand there after. */
+/** A model of one account in plain arithmetic: the expected responses and balances of the ledger. */
 
 /**
- * `pick` chooses among what there is at that moment, so that any list of steps can be walked and
- * shortened.
+ * `pick` chooses among the current sessions, so that any list of steps is valid and can be shrunk.
  */
 export type Step =
   | {
@@ -34,7 +33,7 @@ export interface ModelSession {
   readonly remainingMs: number;
   readonly request: string;
   status: SessionStatus;
-  /** Its sixty seconds are over. */
+  /** Its sixty seconds have passed. */
   aged: boolean;
   claim: { attemptId: string; epoch: number } | null;
   samples: number;
@@ -46,7 +45,7 @@ export interface ModelAccount {
   limit: number;
   availableMs: number;
   consumedMs: number;
-  /** Of its node. */
+  /** The epoch of its node. */
   epoch: number;
   /** Oldest first. */
   readonly sessions: ModelSession[];
@@ -68,7 +67,7 @@ export function newModelAccount(epoch: number): ModelAccount {
   };
 }
 
-/** `newId` is what the ledger called the session, if it made one: ids are its own to choose. */
+/** `newId` is the id that the ledger gave a new session. */
 export function modelReserve(
   account: ModelAccount,
   step: Step & { do: 'reserve' },
@@ -141,13 +140,13 @@ export function modelClose(
   return 'closed';
 }
 
-/** A minute passes for one session. */
+/** Makes one session a minute older. */
 export function modelAge(account: ModelAccount, session: ModelSession): void {
   session.aged = true;
   if (session.status === 'reserved') end(account, session, { status: 'expired' });
 }
 
-/** The node restarts: streams of the process that was are failed and free. */
+/** The node restarts. Streams of the previous process fail and are not charged. */
 export function modelRestart(account: ModelAccount, epoch: number): void {
   account.epoch = epoch;
   for (const session of account.sessions) {

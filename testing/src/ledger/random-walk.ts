@@ -30,16 +30,16 @@ import {
 } from './ledger-model.ts';
 import { makeOlder } from '../postgres/time-travel.ts';
 
-/** Every step is done twice, in the database and in the model, and both must say the same. */
+/** Runs every step in the database and in the model, and compares the results. */
 export interface Walk {
   readonly accountId: string;
-  /** Throws when the answer, or the balance after it, is not the model's. */
+  /** Throws if the response or the balance differs from the model. */
   step(step: Step): Promise<void>;
-  /** Looks at the answer alone. A balance that went wrong stays wrong: a later step finds it. */
+  /** Compares the response only. A wrong balance stays wrong, so a later step finds it. */
   act(step: Step): Promise<void>;
   /** Next steps of well-behaved clients and operators. */
   likely(): Step;
-  /** How many sessions were begun so far. */
+  /** Number of sessions started so far. */
   sessions(): number;
 }
 
@@ -63,7 +63,7 @@ interface Taken {
 const MODEL: ModelId = 'svc-asr-kikuyu-v1';
 const NOTHING_TO_SAY: Taken = { said: null, expected: null };
 
-/** A new account, walked by its own node. */
+/** Creates an account with its own node. */
 export async function startWalk(input: { owner: Pool; service: Pool }): Promise<Walk> {
   const accountId = await createAccount(input.owner, { name: 'Model' });
   const node = {
@@ -223,7 +223,7 @@ async function takeCredit(world: World, step: Step & { do: 'grant' | 'adjust' })
     id: randomUUID(),
   };
   await sweepLapsed(world);
-  // Sent twice, done once.
+  // Sent twice, applied once.
   await world.operator[step.do](input);
   const said = await world.operator[step.do](input);
   return { said: said.outcome, expected: modelCredit(world.account, step.ms) };
@@ -234,7 +234,7 @@ function sweepLapsed(world: World): Promise<void> {
   return sweepWhile(world, `status = 'reserved' and expires_at <= clock_timestamp()`);
 }
 
-/** Others may be sweeping at the same time, and one sweep skips what another has locked. */
+/** Others may sweep at the same time, and a sweep skips rows that another has locked. */
 async function sweepWhile(world: World, condition: string): Promise<void> {
   for (;;) {
     const { rows } = await world.owner.query<{ left: boolean }>(
@@ -266,6 +266,6 @@ function withoutTimes(balance: Balance | null): unknown {
 function mustEqual(said: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(said, expected)) return;
   throw new Divergence(
-    `${what}: the ledger says ${JSON.stringify(said)}, the model ${JSON.stringify(expected)}`,
+    `${what}: the ledger returned ${JSON.stringify(said)}, the model ${JSON.stringify(expected)}`,
   );
 }

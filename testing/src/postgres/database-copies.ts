@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { withDatabase } from './local-postgres.ts';
 import { onServer } from './test-database.ts';
 
-/** Copies of one database, for tests that put another one in its place under a running process. */
+/** Copies of one database, for tests that replace the database of a running process. */
 export interface DatabaseCopies {
-  /** The name of a copy as it is now. Connections to the original break. */
+  /** Copies the current state and returns the copy's name. Breaks connections to the original. */
   copy(): Promise<string>;
-  /** Puts a copy in the place of the original, and returns the name under which the original is kept. */
+  /** Replaces the original with a copy. Returns the name under which the original is kept. */
   replaceWith(copy: string): Promise<string>;
-  /** Puts an exact copy in the place of the original: nothing is written in between. */
+  /** Replaces the original with an exact copy, with no writes in between. */
   replaceWithExactCopy(): Promise<void>;
   drop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export function databaseCopies(databaseUrl: string): DatabaseCopies {
     names.add(name);
     return name;
   }
-  /** Without connections, which neither a copy nor a new name allows. */
+  /** Closes all connections first, because neither copying nor renaming allows any. */
   async function whileClosed(statements: readonly string[]): Promise<void> {
     await onServer(adminUrl, async (admin) => {
       await admin.query(`alter database ${original} allow_connections false`);

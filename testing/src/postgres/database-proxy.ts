@@ -2,12 +2,12 @@ import { connect, createServer, type Socket } from 'node:net';
 
 type State = 'open' | 'cut' | 'silent';
 
-/** Stands between a service and its real database, so that a test can take the database away and give it back. */
+/** A proxy between a service and its database, with which a test can simulate outages. */
 export interface DatabaseProxy {
   readonly url: string;
   /**
-   * `cut`: connections break and new ones are refused. `silent`: everything hangs, nothing is answered. With a name,
-   * only for the connections whose application name begins so.
+   * `cut`: connections break and new ones are refused. `silent`: everything hangs, nothing is answered.
+   * With a name, affects only connections whose application name starts with it.
    */
   set(state: State, applicationName?: string): void;
   close(): Promise<void>;

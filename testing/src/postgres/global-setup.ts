@@ -4,8 +4,8 @@ import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { onServer } from './test-database.ts';
 
 /**
- * Before the first test: a real server (DATABASE_URL, or one of our own) with a migrated template
- * on it.
+ * Before the first test, prepares a migrated template database on DATABASE_URL, or on a new local
+ * server.
  */
 export async function setup(): Promise<() => Promise<void>> {
   const given = process.env['DATABASE_URL'];

@@ -19,8 +19,8 @@ import { fetchPostgres } from './embedded-postgres.ts';
 import { freePort } from '../free-port.ts';
 
 /**
- * A real PostgreSQL of our own, for tests, campaigns and a laptop. Its life ends with the process
- * that started it.
+ * A local PostgreSQL server for tests, campaigns and development. It stops with the process that
+ * started it.
  */
 export interface LocalPostgres {
   readonly url: string;
@@ -39,12 +39,11 @@ export interface LocalPostgres {
 
 export interface LocalPostgresOptions {
   /**
-   * Kept when the server stops, and used again when it exists. Left out: a new directory that goes
-   * with the server.
+   * The data directory, kept when the server stops and reused if it exists. Default: a temporary one.
    */
   readonly dataDir?: string;
   readonly port?: number;
-  /** Off by default: tests need no durability. On for whatever is to survive a crash. */
+  /** Whether commits must survive a crash. Off by default, because tests need no durability. */
   readonly fsync?: boolean;
   /** Further settings, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -73,7 +72,7 @@ export async function startLocalPostgres(
     unix_socket_directories: '',
     max_connections: '200',
     fsync: options.fsync === true ? 'on' : 'off',
-    // Crashing without these is only safe when the directory is thrown away.
+    // A crash without these is only safe if the directory is discarded.
     synchronous_commit: options.fsync === true ? 'on' : 'off',
     full_page_writes: options.fsync === true ? 'on' : 'off',
     ...options.settings,
@@ -98,7 +97,7 @@ export async function startLocalPostgres(
   };
 }
 
-/** The same server under another database's name. */
+/** Returns the URL of another database on the same server. */
 export function withDatabase(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
@@ -106,8 +105,8 @@ export function withDatabase(url: string, database: string): string {
 }
 
 /**
- * Root's own folders are closed to the account that PostgreSQL is lent: then the data lies outside, and a link to it
- * where it was asked for.
+ * PostgreSQL's account can't enter root's folders. The data is then stored elsewhere, with a symlink at
+ * the requested path.
  */
 async function openDataDir(
   asked: string | undefined,
@@ -143,9 +142,9 @@ interface Server {
 }
 
 /**
- * A shell stands between us and the server: its standard input closes when we end, however we end,
- * and then it stops the server and removes a directory that was only lent. A campaign that is
- * killed leaves nothing behind.
+ * Runs the server under a shell whose standard input closes when this process ends for any reason. The
+ * shell then stops the server and removes a temporary directory, so a killed campaign leaves nothing
+ * behind.
  */
 function spawnServer(input: {
   binDir: string;
@@ -201,8 +200,8 @@ async function waitUntilReady(url: string, server: Server): Promise<void> {
 }
 
 /**
- * Debian keeps the server's programs out of PATH, one directory a version. Where there is none, npm
- * has one.
+ * Debian keeps the server's programs outside PATH, in one directory per version. If there are none,
+ * uses the npm package.
  */
 export async function findPostgres(): Promise<string> {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
@@ -227,5 +226,5 @@ export async function unprivilegedAccount(): Promise<Account | undefined> {
     const [, , uid, gid] = line?.split(':') ?? [];
     if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
   }
-  throw new Error('PostgreSQL cannot run as root and there is no other user here to run it as.');
+  throw new Error('PostgreSQL cannot run as root, and no other user account was found.');
 }

@@ -1,8 +1,8 @@
 import type { Queryable } from '@svc-asr/server/platform/db.ts';
 
 /**
- * Breaks a function on purpose: every `from` must stand in it, so that no mutation can quietly
- * become nothing.
+ * Breaks a function on purpose. Throws unless the function contains every `from`, so that no mutation
+ * silently does nothing.
  */
 export async function mutateFunction(
   owner: Queryable,

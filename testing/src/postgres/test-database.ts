@@ -9,17 +9,16 @@ import {
 import { withDatabase } from './local-postgres.ts';
 
 export interface TestDatabase {
-  /** As the owner of the schema, who may do anything: for looking and for breaking things. */
+  /** Connected as the schema owner, for inspection and fault injection. */
   readonly url: string;
   readonly pool: Pool;
-  /** Connections with no more rights than the job has. */
+  /** Returns a pool with only the rights of this role. */
   as(role: DatabaseRole): Pool;
   drop(): Promise<void>;
 }
 
 /**
- * A database of its own for one test file: a copy of the migrated template, made in a tenth of a
- * second.
+ * Creates a database for one test file as a copy of the migrated template, in a tenth of a second.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { adminUrl, template } = templateOf(process.env);

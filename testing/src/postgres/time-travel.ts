@@ -1,8 +1,8 @@
 import type { Pool } from '@svc-asr/server/platform/db.ts';
 
 /**
- * Makes a session and what is remembered of it older. Only the owner of the schema can do this, and
- * only with the guards off: tests of expiry need no minute of waiting.
+ * Backdates a session and its idempotency key, so that tests of expiry need not wait. Only the schema
+ * owner can do this, with the guards off.
  */
 export async function makeOlder(
   owner: Pool,

@@ -45,7 +45,7 @@ function checkError(
   if (!isErrorBody(body)) throw new Error(`Not an error body: ${JSON.stringify(body)}`);
   const { type, code, message, request_id } = body.error;
   expect(request_id).toBe(headers.get('x-request-id'));
-  if (!isApiErrorCode(code)) throw new Error(`${code} is in no table`);
+  if (!isApiErrorCode(code)) throw new Error(`${code} is not in any error table`);
   expect({ status, type }).toEqual({ status: API_ERRORS[code].status, type: apiErrorType(code) });
   expect([API_ERRORS[code].message, ...(SPECIFIC.get(code) ?? [])]).toContain(message);
   if (documented !== undefined) expect(documented).toContain(code);

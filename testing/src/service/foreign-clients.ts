@@ -20,7 +20,7 @@ export interface ForeignStream {
   /** Sends a binary frame of this many zero bytes. */
   sendZeros(bytes: number): Promise<void>;
   sendText(text: string): Promise<void>;
-  /** Only clients that let a program do this have it. */
+  /** Undefined for clients that can't do this. */
   sendInvalidUtf8?(): Promise<void>;
   readonly closed: Promise<ForeignClose>;
 }
@@ -66,7 +66,7 @@ class Reports {
   }
 }
 
-/** The WebSocket that Node has built in. */
+/** Node's built-in WebSocket. */
 export function nodeClient(): ForeignClient {
   return {
     open(url, protocols) {
@@ -122,7 +122,7 @@ export function pythonClient(): ForeignClient {
   };
 }
 
-/** Chromium, a page for each stream. The pages come from a web server of their own, so they have an origin. */
+/** Chromium with one page per stream, served from a web server so that the pages have an origin. */
 export async function chromiumClient(): Promise<ForeignClient> {
   const site = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html>');

@@ -16,7 +16,7 @@ export function rawFrame(input: {
   header[1] = (masked ? 0x80 : 0) | length;
   if (isHuge) header.writeBigUInt64BE(BigInt(payload.byteLength), 2);
   else if (isLong) header.writeUInt16BE(payload.byteLength, 2);
-  // A mask of zeros is a mask.
+  // A mask of zeros is valid and leaves the payload unchanged.
   return Buffer.concat([header, Buffer.alloc(masked ? 4 : 0), payload]);
 }
 

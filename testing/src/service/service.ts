@@ -23,13 +23,13 @@ export const DHOLUO = 'svc-asr-dholuo-v1';
 export interface ServiceOptions {
   /** Credit of the first account. */
   readonly creditMs?: number;
-  /** Settings on top of the usual, by their names in the environment. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly parts?: Parts;
   /** Results and failures of the scripted engine. */
   readonly script?: ScriptedOptions['script'];
   readonly capacity?: number;
-  /** Until it resolves the engine is not ready. */
+  /** The engine is not ready until it resolves. */
   readonly engineStarted?: Promise<void>;
   /** Another process on the same database; it is then not dropped with this service. */
   readonly database?: TestDatabase;
@@ -58,7 +58,7 @@ export interface Service extends Tenant {
   readonly database: TestDatabase;
   /** Every log line so far. */
   logged(): string;
-  /** As the contract has it, refused or not: whatever is no right answer fails the test on the spot. */
+  /** Calls the API and validates every response against the contract. An invalid one fails the test. */
   request<Body = ErrorBody>(path: string, init?: RequestInit): Promise<Answer<Body>>;
   models(): Promise<Answer<ModelList>>;
   createSession(body?: unknown, options?: RequestOptions): Promise<Answer<AsrSession>>;
@@ -82,7 +82,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     PORT: '0',
     DATABASE_URL: options.databaseUrl ?? database.url,
     PUBLIC_STREAM_URL: 'wss://node-1.example.com/v1/asr/stream',
-    // Two processes under one id: the earlier one is superseded, which only tests of that want.
+    // A unique id per process. With the same id the earlier process would be superseded.
     NODE_ID: `node-${randomUUID()}`,
     LOG_LEVEL: 'trace',
     ...options.env,

@@ -13,7 +13,7 @@ export interface BareUtterance {
   readonly samples: Float32Array;
 }
 
-/** One who says one utterance after the other. */
+/** A speaker with successive utterances. */
 interface Speaker {
   readonly utterances: readonly BareUtterance[];
   readonly texts: string[];
@@ -23,11 +23,11 @@ interface Speaker {
 }
 
 /**
- * sherpa-onnx-node alone, as fast as it can be made to go, because the pool is measured against it. The samples are
- * floats before it begins; a speaker's next chunk is given when it is due and not ten seconds of features ahead of
- * the cache; a speaker who has finished begins the next utterance at once, so that batches stay full; and a result is
- * asked for once an utterance. The pool decodes the same chunks in the same batches; that it takes bytes, crosses a
- * process and says deltas is what it costs more.
+ * sherpa-onnx-node alone, tuned for speed, as the baseline of the pool. Samples are converted to floats
+ * in advance. Each chunk is fed when it is due, so that features stay in the cache. A finished speaker
+ * starts the next utterance at once, so that batches stay full. A result is fetched once per utterance.
+ * The pool decodes the same chunks in the same batches, and additionally parses bytes, crosses a
+ * process boundary and sends deltas.
  */
 export class BareRecogniser {
   readonly #manifests: ReadonlyMap<ModelId, ModelManifest>;
@@ -42,7 +42,7 @@ export class BareRecogniser {
       first?.kind !== 'transducer' ||
       others.some(({ files }) => JSON.stringify(files) !== weights)
     ) {
-      throw new RangeError('Made for models that share their weights.');
+      throw new RangeError('Both models must share their weights.');
     }
     const { tokens, ...transducer } = first.files;
     this.#manifests = manifests;
@@ -99,7 +99,7 @@ export class BareRecogniser {
     return stream;
   }
 
-  /** Gives the stream what it needs for its next decode; false when all is said. */
+  /** Feeds the stream the audio for its next decode. Returns false at the end. */
   #feed(speaker: Speaker): boolean {
     while (!this.#recogniser.isReady(speaker.stream)) {
       const utterance = speaker.utterances[speaker.texts.length];

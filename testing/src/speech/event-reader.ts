@@ -1,6 +1,6 @@
 import type { EngineEvent, EngineStream } from '@svc-asr/engine';
 
-/** Reads a stream's events as they come. */
+/** Collects a stream's events as they arrive. */
 export function read(stream: EngineStream): Reading {
   return new Reading(stream);
 }
@@ -17,7 +17,7 @@ export class Reading {
     this.ended = this.#consume(stream);
   }
 
-  /** The events of that type, when so many have come or the stream has ended. */
+  /** Waits for this many events of a type, or for the end of the stream. */
   async until(type: EngineEvent['type'], count = 1): Promise<readonly EngineEvent[]> {
     const ofType = (): EngineEvent[] => this.seen.filter((event) => event.type === type);
     const fact = (): boolean => this.#over || ofType().length >= count;

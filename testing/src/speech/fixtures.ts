@@ -44,5 +44,5 @@ function readPcm(path: string): Uint8Array {
     }
     at += 8 + bytes + (bytes % 2);
   }
-  throw new RangeError(`${path} holds no audio.`);
+  throw new RangeError(`${path} contains no audio.`);
 }
