@@ -1,4 +1,4 @@
--- An account's balances are the sums of its entries, and the contra side is what was granted.
+-- An account's balances are the sums of its entries, and the contra side is the granted credit.
 select a.id as account_id, a.granted_ms, a.available_ms, a.reserved_ms, a.consumed_ms
 from accounts a
 left join (

@@ -1,4 +1,4 @@
--- Every key, grant and adjustment since the audit log exists has its entry there.
+-- Every key, grant and adjustment since the audit log was introduced has an entry in it.
 select 'api_key' as what, k.id as target
 from api_keys k
 where k.created_at > (select applied_at from schema_migrations where name = 'migrations/0036_audit_log.sql')

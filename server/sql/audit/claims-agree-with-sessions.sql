@@ -1,5 +1,4 @@
--- Every claimed session has its claim, and every claim its session, made by the same upgrade before
--- the expiry.
+-- Every claimed session has one claim and every claim one session, by the same upgrade and before the expiry.
 select coalesce(s.account_id, c.account_id) as account_id,
   coalesce(s.id, c.session_id) as session_id, s.status
 from (select * from sessions where claimed_at is not null) s

@@ -1,4 +1,4 @@
--- What an account has consumed is what its sessions were billed.
+-- An account's consumed credit equals the sum of its sessions' charges.
 select a.id as account_id, a.consumed_ms, coalesce(s.billed_ms, 0) as billed_ms
 from accounts a
 left join (select account_id, sum(billable_ms) as billed_ms from sessions group by account_id) s

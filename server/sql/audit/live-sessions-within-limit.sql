@@ -1,5 +1,4 @@
--- No session was admitted above its account's limit. Those admitted before a limit was lowered may
--- live on.
+-- No session was admitted above its account's limit. Sessions admitted before the limit was lowered may continue.
 select s.account_id, count(*) as live, a.concurrency_limit
 from sessions s join accounts a on a.id = s.account_id
 where s.slot is not null

@@ -1,5 +1,5 @@
--- Nothing is overdue by more than ten seconds: no lapsed reservation, no session of a node that is
--- gone. Holds while a sweeper runs; silent while it waits out a fault of the database.
+-- No expired reservation and no session of a lost node is overdue by more than ten seconds. Holds
+-- while a sweeper runs, and is not checked while the sweeper pauses after a database outage.
 select s.account_id, s.id as session_id, s.status,
   case when s.status = 'reserved' and s.expires_at < now() - interval '10 seconds'
     then 'lapsed' else 'its node is gone' end as problem

@@ -1,5 +1,5 @@
 -- The bill is the accepted audio rounded up to whole seconds, never above the reservation, and only
--- of what completed.
+-- for completed sessions.
 select account_id, id as session_id, status, samples, audio_ms, billable_ms
 from sessions
 where audio_ms <> ceil(samples / 16.0)

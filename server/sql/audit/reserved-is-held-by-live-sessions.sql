@@ -1,4 +1,4 @@
--- What an account has set aside is what its live sessions hold.
+-- An account's reserved credit equals the reservations of its live sessions.
 select a.id as account_id, a.reserved_ms, coalesce(s.held_ms, 0) as held_ms
 from accounts a
 left join (

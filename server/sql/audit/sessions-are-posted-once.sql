@@ -1,5 +1,5 @@
--- A session has one reservation and, once it is over, one end, each of the amount and kind its row
--- says.
+-- A session has one reservation transaction and, once ended, one closing transaction, each with the
+-- amount and kind in its row.
 select s.account_id, s.id as session_id, s.status, t.reserves, t.ends
 from sessions s
 left join lateral (

@@ -1,6 +1,6 @@
--- What no function, no operator and no mistake may commit. Deferred checks run as their owner,
--- because at commit the caller's role is back and may not read these tables; they name the schema,
--- because its search path is back too.
+-- Guards that bind every function and operator. Deferred checks run as their owner, because at
+-- commit the caller's role is active again and may not read these tables. They name the schema,
+-- because the caller's search path is active again too.
 
 create or replace function lease_length() returns interval
 language sql immutable parallel safe as $$ select interval '6 seconds' $$;
@@ -26,7 +26,7 @@ create or replace trigger sessions_not_deleted before delete on sessions
 create or replace trigger sessions_not_truncated before truncate on sessions
   for each statement execute function refuse_change('sessions are what the ledger is about');
 
--- The condition stands in `when`, so that a lawful update calls no function.
+-- The condition is in `when`, so that a valid update calls no function.
 create or replace trigger sessions_lawful_step before update on sessions
   for each row when (
     old.status >= 'completed'
@@ -37,8 +37,7 @@ create or replace trigger accounts_begin_empty before insert on accounts
   for each row when (new.granted_ms <> 0 or new.last_seq <> 0)
   execute function refuse_change('an account begins empty; grant it credit');
 
--- At commit, every new transaction continues the one before it and moved exactly what its session
--- says.
+-- At commit, every new transaction must continue the previous one and match its session's amounts.
 create or replace function check_txn() returns trigger
 language plpgsql security definer as $$
 declare
@@ -76,7 +75,7 @@ drop trigger if exists txn_is_right on txn;
 create constraint trigger txn_is_right after insert on txn
   deferrable initially deferred for each row execute function check_txn();
 
--- A balance changes only by a transaction that says so.
+-- A balance changes only with a matching transaction.
 create or replace function check_balance() returns trigger
 language plpgsql security definer as $$
 begin
@@ -96,8 +95,8 @@ create constraint trigger accounts_balance_is_posted
   after update of granted_ms, available_ms, reserved_ms, consumed_ms, last_seq on accounts
   deferrable initially deferred for each row execute function check_balance();
 
--- What an account has set aside is what its live sessions hold: beginning or ending one without
--- moving the money is refused.
+-- An account's reserved credit must equal the reservations of its live sessions, so a session can't
+-- start or end without moving credit.
 create or replace function check_live() returns trigger
 language plpgsql security definer as $$
 begin

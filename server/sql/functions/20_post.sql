@@ -18,7 +18,7 @@ language plpgsql as $$
 declare
   v_reserved bigint;
   v_consumed bigint;
-  -- What enters or leaves the account as a whole; moves between its buckets cancel out.
+  -- Credit that enters or leaves the account. Moves between its buckets cancel out.
   v_granted bigint := p_available + p_reserved + p_consumed;
 begin
   update accounts set
@@ -39,8 +39,7 @@ begin
 end
 $$;
 
--- Ends a session whose account and own row the caller has locked: the row and the money in one
--- step.
+-- Ends a session and moves its credit. The caller has locked the account and the session.
 create or replace function end_session(
   p_session sessions,
   p_status session_status,

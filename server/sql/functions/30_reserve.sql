@@ -1,5 +1,5 @@
--- Sets credit aside for one session, or says why not. One statement, one round trip. The order of
--- the questions is part of the contract: account, replay, move, places, credit, capacity.
+-- Reserves credit for one session, or returns the reason for a refusal, in one round trip. The
+-- order of the checks is part of the contract: account, replay, move, slots, credit, capacity.
 create or replace function reserve_session(
   p_account uuid,
   p_session uuid,
@@ -34,7 +34,7 @@ declare
 begin
   select status, concurrency_limit, available_ms, reserved_ms, move_state into v_account
     from accounts where id = p_account for no key update;
-  -- Only now: a clock read before the lock would be as old as the wait for it.
+  -- Read the clock after the lock, because the wait for the lock may be long.
   v_now := date_trunc('milliseconds', clock_timestamp());
   if v_account.status is distinct from 'active' then
     outcome := 'account_inactive';
@@ -52,7 +52,7 @@ begin
   elsif p_retry then
     select s.* into v_known from sessions s where s.account_id = p_account and s.id = p_session;
   end if;
-  -- Not "is not null": that asks whether every column has a value.
+  -- Not "is not null", which tests whether every column has a value.
   if not (v_known is null) then
     outcome := 'reserved';
     replayed := true;
@@ -70,7 +70,7 @@ begin
     return;
   end if;
 
-  -- Nothing set aside means nothing alive: the usual case skips the search.
+  -- Without reserved credit there is no live session, so the usual case skips the search.
   if v_account.reserved_ms > 0 then
     for v_lapsed in
       select * from sessions s
@@ -86,7 +86,7 @@ begin
       array_agg(s.slot) as taken
       into v_live
       from sessions s where s.account_id = p_account and s.slot is not null;
-    -- By count and not by free place: a limit that was lowered may leave low places free.
+    -- By count, not by free slot, because a lowered limit may leave low slots free.
     if v_live.live >= v_account.concurrency_limit then
       outcome := 'concurrency_limit_exceeded';
       blocker := case when v_live.first_expiry is null then 'active' else 'reserved' end;

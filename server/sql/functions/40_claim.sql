@@ -1,5 +1,5 @@
--- Spends a credential: reserved -> active, for exactly one upgrade. Locks the session only, so that
--- it never waits for the account's other business.
+-- Spends a credential: reserved -> active, for exactly one upgrade. Locks only the session, so that
+-- it never waits for other transactions of the account.
 create or replace function claim_session(
   p_account uuid,
   p_session uuid,
@@ -23,7 +23,7 @@ begin
     outcome := 'unknown';
     return;
   end if;
-  -- After the lock, never before: a claim that waited past the expiry must see that it did.
+  -- Read the clock after the lock, so that a claim that waited past the expiry fails.
   v_now := clock_timestamp();
   select status, allowed_origins into v_account from accounts where id = p_account;
   model := v_session.model;
@@ -31,7 +31,7 @@ begin
   allowed_origins := v_account.allowed_origins;
 
   if v_session.claimed_at is not null then
-    -- The same upgrade asks again because it lost the answer. Anybody else comes too late.
+    -- The same upgrade retries because its response was lost. Any other upgrade is too late.
     outcome := case
       when v_session.status = 'active' and v_session.attempt_id = p_attempt
         and v_session.node_id = p_node and v_session.node_epoch = p_epoch then 'claimed'

@@ -1,4 +1,4 @@
--- Settles a session once. Asked again, or after somebody else ended it, it answers 'already'.
+-- Settles a session once. Returns 'already' if it was closed before.
 create or replace function close_session(
   p_account uuid,
   p_session uuid,
@@ -19,7 +19,7 @@ begin
   if v_session.completed_at is not null then
     return 'already';
   end if;
-  -- Whoever looked at it since its expiry was told that it had expired: that stays so.
+  -- Readers have seen this session as expired since its expiry, so it stays expired.
   if v_session.status = 'reserved' and v_session.expires_at <= clock_timestamp() then
     perform end_session(v_session, 'expired', 0, v_session.expires_at);
     return 'already';
@@ -33,8 +33,7 @@ begin
     raise exception 'session % belongs to another node', p_session
       using errcode = 'insufficient_privilege';
   end if;
-  -- A node that cannot learn whether its claim went through gives the session up; nothing can claim
-  -- it later.
+  -- A node whose claim got no response fails the session. Nothing can claim it later.
   if v_session.status = 'reserved' and p_status <> 'failed' then
     raise exception 'session % was never claimed', p_session
       using errcode = 'object_not_in_prerequisite_state';
@@ -42,7 +41,7 @@ begin
   perform end_session(
     v_session,
     p_status::session_status,
-    -- Nobody pays for more than was reserved, whatever a node reports.
+    -- At most the reservation is charged, whatever a node reports.
     case when v_session.status = 'active'
       then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end,
     clock_timestamp());

@@ -1,5 +1,4 @@
--- A node's life: register (a new epoch), renew, drain, retire. Only the database's clock measures a
--- lease.
+-- The lifecycle of a node: register (a new epoch), renew, drain, retire. Leases use only the database's clock.
 
 create or replace function register_node(
   p_id text,
@@ -38,7 +37,7 @@ begin
 end
 $$;
 
--- False: this process was superseded or retired and owns nothing any more.
+-- Returns false if this process was superseded or retired. It then owns no sessions.
 create or replace function renew_node(
   p_id text,
   p_epoch bigint,
@@ -70,10 +69,9 @@ begin
 end
 $$;
 
--- Whether a live session has nobody left to serve it. A session that was claimed follows the very
--- process that claimed it. One that was only placed can be claimed by any node behind the address
--- its client was told, so it outlives its node as long as one of those lives. One that lapsed is
--- for expire_lapsed.
+-- Whether no node can serve a live session. A claimed session depends on the process that claimed
+-- it. An unclaimed one can be claimed by any node behind its URL, so it survives its node while
+-- another of those is live. expire_lapsed handles expired ones.
 create or replace function is_orphan(
   p_session sessions,
   p_node nodes,
@@ -86,7 +84,7 @@ language sql stable as $$
       or p_node.retired_at is not null
       or coalesce(p_session.node_epoch < p_node.epoch, false)
       or p_node.lease_until <= p_lapsed_before
-      -- No stream may last this long: its close is lost for good.
+      -- No stream may last this long, so its close was lost.
       or coalesce(p_session.claimed_at <= p_lapsed_before - interval '20 minutes', false)
     )
     and not (
@@ -100,8 +98,7 @@ language sql stable as $$
     )
 $$;
 
--- Replaces what a node has reported about its open streams. A superseded or retired process changes
--- nothing.
+-- Replaces a node's report about its open streams. Ignores superseded and retired processes.
 create or replace function report_live_audio(
   p_node text,
   p_epoch bigint,

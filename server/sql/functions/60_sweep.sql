@@ -1,5 +1,5 @@
--- What nobody else ends. Both work in batches and skip what is locked, so they never wait and never
--- hold up a caller.
+-- Cleanup of sessions that nothing else ends. Both functions work in batches and skip locked rows,
+-- so they never wait and never delay a caller.
 
 create or replace function expire_lapsed(p_batch integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -26,13 +26,12 @@ begin
 end
 $$;
 
--- Fails sessions whose node is gone: superseded by its own restart, retired, or with a lease that
--- ended.
+-- Fails sessions of lost nodes: superseded by a restart, retired, or with an expired lease.
 --
--- A lease also ends when the database could not be reached to renew it. So lapses count only while
--- somebody has been looking without a gap and the server has been up for two lease lengths. One
--- reading of the clock judges both the gap and the leases: had the server frozen before it, the gap
--- shows; had it frozen after, the leases still held then.
+-- A lease also expires if the database was unreachable for its renewal. So expired leases count
+-- only after two lease lengths of uptime and of sweeps without a gap. One reading of the clock
+-- decides about both the gap and the leases: if the server froze before it, the gap shows; if it
+-- froze after, the leases were still valid at that time.
 create or replace function fail_orphans(
   p_batch integer,
   out failed integer,
@@ -50,7 +49,7 @@ begin
   quiet_ms := 0;
   select * into v_watch from sweeper_watch for update skip locked;
   if not found then
-    return; -- another sweeper is at it
+    return; -- another sweeper is running
   end if;
   v_now := clock_timestamp();
   v_watch.quiet_until := greatest(
@@ -65,7 +64,7 @@ begin
   for v_found in
     select s.account_id, s.id from sessions s left join nodes n on n.id = s.node_id
       where s.slot is not null
-        -- A cheap look first, for almost every session is served; is_orphan decides about the rest.
+        -- A cheap filter first, because almost every session is served. is_orphan decides about the rest.
         and (n.retired_at is null and n.lease_until > v_lapsed_before
           and coalesce(s.node_epoch, n.epoch) = n.epoch
           and coalesce(s.claimed_at, v_now) > v_lapsed_before - interval '20 minutes') is not true
@@ -77,8 +76,7 @@ begin
     select * into v_session from sessions
       where account_id = v_found.account_id and id = v_found.id for update skip locked;
     continue when not found or v_session.slot is null;
-    -- Again, now that it cannot change: it may have moved to a live node, or its node may have come
-    -- back.
+    -- Check again under the lock: it may have moved to a live node, or its node may have returned.
     continue when not (
       select is_orphan(v_session, n, v_lapsed_before)
       from (select) one left join nodes n on n.id = v_session.node_id);
@@ -88,8 +86,7 @@ begin
 end
 $$;
 
--- A replay is answered until its session expires; after that the key is free and its row only takes
--- space.
+-- Deletes idempotency keys of expired sessions, which can be reused.
 create or replace function forget_idempotency(p_batch integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

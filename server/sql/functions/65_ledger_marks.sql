@@ -1,9 +1,9 @@
--- Compares what a process was told with what this database knows, and moves the process's mark on.
+-- Compares the history acknowledged to a process with this database, and advances the process's mark.
 --
 -- The mark covers everything up to the last check. `p_session` is the last session that was
 -- acknowledged to the process since then (`p_is_over`: as ended), so not even a second of lost
--- history goes unnoticed. A process that was told nothing yet (position 0) takes the database as it
--- is. A higher mark than the process knows of is its own, whose answer was lost.
+-- history goes unnoticed. A process without acknowledged history (position 0) accepts any database.
+-- A mark higher than the process knows is its own, whose response was lost.
 create or replace function mark_ledger(
   p_process uuid,
   p_node text,
@@ -41,14 +41,14 @@ begin
       accepted_at = null
     returning position into marked;
   if p_position = 0 then
-    -- Far longer than a process can be without its database and still be worth protecting.
+    -- Far longer than a process can run usefully without its database.
     delete from ledger_marks where marked_at < clock_timestamp() - interval '30 days';
   end if;
 end
 $$;
 
--- An operator's decision that history is lost: every process that refuses this database goes on
--- with it. Returns how many there are.
+-- Records that an operator accepts the loss of history. Every process that refuses this database
+-- then uses it. Returns their number.
 create or replace function accept_ledger_history(p_reason text) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,5 +1,4 @@
--- Credit enters and is corrected only by postings with a reason and a name. Sent twice with one id,
--- done once.
+-- Credit is added and corrected only by postings with a reason and an actor. A repeated id is applied once.
 
 create or replace function post_credit(
   p_account uuid,
@@ -53,7 +52,7 @@ create or replace function grant_credit(
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   if p_ms <= 0 then
-    raise exception 'a grant adds credit; use adjust_credit to take some away'
+    raise exception 'a grant adds credit; use adjust_credit to remove some'
       using errcode = 'invalid_parameter_value';
   end if;
   select p.outcome, p.replayed, p.seq, p.available_ms into outcome, replayed, seq, available_ms

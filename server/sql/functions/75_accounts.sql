@@ -10,7 +10,7 @@ begin
 end
 $$;
 
--- False: the account has two live keys. An expired key gives its place to a new one.
+-- Returns false if the account has two live keys. A new key takes the slot of an expired one.
 create or replace function create_api_key(
   p_account uuid,
   p_id text,
@@ -58,7 +58,7 @@ begin
 end
 $$;
 
--- True when the key is now revoked, also if it was before.
+-- Returns true if the key is now revoked, even if it was before.
 create or replace function revoke_api_key(p_account uuid, p_id text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -82,8 +82,9 @@ begin
 end
 $$;
 
--- The new account of a person on the waitlist, always one of their own: an invitation to another
--- account never receives their credit. The same account when asked again; null for an unknown entry.
+-- Creates the account of a person on the waitlist. It is always their own, so that the credit never
+-- goes to an account that invited them. Repeated, it returns the same account. Null for an unknown
+-- entry.
 create or replace function approve_waitlist(p_id uuid, p_account uuid, p_actor text) returns uuid
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

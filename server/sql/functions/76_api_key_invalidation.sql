@@ -1,5 +1,4 @@
--- Tells every process that remembers keys which of them changed, at the moment of the commit. Being used is no
--- change: it is written every minute and says nothing about what a key may do.
+-- Notifies every process with cached keys of changed keys, at commit. Last-used times don't count as a change.
 
 create or replace function tell_key_changed() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -12,7 +11,7 @@ create or replace trigger api_keys_changed
   after delete or update of account_id, hmac, scopes, expires_at, revoked_at on api_keys
   for each row execute function tell_key_changed();
 
--- A suspended account takes its keys along, a resumed one brings them back.
+-- Suspending or resuming an account invalidates its keys.
 create or replace function tell_account_keys_changed() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

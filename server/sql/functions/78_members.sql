@@ -1,6 +1,6 @@
--- Who belongs to which account. Each function locks, then reads the clock, then decides.
+-- Members and invitations. Each function locks before it reads the clock.
 
--- A person who may sign in, without access to any account yet.
+-- Creates a person who may sign in, without access to any account yet.
 create or replace function ensure_person(p_email text, p_language text) returns uuid
 language plpgsql as $$
 declare
@@ -28,8 +28,8 @@ begin
 end
 $$;
 
--- The answer depends on the inviter's own account alone. That the address is known elsewhere, or
--- gets no further email today, stays hidden.
+-- The result depends only on the inviter's own account. It doesn't reveal whether the address is
+-- known elsewhere or has reached its email limit.
 create or replace function invite_member(
   p_id uuid, p_account uuid, p_invited_by uuid, p_email text, p_role text, p_language text
 ) returns text
@@ -76,7 +76,7 @@ begin
 end
 $$;
 
--- The account that was joined. Null: there is no open invitation of this person with this id.
+-- Returns the joined account, or null if this person has no open invitation with this id.
 create or replace function accept_invitation(p_user uuid, p_id uuid) returns uuid
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

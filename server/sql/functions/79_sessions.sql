@@ -1,5 +1,5 @@
--- Browser sessions. The table is closed to every role: a session is found by its token, which the
--- database never stores, so reading or forging rows gains nothing.
+-- Browser sessions. No role can access the table. A session is found by its token, of which only
+-- the hash is stored, so reading or forging rows gains nothing.
 
 create or replace function hash_console_token(p_token text) returns bytea
 language sql immutable as $$ select sha256(convert_to(p_token, 'UTF8')) $$;
@@ -75,7 +75,7 @@ language sql security definer set search_path = public, pg_temp as $$
   update console_sessions set account_id = p_account where token_hash = hash_console_token(p_token)
 $$;
 
--- The operator behind a session who used a passkey within the last five minutes.
+-- Returns the operator of a session if they used a passkey within the last five minutes.
 create or replace function confirmed_operator(
   p_token text, out o_email text, out o_problem text
 )
@@ -107,8 +107,8 @@ begin
 end
 $$;
 
--- Approval from the operators' page: everything or nothing, at most 10 hours of credit each and
--- 100 hours a day for each operator. Approving twice grants once.
+-- Approves a waitlist entry from the operators' page, atomically. Grants at most 10 hours of credit
+-- per approval and 100 hours a day per operator. Approving twice grants once.
 create or replace function approve_as_operator(
   p_token text, p_entry uuid, p_account uuid, p_ms bigint
 ) returns text
@@ -122,7 +122,7 @@ begin
   if v_operator.o_problem is not null then
     return v_operator.o_problem;
   end if;
-  -- One at a time for each operator: the sum below must not miss an approval under way.
+  -- Serialised per operator, so that the sum below includes concurrent approvals.
   perform pg_advisory_xact_lock(hashtextextended(v_operator.o_email, 4));
   select status into v_status from waitlist where id = p_entry for update;
   if v_status = 'approved' then
@@ -162,7 +162,7 @@ begin
 end
 $$;
 
--- Suspends an account or lets it use the service again. An erased account stays as it is.
+-- Suspends or resumes an account. An erased account is not changed.
 create or replace function set_account_status_as_operator(
   p_token text, p_account uuid, p_status account_status
 ) returns text

@@ -1,7 +1,7 @@
--- What the console does in more than one step. Each function locks, then reads the clock, then decides.
+-- Console actions with more than one step. Each function locks before it reads the clock.
 
--- False: too many codes were asked for, for this address or from this place. The limits do not depend on whether
--- the address is known.
+-- Returns false if too many codes were requested for this address or from this network. The limits
+-- are the same for known and unknown addresses.
 create or replace function create_sign_in_code(
   p_challenge uuid,
   p_user uuid,
@@ -31,7 +31,7 @@ begin
 end
 $$;
 
--- The user, once. Null: wrong, used, too old, tried too often, or a code that was sent to nobody.
+-- Returns the user the first time. Null if the code is wrong, used, expired, tried too often or was sent to nobody.
 create or replace function use_sign_in_code(p_challenge uuid, p_code_hashes bytea[], p_tries integer) returns uuid
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -53,7 +53,7 @@ begin
 end
 $$;
 
--- Counts what the ledger has charged since the last time, at most so many transactions. True: there is more.
+-- Adds ledger charges since the last call, up to this many transactions. Returns true if there are more.
 create or replace function roll_up_usage(p_account uuid, p_batch integer) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -63,7 +63,7 @@ declare
 begin
   insert into usage_rolled (account_id) values (p_account) on conflict do nothing;
   select rolled_seq into v_from from usage_rolled where account_id = p_account for update;
-  -- Transactions of an account are numbered under its lock: once one is seen, all before it are.
+  -- Transactions of an account are numbered under its lock, so once one is visible, all earlier ones are.
   select last_seq into v_last from accounts where id = p_account;
   v_to := least(v_last, v_from + p_batch);
   insert into usage_days (account_id, day, model, billable_ms, sessions)
@@ -79,7 +79,7 @@ begin
 end
 $$;
 
--- False: a session is reserved or live. Afterwards nothing here names a person; the figures stay.
+-- Returns false if a session is reserved or active. Removes all personal data and keeps the figures.
 create or replace function erase_account(p_account uuid) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

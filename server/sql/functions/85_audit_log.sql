@@ -1,5 +1,5 @@
 -- Triggers that write the audit log. The context of a request is set for one transaction:
--- svc.actor, svc.request_id, svc.source. The login is always the database's own answer.
+-- svc.actor, svc.request_id, svc.source. The login is always determined by the database.
 
 create or replace trigger audit_log_append_only before update or delete on audit_log
   for each row execute function refuse_change('the audit log only grows');
@@ -31,7 +31,7 @@ language sql stable as $$
   select exists (select from accounts where id = p_account and move_state = 'copying')
 $$;
 
--- Arguments: what the row is, the column that identifies it, and the columns to record.
+-- Arguments: the kind of row, the column that identifies it, and the columns to record.
 create or replace function audit_change() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -47,7 +47,7 @@ begin
   if tg_op = 'UPDATE' and v_after is null then
     return null;
   end if;
-  -- A copy from another cell brings its entries along.
+  -- A copy from another cell includes its entries.
   if is_copying(case when tg_table_name = 'accounts' then v_row ->> 'id' else v_row ->> 'account_id' end::uuid) then
     return null;
   end if;
@@ -116,7 +116,7 @@ create or replace trigger sign_in_codes_audit after update of tries on sign_in_c
   for each row when (new.tries > old.tries and new.user_id is not null)
   execute function audit_failed_sign_in();
 
--- One entry for each operator command, also for those that only read.
+-- One entry per operator command, including read-only ones.
 create or replace function log_command(p_command text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

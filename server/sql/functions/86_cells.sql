@@ -19,7 +19,7 @@ begin
 end
 $$;
 
--- What belongs to an account that is sealed, gone or not open yet cannot change: the change would be lost.
+-- Rows of an account that is sealed, moved or not open yet can't change, because the change would be lost.
 create or replace function refuse_while_away() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -47,7 +47,7 @@ create or replace trigger invitations_not_here before insert on invitations
 create or replace trigger invitations_not_answered_here before update of status on invitations
   for each row when (new.status <> 'expired') execute function refuse_while_away();
 
--- The id of the move: that of a move to the same cell which was begun before, if there is one.
+-- Returns the id of the move. An unfinished move to the same cell keeps its id.
 create or replace function freeze_account(p_account uuid, p_move uuid, p_to text) returns uuid
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -58,14 +58,14 @@ begin
     return v_account.move_id;
   end if;
   if v_account.id is null or v_account.move_state is not null then
-    raise exception 'account % does not live here', p_account using errcode = 'object_not_in_prerequisite_state';
+    raise exception 'account % is not in this cell', p_account using errcode = 'object_not_in_prerequisite_state';
   end if;
   update accounts set move_state = 'moving', move_id = p_move, move_cell = p_to where id = p_account;
   return p_move;
 end
 $$;
 
--- How many sessions still live. None: the account is sealed.
+-- Returns the number of live sessions. If there are none, seals the account.
 create or replace function seal_account(p_account uuid, p_move uuid) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -92,7 +92,7 @@ begin
 end
 $$;
 
--- Gives the account back to this cell. False: it has left already, or was not on the move.
+-- Cancels the move. Returns false if the account has already left or was not moving.
 create or replace function cancel_move(p_account uuid) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -102,7 +102,7 @@ begin
 end
 $$;
 
--- All that goes along, one row each, in the order in which it can be inserted. Usage by day is made from the ledger.
+-- All rows to copy, in insertion order. Daily usage is rebuilt from the ledger.
 create or replace function export_account(p_account uuid) returns table (part text, content jsonb)
 language sql stable security definer set search_path = public, pg_temp as $$
   select 'account', to_jsonb(a) - array['move_state', 'move_id', 'move_cell'] from accounts a where a.id = p_account
@@ -119,8 +119,9 @@ language sql stable security definer set search_path = public, pg_temp as $$
     from audit_log l left join audit_sources s on s.audit_id = l.id where l.account_id = p_account
 $$;
 
--- The same in both cells when nothing is missing, extra or different. Left out: what may change while it moves
--- without being lost (uses of keys, a person's settings, expiry), and the audit log, which each cell adds to.
+-- Equal in both cells if no row is missing, extra or different. Excludes data that may change
+-- during the move without being lost (key usage, a person's settings, expiry), and the audit log,
+-- which each cell appends to.
 create or replace function digest_account(p_account uuid) returns table (part text, counted bigint, digest text)
 language sql stable security definer set search_path = public, pg_temp as $$
   select e.part, count(*),
@@ -132,8 +133,8 @@ language sql stable security definer set search_path = public, pg_temp as $$
   from export_account(p_account) e where e.part not in ('audit', 'idempotency') group by e.part
 $$;
 
--- Inside one transaction of the target: begin, rows in batches, end. An earlier copy is completed: what the ledger
--- has is a prefix of the same history, and everything that can change is replaced.
+-- Inside one transaction of the target: begin, rows in batches, end. An earlier copy is completed:
+-- its ledger is a prefix of the same history, and all mutable rows are replaced.
 create or replace function begin_import(p_move uuid, p_from text, p_content text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -152,7 +153,7 @@ begin
       limit_changed_at = v_new.limit_changed_at, allowed_origins = v_new.allowed_origins
       where id = v_new.id;
   elsif v_known.move_state is distinct from 'copying' then
-    raise exception 'account % lives here already', v_new.id using errcode = 'object_not_in_prerequisite_state';
+    raise exception 'account % is already in this cell', v_new.id using errcode = 'object_not_in_prerequisite_state';
   end if;
   delete from api_keys where account_id = v_new.id;
   delete from memberships where account_id = v_new.id;
@@ -186,7 +187,7 @@ begin
       insert into idempotency
         select r.* from unnest(p_contents) c, jsonb_populate_record(null::idempotency, c::jsonb) r;
     when 'members' then
-      -- The same id as in the other cell, unless the person is known here already.
+      -- The same id as in the other cell, unless the person already exists here.
       insert into console_users (id, email, language, created_at, first_sign_in_at, welcomed_at)
         select (c::jsonb ->> 'user_id')::uuid, r.email, r.language, r.created_at, r.first_sign_in_at, clock_timestamp()
         from unnest(p_contents) c, jsonb_populate_record(null::console_users, c::jsonb) r
@@ -228,7 +229,7 @@ begin
 end
 $$;
 
--- The balances last: at commit the deferred checks compare them with the ledger that came along.
+-- Balances come last. At commit the deferred checks compare them with the copied ledger.
 create or replace function end_import(p_account uuid, p_move uuid, p_content text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -248,7 +249,7 @@ begin
 end
 $$;
 
--- The point of no return: from here on the account is the other cell's. Its people go along.
+-- The point of no return: the other cell now owns the account and its members.
 create or replace function depart_account(p_account uuid, p_move uuid) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

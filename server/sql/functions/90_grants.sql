@@ -1,12 +1,11 @@
--- Who may do what, on one page. Money and sessions are written by functions alone: no role may
--- write their tables.
+-- All grants on one page. Only functions write money and sessions. No role may write their tables.
 
 revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
   passkey_challenges, usage_days, usage_rolled, ledger_marks
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
--- PostgreSQL lets everybody call a new function unless told otherwise.
+-- By default PostgreSQL lets every role call a new function.
 revoke execute on all functions in schema public from public;
 grant execute on function lease_length() to public;
 
@@ -35,13 +34,13 @@ grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to s
 grant select on nodes to svc_node;
 grant select (id, status) on accounts to svc_node;
 
--- sweeper: ends what nobody else ends.
+-- sweeper: ends expired reservations and orphaned sessions.
 grant execute on function expire_lapsed(integer) to svc_sweeper;
 grant execute on function fail_orphans(integer) to svc_sweeper;
 grant execute on function forget_idempotency(integer) to svc_sweeper;
 grant select on sweeper_watch, nodes to svc_sweeper;
 
--- console: a developer's own keys and usage, and the way in.
+-- console: a developer's own keys and usage, and joining the waitlist.
 grant execute on function create_api_key(uuid, text, bytea, text, text[], timestamptz, smallint) to svc_console;
 grant execute on function revoke_api_key(uuid, text) to svc_console;
 grant select on cell to svc_console;
@@ -85,11 +84,11 @@ grant execute on function use_sign_in_code(uuid, bytea[], integer) to svc_sign_i
 grant execute on function open_console_session(bytea, uuid, text) to svc_sign_in;
 grant execute on function confirm_console_session(text, uuid) to svc_sign_in;
 grant select, insert on passkeys to svc_sign_in;
--- A passkey changes only by being used.
+-- Only the use of a passkey is updated.
 grant update (counter, last_used_at) on passkeys to svc_sign_in;
 grant select, insert, delete on passkey_challenges to svc_sign_in;
 
--- auditor: reads the books and nothing secret.
+-- auditor: reads the ledger and no secrets.
 grant select on
   accounts, waitlist, nodes, live_audio, sweeper_watch, ledger_marks, sessions, txn, entry, claim_log, schema_migrations to svc_auditor;
 grant select (account_id, session_id, expires_at) on idempotency to svc_auditor;
@@ -115,7 +114,7 @@ grant select (id, email, is_operator) on console_users to svc_operator;
 grant execute on function set_operator(text, boolean) to svc_operator;
 grant execute on function accept_ledger_history(text) to svc_operator;
 
--- mover: takes an account from one cell to another. Imports whole accounts, and nothing into one that lives here.
+-- mover: moves accounts between cells. Imports whole accounts, and nothing into an account that this cell serves.
 grant svc_auditor to svc_mover;
 grant execute on function freeze_account(uuid, uuid, text) to svc_mover;
 grant execute on function seal_account(uuid, uuid) to svc_mover;
