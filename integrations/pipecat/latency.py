@@ -67,7 +67,7 @@ async def latencies(client: SvcClient, language: str, rounds: int) -> list[float
 
 
 def reported(down: Sequence[Frame]) -> list[float]:
-    """A pause inside a sentence is a turn to the VAD. Pipecat measures turns with text; its zeros are none."""
+    """To the VAD a pause inside a sentence ends a turn. Pipecat measures turns with text; zeros are no values."""
     found: list[float] = []
     for frame in down:
         if isinstance(frame, MetricsFrame):

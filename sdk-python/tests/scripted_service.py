@@ -1,4 +1,4 @@
-"""A service inside the test's process. It follows its scripts, one after another and then from the first again."""
+"""An in-process service. Its scripts are used in turn and repeat after the last."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RefusedUpgrade:
 
 @dataclass(frozen=True)
 class Stuck:
-    """It never opens, never gets ready, answers no flush, or takes no audio."""
+    """It never opens, never gets ready, answers no flush, or accepts no audio."""
 
     at: Literal["opening", "ready", "flush", "audio"]
 
@@ -116,7 +116,7 @@ class ScriptedService:
                 return SESSION
 
     def connect(self, _url: str, *, open_timeout: float, **_options: Any) -> Opener:
-        """Takes the place of `websockets`' connect."""
+        """Replaces `websockets`' connect."""
         script = self._connections[self._opened % len(self._connections)]
         self._opened += 1
         return Opener(script, open_timeout)

@@ -26,12 +26,12 @@ def _second(with_pause: bool) -> bytes:
 
 
 def speech(ms: int) -> bytes:
-    """Loud and quiet in turn, so that there are pauses to be found."""
+    """Alternates between loud and quiet, so that there are pauses."""
     return (_second(True) * (ms // 1000 + 1))[: ms * SAMPLES_PER_MS * 2]
 
 
 def hum(ms: int) -> bytes:
-    """No pause anywhere: a session can only be left at its limit."""
+    """Without pauses, so that a session ends only at its limit."""
     return (_second(False) * (ms // 1000 + 1))[: ms * SAMPLES_PER_MS * 2]
 
 

@@ -23,7 +23,7 @@ TURN_MS = len(TURN) / 32
 
 
 async def converse(emulator: Emulator) -> list[StreamEvent]:
-    """Says three sentences with pauses and returns what the caller saw."""
+    """Sends three sentences with pauses and returns the finals and speech events."""
     emulator.say(*TEXTS)
     async with client_of(emulator) as client:
         stream = open_stream(
@@ -38,7 +38,7 @@ async def converse(emulator: Emulator) -> list[StreamEvent]:
 
 
 def endpoints(events: list[StreamEvent]) -> list[FinalEvent]:
-    # The scripted recogniser also says something about the silence after the last sentence.
+    # The scripted recogniser also returns text for the silence after the last sentence.
     finals = [event for event in events if isinstance(event, FinalEvent)]
     assert [final.reason for final in finals[:-1]] == ["endpoint"] * len(TEXTS)
     assert finals[-1].reason == "flush"

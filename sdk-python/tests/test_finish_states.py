@@ -33,7 +33,7 @@ SECOND = bytes(32_000)
 HOUR_S = 3_600.0
 CASES = 150
 CLOSE_CODES = (1000, 1006, 1011, 1012, 1013, 4401, 4403, 4408, 4429, 4503)
-# A slow first get_session, the give-up time, one get_session that hangs, and a connection that never gets ready.
+# The sum of a slow first get_session, the give-up time, a hanging get_session and a connection that never gets ready.
 LIMIT_S = 90 + 120 + 120 + 30 + 15
 
 
@@ -133,7 +133,7 @@ def test_finish_settles_in_every_state_whatever_the_service_does(
         assert code != "pending", script
         assert service.sessions_asked < 100, script
         seen.add(code)
-    # The cases reach the ends that matter.
+    # The cases cover the important endings.
     assert {"finished", "finish_timeout", "get_session_timeout", "request_rate_exceeded"} <= seen
 
 

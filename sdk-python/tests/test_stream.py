@@ -34,7 +34,7 @@ async def client(emulator: Emulator) -> AsyncIterator[SvcClient]:
 
 
 def expect_whole(finals: tuple[FinalEvent, ...], ms: int) -> None:
-    """The utterances lie one behind the other, from the first sample to the last."""
+    """Expects that the utterances cover the audio without gaps."""
     assert [0, *(final.end_ms for final in finals)] == [*(final.start_ms for final in finals), ms]
     assert [final.utterance for final in finals] == list(range(len(finals)))
 
@@ -144,7 +144,7 @@ class TestFailuresThatAStreamOutlives:
     ) -> None:
         emulator.arm(name)
         if name == "restart":
-            # A restart takes its time; without this the stream would be over before it.
+            # A restart takes a while. Without this the stream would end before it.
             emulator.arm("slow-engine", ms=500)
         stream = stream_of(emulator, client)
         events = stream.events()

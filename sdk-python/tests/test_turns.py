@@ -24,7 +24,7 @@ JUST_BEFORE_S = FINAL_WAIT_S - 0.001
 
 
 class Turns:
-    """A tracker, what it told, and events for it."""
+    """A tracker, its reports, and events for it."""
 
     def __init__(self) -> None:
         self.told: list[str] = []

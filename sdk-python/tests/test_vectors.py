@@ -189,7 +189,7 @@ class Replay:
         settled = self.settle(event)
         if settled is None:
             return None
-        # The final is about audio that the caller dropped.
+        # The final belongs to audio that the caller dropped.
         if is_forgotten:
             return {"answered": list(settled.answered)}
         final = self.stitcher.on_final(event, settled, self.clock)

@@ -10,7 +10,7 @@ TICK_S = 1e-6
 
 
 class _JumpingSelector(selectors.SelectSelector):
-    """Never blocks: it moves the clock by the time for which it would have."""
+    """Advances the clock instead of blocking."""
 
     move: Callable[[float], None] | None = None
 
@@ -19,7 +19,7 @@ class _JumpingSelector(selectors.SelectSelector):
         if ready or timeout == 0:
             return ready
         if timeout is None or self.move is None:
-            raise RuntimeError("Everything waits, and there is no timer.")
+            raise RuntimeError("Deadlock: every task waits, and there is no timer.")
         self.move(timeout)
         return ready
 
@@ -36,5 +36,5 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def _move(self, seconds: float) -> None:
-        # A little more, as on a real clock: rounding must not leave the clock just before a timer.
+        # Slightly more, because rounding must not leave the clock just before a timer.
         self._now += seconds + TICK_S

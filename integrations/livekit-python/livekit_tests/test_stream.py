@@ -23,7 +23,7 @@ def frames(pcm: bytes) -> list[rtc.AudioFrame]:
 
 
 async def listen(emulator: Emulator, turns: int) -> list[stt.SpeechEvent]:
-    """Speaks turns one after the other, each after END_OF_SPEECH of the one before."""
+    """Sends turns one after another, each after END_OF_SPEECH of the previous one."""
     async with client_of(emulator) as client:
         stream = SvcSTT(model="svc-asr-kikuyu-v1", client=client).stream()
         seen: list[stt.SpeechEvent] = []

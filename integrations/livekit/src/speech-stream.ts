@@ -58,7 +58,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
         if (!('done' in input) || input.done) break;
         this.#pendingInput = null;
         if (typeof input.value === 'symbol') this.#flush(stream);
-        else this.#hear(stream, gate, input.value);
+        else this.#processAudio(stream, gate, input.value);
       }
       this.#sendAll(stream, gate.end());
       await stream.finish();
@@ -90,7 +90,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     return this.#pendingInput;
   }
 
-  #hear(stream: SvcStream, gate: VoiceGate, frame: AudioFrame): void {
+  #processAudio(stream: SvcStream, gate: VoiceGate, frame: AudioFrame): void {
     const samples = mono(frame);
     this.#audioMs += (samples.length * 1000) / SAMPLE_RATE_HZ;
     this.#sendAll(stream, gate.push(samples));

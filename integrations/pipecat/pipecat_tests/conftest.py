@@ -11,6 +11,6 @@ __all__ = ["emulator"]
 
 @pytest.fixture(scope="session")
 def shared_emulator() -> Iterator[Emulator]:
-    # The recogniser must not say anything about the silence behind a turn.
+    # The recogniser must return no text for the silence after a turn.
     with run_emulator("--say", TEXT, "--shortest-ms", "1000") as running:
         yield running

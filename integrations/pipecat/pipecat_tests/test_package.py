@@ -14,7 +14,7 @@ from tests.conftest import TEXT
 from tests.emulator import ROOT, Emulator
 from tests.wheels import Wheels
 
-# What the README's example takes from the rest of an agent. Its LLM prints what the user said and ends the call.
+# The parts of an agent that the README's example needs. Its LLM prints the user's text and ends the call.
 AGENT = """
 import asyncio, time
 from pipecat.frames.frames import (

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes a real Asterisk call: one leg plays a recording, the other sends what it hears to the bridge's AudioSocket.
-# usage: call.sh RECORDING.wav AUDIOSOCKET_PORT    (as root; Debian's Asterisk 22, unpacked by fetch.sh)
+# Makes a real Asterisk call: one leg plays a recording, the other sends its audio to the bridge's
+# AudioSocket. usage: call.sh RECORDING.wav AUDIOSOCKET_PORT (as root; Debian's Asterisk 22,
+# unpacked by fetch.sh)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${ASTERISK_ROOT:-$here/../../../.cache/asterisk}

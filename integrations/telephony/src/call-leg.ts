@@ -74,7 +74,7 @@ export class CallLeg {
   }
 
   push(audio: Uint8Array): void {
-    if (!this.#hungUp) this.#hear(this.#converter.push(audio));
+    if (!this.#hungUp) this.#processAudio(this.#converter.push(audio));
   }
 
   dtmf(digit: string): void {
@@ -85,13 +85,13 @@ export class CallLeg {
   hangUp(): void {
     if (this.#hungUp) return;
     this.#hungUp = true;
-    this.#hear(this.#converter.end());
+    this.#processAudio(this.#converter.end());
     this.#sendAll(this.#gate.end());
     // A stream that fails reports its reason as `ended`.
     void this.#stream.finish().catch(() => undefined);
   }
 
-  #hear(samples: Int16Array): void {
+  #processAudio(samples: Int16Array): void {
     this.#audioMs += samples.length / SAMPLES_PER_MS;
     this.#sendAll(this.#gate.push(samples));
     if (this.#isSpeech && !this.#gate.isOpen) {

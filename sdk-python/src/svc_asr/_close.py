@@ -11,10 +11,10 @@ from .wire import ErrorEvent
 
 @dataclass(frozen=True)
 class CloseInfo:
-    """Why a stream is over. There is always a reason, also when the network gave none."""
+    """Why a stream ended. Always complete, even when the network gave no reason."""
 
     code: int
-    """WebSocket close code. 1006: the connection was lost or refused, and no close frame came."""
+    """WebSocket close code. 1006: the connection was lost or refused without a close frame."""
     reason: str
     """A stable word, such as ``completed``, ``idle_timeout``, ``connection_lost`` or an API error code."""
     message: str
@@ -37,7 +37,7 @@ class SocketEnd:
 
 # The service failed, restarts or is busy, or the connection broke.
 RETRYABLE_CODES = frozenset({1001, 1005, 1006, 1011, 1012, 1013, 4429, 4503})
-# The credential expired or was used; a new session has a new one.
+# The credential expired or was used. A new session has a new one.
 RETRYABLE_REFUSALS = frozenset({"session_credential_expired", "session_credential_used"})
 NOTHING_BILLED = frozenset({1011, 1012, 1013})
 UNKNOWN_BILLED = frozenset({1001, 1005, 1006})
@@ -87,7 +87,7 @@ def _is_retryable(end: SocketEnd, fatal: ErrorEvent | None) -> bool:
 
 
 def ended_by_time(close: CloseInfo) -> Literal["resume", "rollover"] | None:
-    """The service ended a healthy session because nothing was said for long, or it was open for long."""
+    """The service ended a healthy session because it was idle or open for too long."""
     if close.code != 4408:
         return None
     return "rollover" if close.reason == "session_time_limit" else "resume"

@@ -18,7 +18,7 @@ from ._session_clock import SessionClock
 from .errors import connection_error, error_from_response
 from .wire import EVENT_CLASSES, AsrSession, ErrorEvent, ReadyEvent, ServerEvent
 
-# The service gives up after 20 s and says so; this is for a server that says nothing.
+# The service gives up after 20 s and reports it. This limit is for a server that hangs.
 READY_S_MAX = 30.0
 # Without progress on sent bytes and without an event for this long, the connection counts as lost.
 STALL_S_MAX = 20.0
@@ -31,7 +31,7 @@ WRITE_BUFFER_BYTES = 64 * 1024
 
 
 class _Socket(ClientConnection):
-    """Remembers when the last byte arrived, because pings do not reach the reader of messages. Closes TCP after the
+    """Records when the last byte arrived, because pings do not reach the reader of messages. Closes TCP after the
     close handshake: `websockets` waits for the server to do so, and proxies take their time."""
 
     last_byte_at = 0.0
@@ -45,7 +45,7 @@ class _Socket(ClientConnection):
 
 class _Connect(connect):
     def process_redirect(self, exc: Exception) -> Exception | str:
-        """Never follows a redirect: it would carry the credential to another address."""
+        """Never follows a redirect, which would send the credential to another address."""
         return exc
 
 
@@ -74,7 +74,7 @@ class Connection:
 
     @property
     def silent_s(self) -> float:
-        """Seconds since the service last sent an event or took some audio."""
+        """Seconds since the service last sent an event or accepted audio."""
         return time.monotonic() - self._sign_at
 
     @property
@@ -98,7 +98,7 @@ class Connection:
         return describe_close(end, session_id=self.session.id, opened=opened, fatal=self._fatal)
 
     async def send(self, entry: Entry) -> bool:
-        """Sends one entry and waits until the socket takes more. False: the socket is closed."""
+        """Sends one entry and waits until the socket accepts more. Returns False if it is closed."""
         if self._buffered_bytes() == 0:
             self._sign_at = time.monotonic()
         if isinstance(entry, Audio):
@@ -111,7 +111,7 @@ class Connection:
         await self._send(json.dumps({"type": "config", **fields}))
 
     def close(self) -> None:
-        """Starts the close handshake; `run` ends when the service has answered it."""
+        """Starts the close handshake. `run` ends when the service has answered it."""
         if self._closing is not None:
             return
         if self._socket is None:
@@ -120,7 +120,7 @@ class Connection:
             self._closing = asyncio.ensure_future(self._socket.close(1000))
 
     def drop(self) -> None:
-        """Gives up at once."""
+        """Ends the connection at once."""
         if self._opening is not None:
             self._opening.cancel()
         if self._socket is not None and self._socket.transport is not None:
@@ -217,7 +217,7 @@ async def _opened(opener: connect) -> ClientConnection:
 
 
 def parse_event(text: str) -> ServerEvent | None:
-    """None for events that this version does not know: the protocol grows by addition."""
+    """Returns None for unknown event types, because the service may add some within v1."""
     try:
         wire = json.loads(text)
     except ValueError:

@@ -23,7 +23,7 @@ from .wire import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReconnectingEvent:
-    """The stream is between two sessions. Nothing is lost: the next session hears the open utterance again."""
+    """The stream is between two sessions. No audio is lost: the next session receives the open utterance again."""
 
     type: Literal["reconnecting"] = "reconnecting"
     why: Literal["failover", "rollover", "resume"]
@@ -37,7 +37,7 @@ class WaitingEvent:
 
     type: Literal["waiting"] = "waiting"
     error: SvcError | None
-    """What the stream waits for, such as ``concurrency_limit_exceeded``. None: an exception of your own."""
+    """What the stream waits for, such as ``concurrency_limit_exceeded``. None for your own exceptions."""
     wait_ms: float
 
 
@@ -56,7 +56,7 @@ StreamEvent: TypeAlias = (
 
 
 class EventQueue(AsyncIterator[StreamEvent]):
-    """The events one `async for` has not seen yet. A delta replaces the one before it, so a slow reader is cheap."""
+    """Unread events of one `async for`. A delta replaces the one before it, so slow readers use no memory."""
 
     def __init__(self) -> None:
         self._events: deque[StreamEvent] = deque()

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from ._close import CloseInfo
 from ._retry import backoff_ms
 
-# Only a session that lasted proves that the trouble is over.
+# A session this old proves that the trouble is over.
 STABLE_MS = 5_000
-# So long without a final or a stable session: the same audio would be replayed for ever.
+# Give up after this long without a final or a stable session: the same audio would be replayed forever.
 GIVE_UP_MS = 120_000
-# No session was ever ready, so nothing is lost: the caller should learn of it soon.
+# Before the first `ready` no audio can be lost, so the stream fails sooner.
 GIVE_UP_FIRST_MS = 15_000
 # The service is restarting, busy or over a rate limit: never reconnect at once.
 PACED_CODES = frozenset({1013, 4429, 4503})
@@ -48,7 +48,7 @@ class Failover:
             self._failing_since = None
 
     def on_progress(self) -> None:
-        """A final came, so the next failure is a new one. The waits stay as they are."""
+        """A final arrived, so the next failure starts a new give-up period. The backoff stays."""
         self._session_worked = True
         self._failing_since = None
 
@@ -57,7 +57,7 @@ class Failover:
         self._finishing = True
 
     def wait_ms_after_close(self, close: CloseInfo) -> float | None:
-        """None: it has failed for too long. The first failure after a stable session is not waited for."""
+        """Returns None when it is time to give up. After a stable session the first retry is immediate."""
         self._session_worked = False
         is_paced = close.code in PACED_CODES or close.retry_after_ms is not None
         at_once = self._failures == 0 and not is_paced
@@ -66,13 +66,13 @@ class Failover:
         return 0 if at_once and wait_ms is not None else wait_ms
 
     def wait_ms_after_handover(self) -> float | None:
-        """After a session that ended by plan: full, idle or too old. 0 if it worked. A service that ends every session
-        at once is asked less and less often. None: it has failed for too long."""
+        """After a session that ended by plan: full, idle or too old. 0 if it worked. A service that ends
+        every session at once is retried with increasing waits. None when it is time to give up."""
         worked, self._session_worked = self._session_worked, False
         return 0 if worked else self._next_wait_ms(0)
 
     def wait_ms_after_error(self, error: BaseException) -> float | None:
-        """After ``get_session`` failed. None: another attempt is of no use."""
+        """After ``get_session`` failed. Returns None if a retry cannot help."""
         retryable = getattr(error, "retryable", None)
         if retryable is None:
             self._unknown_errors += 1

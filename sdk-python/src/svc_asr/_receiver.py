@@ -111,7 +111,7 @@ class Receiver:
             self._emit(speech)
 
     def _on_final(self, connection: Connection, event: FinalEvent) -> None:
-        # Cut in mid-speech and not charged: with a next session the whole utterance is heard again.
+        # Cut in mid-speech and not charged. The next session receives the whole utterance again.
         if event.reason == "draining" and self._may_move:
             return
         self._failover.on_progress()

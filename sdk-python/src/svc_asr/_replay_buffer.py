@@ -1,4 +1,4 @@
-"""Everything since the last final, in order: what a new session must hear after the old one failed."""
+"""Audio, flushes and resets since the last final, in order. After a failure the next session receives them again."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ SAMPLE_RATE_HZ = 16_000
 BYTES_PER_SAMPLE = 2
 SAMPLES_PER_MS = SAMPLE_RATE_HZ // 1000
 BYTES_PER_SECOND = SAMPLE_RATE_HZ * BYTES_PER_SAMPLE
-# Frames of up to a second: large enough for files, small enough that a lost one costs little.
+# At most a second per frame: efficient for files, and a lost frame costs little.
 FRAME_BYTES = BYTES_PER_SECOND
 
 
 @dataclass(frozen=True)
 class Audio:
-    """``at`` is the first sample's place in the caller's time, which runs through every session."""
+    """``at`` is the first sample's position in the caller's time, which continues across sessions."""
 
     at: int
     pcm: bytes
@@ -50,7 +50,7 @@ class Settled:
 class ReplayBuffer:
     def __init__(self) -> None:
         self._entries: list[Entry] = []
-        # Entries before it were sent on the present session.
+        # Entries before it were sent to the current session.
         self._cursor = 0
         self._end_sample = 0
         # How many samples of the current session lie before the first entry.
@@ -100,11 +100,11 @@ class ReplayBuffer:
         self._entries.append(Flush(id))
 
     def flush_here(self, id: int) -> None:
-        """Inserts a flush before anything unsent: ends the utterance where the session stands."""
+        """Inserts a flush before all unsent entries. It ends the utterance that the session has received so far."""
         self._entries.insert(self._cursor, Flush(id))
 
     def reset(self, id: int) -> bool:
-        """Forgets the audio after the last flush. Returns whether the service must be told."""
+        """Drops the audio after the last flush. Returns whether the service received some of it."""
         keep = len(self._entries)
         while keep > 0 and isinstance(self._entries[keep - 1], Audio):
             keep -= 1
@@ -120,7 +120,7 @@ class ReplayBuffer:
         return self._entries[self._cursor] if self._cursor < len(self._entries) else None
 
     def next(self, samples_max: int | None = None) -> Entry | None:
-        """Returns the next entry to send, audio up to so many samples. From then on it counts as sent."""
+        """Returns the next entry, with at most this many samples of audio, and marks it as sent."""
         entry = self.peek()
         if isinstance(entry, Audio) and samples_max is not None and entry.samples > samples_max:
             entry = self._split(self._cursor, samples_max)
@@ -132,7 +132,7 @@ class ReplayBuffer:
         return entry
 
     def settle_flush(self) -> Settled | None:
-        """The oldest flush got its final: everything before it is safe. None: nobody asked for that final."""
+        """Removes everything up to the oldest flush, which has its final. None if no flush was sent."""
         at = self._find(Flush)
         return None if at is None else self._settle(at + 1)
 
@@ -166,7 +166,7 @@ class ReplayBuffer:
         return self._settle(to)
 
     def rewind(self) -> tuple[int, ...]:
-        """For a new session: nothing is sent yet, and resets are not needed. Returns the resets' ids."""
+        """Marks everything as unsent for a new session. Returns the ids of the resets, which are no longer needed."""
         resets = tuple(entry.id for entry in self._entries if isinstance(entry, Reset))
         self._entries = [entry for entry in self._entries if not isinstance(entry, Reset)]
         self._cursor = 0

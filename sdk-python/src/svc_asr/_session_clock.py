@@ -10,15 +10,14 @@ from ._replay_buffer import SAMPLES_PER_MS
 
 @dataclass(frozen=True)
 class Origin:
-    """The same moment in both times."""
+    """One moment in both times."""
 
     session_ms: int
     caller_ms: int
 
 
 class SessionClock:
-    """A session hears audio without gaps. In the caller's time it may begin late, because an earlier session heard
-    the rest, and jump over silence that was not sent."""
+    """A session receives audio without gaps. In the caller's time it may start late and have gaps."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[int, int]] = []
@@ -26,7 +25,7 @@ class SessionClock:
 
     @property
     def heard(self) -> int:
-        """How many samples this session was sent."""
+        """How many samples were sent to this session."""
         return self._heard
 
     def hear(self, at: int, samples: int) -> None:

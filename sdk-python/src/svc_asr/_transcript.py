@@ -15,7 +15,7 @@ SpeechEvent = TypeVar("SpeechEvent", bound=SpeechStartedEvent | SpeechEndedEvent
 
 @dataclass(frozen=True)
 class SessionReceipt:
-    """What one session cost. None while unknown: the connection was lost, and usage.get() will tell."""
+    """What one session cost. None if the connection was lost; usage.get() has the figure."""
 
     session_id: str
     billable_ms: int | None
@@ -23,7 +23,7 @@ class SessionReceipt:
 
 @dataclass(frozen=True)
 class Transcript:
-    """All recognised text, over however many sessions, in the caller's time."""
+    """The recognised text of all sessions, in the caller's time."""
 
     text: str
     finals: tuple[FinalEvent, ...]
@@ -49,7 +49,7 @@ class Stitcher:
             self._set_receipt(0 if billed == "nothing" else None)
 
     def on_delta(self, event: DeltaEvent) -> DeltaEvent | None:
-        """None for text that the caller has seen: a new session hears the open utterance from its start."""
+        """Returns None for text the caller has seen: a new session receives the open utterance from its start."""
         if event.audio_ms < self._shown_ms:
             return None
         self._shown_ms = event.audio_ms

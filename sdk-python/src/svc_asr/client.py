@@ -20,7 +20,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class SvcClient:
-    """Holds the permanent key. Browsers and phones get the JSON of a session and no more.
+    """Holds the permanent key. Browsers and phones get only the JSON of a session.
 
     ``base_url`` and ``api_key`` default to the environment's SVC_BASE_URL and SVC_API_KEY. 429, 503 and lost
     connections are retried up to ``retries_max`` times and for ``wait_max`` seconds together.
@@ -43,7 +43,7 @@ class SvcClient:
         _check(base_url, api_key, allow_insecure)
         self._api_key = api_key
         self._limits = RetryLimits(retries_max, wait_max * 1000)
-        # A redirect would carry the key to another address.
+        # A redirect would send the key to another address.
         self._http = httpx.AsyncClient(
             base_url=base_url.rstrip("/"), timeout=timeout, follow_redirects=False
         )
@@ -120,7 +120,7 @@ class SvcClient:
             return answer
         return SvcError(
             "unexpected_answer",
-            "The answer is not from this service. Check the base URL.",
+            "The response is not from the service. Check the base URL.",
             status=response.status_code,
         )
 
@@ -150,7 +150,7 @@ class Sessions:
         body: dict[str, Any] = {"model": model}
         if max_audio_seconds is not None:
             body["max_audio_seconds"] = max_audio_seconds
-        # One key for all attempts: a retry after a lost answer must find the first reservation.
+        # One key for all attempts: a retry after a lost response must find the first reservation.
         answer = await self._client._request(
             "POST",
             "/v1/asr/sessions",
@@ -185,5 +185,5 @@ def _check(base_url: str, api_key: str | None, allow_insecure: bool) -> None:
     if url.scheme == "http" and url.hostname not in LOOPBACK and not allow_insecure:
         raise SvcError(
             "insecure_base_url",
-            "Plain http would show the API key to the network. Use https, or allow_insecure in a test network.",
+            "Plain http would expose the API key. Use https, or allow_insecure in a closed test network.",
         )

@@ -1,4 +1,4 @@
-"""The one exception of this package, and how HTTP error responses become it."""
+"""The exception of this package, and its construction from HTTP error responses."""
 
 from __future__ import annotations
 

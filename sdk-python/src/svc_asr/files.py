@@ -1,4 +1,4 @@
-"""Whole files to text, for scripts and batch jobs."""
+"""Transcribes whole files, for scripts and batch jobs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def read_audio(path: str | Path) -> AsyncIterator[bytes]:
 async def transcribe(
     path: str | Path, *, model: ModelId, client: SvcClient | None = None
 ) -> Transcript:
-    """Transcribes a file of any length and survives failures of the service on the way."""
+    """Transcribes a file of any length and survives service failures."""
     own = SvcClient() if client is None else None
     used = client or own
     assert used is not None
@@ -67,7 +67,7 @@ def _open_plain_wav(path: str | Path) -> wave.Wave_read | None:
 async def _convert(path: str | Path) -> AsyncIterator[bytes]:
     ffmpeg = shutil.which("ffmpeg")
     if ffmpeg is None:
-        raise SvcError("missing_ffmpeg", "Install ffmpeg to read other files than 16 kHz mono WAV.")
+        raise SvcError("missing_ffmpeg", "Install ffmpeg to read files other than 16 kHz mono WAV.")
     arguments = [
         "-nostdin",
         "-v",

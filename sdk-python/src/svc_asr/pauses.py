@@ -10,14 +10,14 @@ WINDOW_SAMPLES = 320
 PAUSE_WINDOWS = 10
 SPEECH_WINDOWS = 3
 FLOOR_START_DB = -55.0
-# The floor follows a quieter room at once and a louder one slowly: speech must not become the floor.
+# The noise floor falls at once and rises slowly, so that speech doesn't raise it.
 FLOOR_RISE_DB = 0.04
 SPEECH_ABOVE_FLOOR_DB = 9.0
 SPEECH_LEAST_DB = -52.0
 
 
 class PauseFinder:
-    """Whether the audio so far ends in speech, or in so many windows of 20 ms of silence (200 ms)."""
+    """Detects whether the audio so far ends in a pause of 200 ms (ten windows of 20 ms)."""
 
     def __init__(self, windows: int = PAUSE_WINDOWS) -> None:
         self._pause_windows = windows

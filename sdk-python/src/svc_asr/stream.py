@@ -36,15 +36,15 @@ AudioData: TypeAlias = bytes | bytearray | memoryview
 FINISH_S_MAX = 10.0
 # One call of get_session may take this long: SvcClient itself waits for up to 90 s.
 GET_SESSION_S_MAX = 120.0
-# A write is done while no more than this is unsent.
+# `write()` returns while at most this much is unsent.
 WAITING_BYTES_MAX = 5 * BYTES_PER_SECOND
-# For callers who do not wait.
+# Hard limit for callers that don't await `write()`.
 QUEUE_BYTES_MAX = 300 * BYTES_PER_SECOND
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpointing:
-    """Lets the service end utterances by itself after so much silence, or after so long an utterance."""
+    """Makes the service end each utterance after this much silence, or at this length."""
 
     silence_ms: int | None = None
     max_utterance_ms: int | None = None
@@ -59,7 +59,7 @@ def open_stream(
 ) -> SvcStream:
     """Opens a stream on the running event loop. Needs a session, never a key.
 
-    With ``get_session`` the stream outlives failures of the service, the audio limit and long silences. With only a
+    With ``get_session`` the stream survives service failures, session limits and long silences. With only a
     ``session`` it ends with that session. ``language`` is checked against the session's model.
     """
     return SvcStream(
@@ -68,8 +68,8 @@ def open_stream(
 
 
 class SvcStream:
-    """Audio since the last final is kept. When a session fails, reaches its limit or falls idle, the next one hears
-    that audio again, and the transcript continues."""
+    """Audio since the last final is kept. When a session fails, reaches its limit or goes idle, the next one
+    receives that audio and the transcript continues."""
 
     def __init__(
         self,
@@ -163,11 +163,11 @@ class SvcStream:
         self._wake()
 
     def skip(self, ms: float) -> None:
-        """Lets time pass in which nothing is sent. It costs nothing, and the transcript's times stay true."""
+        """Advances the transcript's time without sending audio, which costs nothing."""
         self._buffer.skip(round(ms * SAMPLES_PER_MS))
 
     async def flush(self) -> FinalEvent:
-        """Ends the utterance and returns its final, also across a failure of the session."""
+        """Ends the utterance and returns its final, even across a failed session."""
         return await self.flush_nowait()
 
     def flush_nowait(self) -> asyncio.Future[FinalEvent]:
@@ -183,7 +183,7 @@ class SvcStream:
         return self._receiver.answer_to(id)
 
     async def reset(self) -> None:
-        """Forgets the audio since the last flush. Audio that the service accepted stays charged."""
+        """Drops the audio since the last flush. Audio that the service accepted stays charged."""
         self._check_open()
         id = self._new_id()
         self._stitcher.on_reset()
@@ -196,13 +196,13 @@ class SvcStream:
     async def finish(self) -> Transcript:
         """Flushes, waits for the last final and closes. Always returns or raises.
 
-        Raises ``finish_timeout`` after 10 s in which a session neither answers nor takes audio. While there is no
+        Raises ``finish_timeout`` after 10 s in which a session neither answers nor accepts audio. While there is no
         session it raises when the stream gives up.
         """
         self._failover.on_finish()
         watch = asyncio.ensure_future(self._watch_finish())
         try:
-            # A session that was used up to its limit has ended by itself, with everything final.
+            # A session that reached its audio limit has ended by itself, with everything final.
             if self._end != "finished":
                 await self.flush()
             self._leave("finished")
@@ -212,7 +212,7 @@ class SvcStream:
         return self.transcript
 
     async def close(self) -> CloseInfo:
-        """Ends now, without waiting for text that is not final yet."""
+        """Ends now, without waiting for pending finals."""
         self._leave("closed")
         return await self.wait_closed()
 
@@ -302,7 +302,7 @@ class SvcStream:
         await self._or_stop(asyncio.sleep(wait_ms / 1000))
 
     async def _something_to_say(self) -> None:
-        """A session without audio would idle: the next one begins with the next word."""
+        """A session without audio would time out, so the next one starts with the next audio."""
         self._resting.set()
         while self._buffer.is_empty and self._end is None:
             self._woken.clear()
@@ -329,7 +329,7 @@ class SvcStream:
             waited_s = time.monotonic() - started_at
             if connection is not None and min(waited_s, connection.silent_s) >= FINISH_S_MAX:
                 self._fail(
-                    SvcError("finish_timeout", "The last final did not come.", retryable=True)
+                    SvcError("finish_timeout", "The last final did not arrive.", retryable=True)
                 )
                 connection.drop()
 
@@ -435,5 +435,6 @@ def _checked(session: Session) -> AsrSession:
     if isinstance(session, Mapping) and session.get("object") == "asr.session":
         return AsrSession.from_wire(session)
     raise SvcError(
-        "invalid_session", "This is not a session. Pass its JSON as the service gave it."
+        "invalid_session",
+        "This is not a session. Pass the JSON of POST /v1/asr/sessions unchanged.",
     )

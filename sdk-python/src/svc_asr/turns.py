@@ -1,4 +1,4 @@
-"""Makes turns of the service's speech events, for voice agents."""
+"""Builds turns from the service's speech events, for voice agents."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FINAL_WAIT_S = 1.0
 
 
 class TurnTracker:
-    """A turn ends after its final, so that an agent answers to all of its words.
+    """A turn ends after its final, so that an agent responds to all of its words.
 
-    Speech that resumes first belongs to the same turn: a session that reached its limit ends speech as well. Call
+    Speech that resumes before that belongs to the same turn, because a session at its limit also ends speech. Call
     `before` before you pass on the text of an event and `after` afterwards.
     """
 
@@ -40,7 +40,7 @@ class TurnTracker:
         elif isinstance(event, SpeechEndedEvent) and self._state == "speech":
             self._wait_for_final()
         elif isinstance(event, FinalEvent) and event.text and self._state == "silence":
-            # Text in audio that the service did not take for speech is a turn as well.
+            # Text without speech events is a turn as well.
             self._on_start()
             self._wait_for_final()
         elif isinstance(event, ReconnectingEvent):

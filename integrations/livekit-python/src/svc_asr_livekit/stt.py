@@ -1,4 +1,4 @@
-"""`stt.STT` on a stream that outlives failures."""
+"""`stt.STT` on a stream that survives failures."""
 
 from __future__ import annotations
 

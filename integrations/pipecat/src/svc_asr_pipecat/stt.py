@@ -1,4 +1,4 @@
-"""An `STTService` on a stream that outlives failures."""
+"""An `STTService` on a stream that survives failures."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class SvcSTTService(STTService):
         self._reading = self.create_task(self._read(self._stream), name="svc_asr_read")
 
     async def stop(self, frame: EndFrame) -> None:
-        """Waits for the last final: no word is lost at the end of a call."""
+        """Waits for the last final, so that no word is lost at the end of a call."""
         await super().stop(frame)
         if self._stream is not None and self._reading is not None:
             # The reader reports the error that ended the stream.
