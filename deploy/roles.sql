@@ -2,8 +2,8 @@
 --
 --   psql -U postgres -v owner_password=... -v service_password=... -v operator_password=... -f deploy/roles.sql
 --
--- The owner of the tables may hand out these roles and nothing else: with CREATEROLE, PostgreSQL 15 would let it become any
--- role, including those that run programs on the host.
+-- The owner of the tables may grant these roles and nothing else. With CREATEROLE, PostgreSQL 15
+-- would let it become any role, including those that run programs on the host.
 create role svc_owner login nocreaterole password :'owner_password';
 create role svc_api nologin;
 create role svc_node nologin;
