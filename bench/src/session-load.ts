@@ -149,11 +149,13 @@ async function oneSession(input: {
     nodeEpoch: input.nodeEpoch,
     attemptId: randomUUID(),
   };
-  const claim = await patiently(tally, () => input.ledger.claim(named));
+  const claim = await retryUntilAvailable(tally, () => input.ledger.claim(named));
   if (claim.outcome !== 'claimed') throw new Error(`A claim returned ${claim.outcome}.`);
   const samples = input.seconds * 16_000 - 7;
   const sentAtMs = Date.now();
-  await patiently(tally, () => input.ledger.close({ ...named, status: 'completed', samples }));
+  await retryUntilAvailable(tally, () =>
+    input.ledger.close({ ...named, status: 'completed', samples }),
+  );
   const audioMs = input.seconds * 1000;
   client.consumedMs += audioMs;
   tally.settled += 1;
@@ -186,7 +188,7 @@ async function create(input: {
   }
 }
 
-async function patiently<T>(tally: LoadTally, ask: () => Promise<T>): Promise<T> {
+async function retryUntilAvailable<T>(tally: LoadTally, ask: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     try {

@@ -21,7 +21,7 @@ function service(room: number, code = 'concurrency_limit_exceeded') {
       return EXAMPLE_SESSION;
     },
     createPatiently: async () => {
-      log.push('patiently');
+      log.push('retrying');
       return EXAMPLE_SESSION;
     },
     sleep: async (ms) => void (clockMs += ms),
@@ -50,7 +50,7 @@ test.each(['concurrency_limit_exceeded', 'insufficient_credits'])(
 test('waits when another client holds the only session', async () => {
   const { create, log } = service(0);
   expect(await create('first')).toBe('session');
-  expect(log).toEqual(['once at 0', 'waiting', 'patiently']);
+  expect(log).toEqual(['once at 0', 'waiting', 'retrying']);
 });
 
 test('a worker that changes sessions waits and does not stop', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { DECODE_BOUNDS, type DecodeFigures } from './sherpa/decode-figures.ts';
 import type { SherpaEngine } from './sherpa/pool.ts';
-import { lookAtProcess } from './sherpa/watchdog.ts';
+import { readProcessState } from './sherpa/watchdog.ts';
 import { registerSnapshotHistogram } from './snapshot-histogram.ts';
 
 const HISTOGRAMS = {
@@ -82,7 +82,7 @@ class ProcessTime {
       this.#lastMs.delete(pid);
     }
     for (const pid of pids) {
-      const seen = lookAtProcess(pid);
+      const seen = readProcessState(pid);
       if (seen !== null) this.#lastMs.set(pid, seen.cpuMs);
     }
     return [...this.#lastMs.values()].reduce((sum, ms) => sum + ms, this.#endedMs);

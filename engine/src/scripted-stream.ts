@@ -135,7 +135,7 @@ export class ScriptedStream implements EngineStream {
     while (!this.#over && !this.#hung) {
       const call = this.#calls[0];
       if (call === undefined) break;
-      if (call.do === 'audio') await this.#hear(call);
+      if (call.do === 'audio') await this.#acceptAudio(call);
       else if (call.do === 'flush') this.#finish();
       else this.#begin(this.#textAt);
       if (!this.#hung) this.#calls.shift();
@@ -144,7 +144,7 @@ export class ScriptedStream implements EngineStream {
   }
 
   /** Up to each chunk's end and each fault's sample, one step at a time. */
-  async #hear(call: Call & { do: 'audio' }): Promise<void> {
+  async #acceptAudio(call: Call & { do: 'audio' }): Promise<void> {
     const { crashAfterSamples, hangAfterSamples, chunkMs = 0 } = this.#input.script;
     while (call.samples > 0) {
       const toChunkEnd = CHUNK_SAMPLES - (this.#utteranceSamples % CHUNK_SAMPLES);

@@ -86,7 +86,7 @@ class ScriptedDetector implements SpeechDetector {
   push(samples: Int16Array): FrameVerdict | null {
     this.#samples += samples.length;
     if (this.#samples % FRAME_SAMPLES !== 0) return null;
-    this.#hear(this.#samples - FRAME_SAMPLES, this.#samples);
+    this.#processFrame(this.#samples - FRAME_SAMPLES, this.#samples);
     return { endSample: this.#samples, speaking: this.#speaking, speech: this.#speech };
   }
 
@@ -94,7 +94,7 @@ class ScriptedDetector implements SpeechDetector {
     this.#speaking = false;
   }
 
-  #hear(frameStart: number, frameEnd: number): void {
+  #processFrame(frameStart: number, frameEnd: number): void {
     const turn = this.#turns.find(
       ({ startSample, endSample }) => startSample < frameEnd && endSample > frameStart,
     );

@@ -21,7 +21,7 @@ import {
 } from '../src/index.ts';
 import { parseChildConfig, presentChildConfig } from '../src/sherpa/child-config.ts';
 import { allowsBatching, loadPoolModels } from '../src/sherpa/pool-models.ts';
-import { lookAtProcess } from '../src/sherpa/watchdog.ts';
+import { readProcessState } from '../src/sherpa/watchdog.ts';
 import { BareRecogniser } from '@svc-asr/testing/speech/bare-recogniser.ts';
 import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { MODELS_DIR, SPEECH, speech } from '@svc-asr/testing/speech/fixtures.ts';
@@ -44,7 +44,7 @@ const residentMib = (): number =>
     const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return sum + Number(kib) / 1024;
   }, 0);
-const exists = (pid: number): boolean => lookAtProcess(pid) !== null;
+const exists = (pid: number): boolean => readProcessState(pid) !== null;
 
 test('concurrent streams match the bare recogniser and the recorded text exactly', async () => {
   const frameSamples = [1, 160, 1_600, 1_601, 17_920, 17_919, 32_768, 100_000];

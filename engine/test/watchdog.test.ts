@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import {
-  lookAtProcess,
+  readProcessState,
   WATCH_INTERVAL_MS,
   Watchdog,
   type ProcessState,
 } from '../src/sherpa/watchdog.ts';
 
 /** How long until a silent child in this state counts as hung, or null if not within ten minutes. */
-function givenUpAfterMs(look: (silentMs: number) => ProcessState | null): number | null {
+function hungAfterMs(look: (silentMs: number) => ProcessState | null): number | null {
   let silentMs = 0;
   const watchdog = new Watchdog(() => look(silentMs));
   watchdog.responded();
@@ -20,29 +20,29 @@ function givenUpAfterMs(look: (silentMs: number) => ProcessState | null): number
 }
 
 test('detects a stopped child in time to fail its streams within 3 s', () => {
-  expect(givenUpAfterMs(() => ({ state: 'T', cpuMs: 500 }))).toBeLessThanOrEqual(2_000);
+  expect(hungAfterMs(() => ({ state: 'T', cpuMs: 500 }))).toBeLessThanOrEqual(2_000);
 });
 
 test('detects a sleeping child that does not respond as soon', () => {
-  expect(givenUpAfterMs(() => ({ state: 'S', cpuMs: 500 }))).toBeLessThanOrEqual(2_000);
+  expect(hungAfterMs(() => ({ state: 'S', cpuMs: 500 }))).toBeLessThanOrEqual(2_000);
 });
 
 test('does not mistake a starved child for a hung one', () => {
-  expect(givenUpAfterMs(() => ({ state: 'R', cpuMs: 500 }))).toBeGreaterThan(30_000);
+  expect(hungAfterMs(() => ({ state: 'R', cpuMs: 500 }))).toBeGreaterThan(30_000);
 });
 
 test('does not mistake a busy child with little CPU time for a hung one', () => {
-  const afterMs = givenUpAfterMs((silentMs) => ({ state: 'S', cpuMs: silentMs / 10 }));
+  const afterMs = hungAfterMs((silentMs) => ({ state: 'S', cpuMs: silentMs / 10 }));
   expect(afterMs).toBeGreaterThan(30_000);
 });
 
 test('detects a child that spins without responding', () => {
-  const afterMs = givenUpAfterMs((silentMs) => ({ state: 'R', cpuMs: silentMs }));
+  const afterMs = hungAfterMs((silentMs) => ({ state: 'R', cpuMs: silentMs }));
   expect(afterMs).toBeLessThan(10_000);
 });
 
 test('without /proc, a longer silence decides', () => {
-  expect(givenUpAfterMs(() => null)).toBeGreaterThanOrEqual(10_000);
+  expect(hungAfterMs(() => null)).toBeGreaterThanOrEqual(10_000);
 });
 
 test('never reports a child that responds', () => {
@@ -57,12 +57,12 @@ test('reads the state and CPU time of a real process', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
   await once(child, 'spawn');
   try {
-    await expect.poll(() => lookAtProcess(child.pid ?? 0)?.cpuMs).toBeGreaterThan(0);
+    await expect.poll(() => readProcessState(child.pid ?? 0)?.cpuMs).toBeGreaterThan(0);
     child.kill('SIGSTOP');
-    await expect.poll(() => lookAtProcess(child.pid ?? 0)?.state).toBe('T');
+    await expect.poll(() => readProcessState(child.pid ?? 0)?.state).toBe('T');
   } finally {
     child.kill('SIGKILL');
     await once(child, 'exit');
   }
-  expect(lookAtProcess(child.pid ?? 0)).toBeNull();
+  expect(readProcessState(child.pid ?? 0)).toBeNull();
 });

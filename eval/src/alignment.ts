@@ -1,26 +1,26 @@
 /** One step of the cheapest alignment of reference and hypothesis. A side is undefined for insertions and deletions. */
 export interface Aligned {
   readonly spoken: string | undefined;
-  readonly heard: string | undefined;
+  readonly recognised: string | undefined;
 }
 
 /** Aligns two sequences with the fewest insertions, deletions and substitutions. */
-export function align(spoken: readonly string[], heard: readonly string[]): Aligned[] {
-  const costs = costTable(spoken, heard);
+export function align(spoken: readonly string[], recognised: readonly string[]): Aligned[] {
+  const costs = costTable(spoken, recognised);
   const steps: Aligned[] = [];
-  let [i, j] = [spoken.length, heard.length];
+  let [i, j] = [spoken.length, recognised.length];
   const cost = (a: number, b: number): number => costs[a]?.[b] ?? Infinity;
   while (i > 0 || j > 0) {
-    const same = spoken[i - 1] === heard[j - 1];
+    const same = spoken[i - 1] === recognised[j - 1];
     if (i > 0 && j > 0 && cost(i, j) === cost(i - 1, j - 1) + (same ? 0 : 1)) {
-      steps.push({ spoken: spoken[i - 1], heard: heard[j - 1] });
+      steps.push({ spoken: spoken[i - 1], recognised: recognised[j - 1] });
       i -= 1;
       j -= 1;
     } else if (i > 0 && cost(i, j) === cost(i - 1, j) + 1) {
-      steps.push({ spoken: spoken[i - 1], heard: undefined });
+      steps.push({ spoken: spoken[i - 1], recognised: undefined });
       i -= 1;
     } else {
-      steps.push({ spoken: undefined, heard: heard[j - 1] });
+      steps.push({ spoken: undefined, recognised: recognised[j - 1] });
       j -= 1;
     }
   }

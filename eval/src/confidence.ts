@@ -41,10 +41,10 @@ export function scoreWords(spoken: string, recognised: readonly EngineWord[]): S
   );
   let at = 0;
   return steps.flatMap((step) => {
-    if (step.heard === undefined) return [];
+    if (step.recognised === undefined) return [];
     const confidence = written[at]?.confidence ?? 0;
     at += 1;
-    return [{ confidence, right: step.spoken === step.heard }];
+    return [{ confidence, right: step.spoken === step.recognised }];
   });
 }
 

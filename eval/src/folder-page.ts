@@ -100,8 +100,8 @@ function groups(one: Judgement): string {
 
 function confusions(one: Judgement): string {
   if (one.confusions.length === 0) return '';
-  const rows = one.confusions.map(({ spoken, heard, count }) =>
-    row('td', [shown(spoken), shown(heard), String(count)]),
+  const rows = one.confusions.map(({ spoken, recognised, count }) =>
+    row('td', [shown(spoken), shown(recognised), String(count)]),
   );
   return `<h3>Letters it confuses</h3><table>${row('th', ['spoken', 'written', 'times'])}${rows.join('')}</table>`;
 }
@@ -129,8 +129,8 @@ ${reliabilityPlot([{ name: 'words', colour: '#2b6cb0', bins: quality.bins }])}
 
 function worst(one: Judgement): string {
   if (one.worst.length === 0) return '';
-  const rows = one.worst.map(({ name, spoken, heard, errors }) =>
-    row('td', [name, spoken, heard, String(errors)]),
+  const rows = one.worst.map(({ name, spoken, recognised, errors }) =>
+    row('td', [name, spoken, recognised, String(errors)]),
   );
   const head = row('th', ['recording', 'spoken', 'written', 'words wrong']);
   return `<h3>Worst sentences</h3><table>${head}${rows.join('')}</table>`;

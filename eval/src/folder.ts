@@ -2,9 +2,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { startSherpaEngine } from '@svc-asr/engine';
 import { stageModelSet } from '@svc-asr/models/model-set.ts';
-import { judge, type Heard, type Judgement } from './judgement.ts';
+import { judge, type Recognised, type Judgement } from './judgement.ts';
 import { presentFolderPage, presentJudgements } from './folder-page.ts';
-import { hear, mapConcurrently } from './recognise.ts';
+import { recogniseWords, mapConcurrently } from './recognise.ts';
 import { readRecordings, type Recording } from './recordings.ts';
 import { MODEL_OF, type Language } from './sets.ts';
 
@@ -24,16 +24,16 @@ const LEAD_INS_MS = [0, 40, 80, 120, 160, 200, 240, 280];
 /** Measures recordings with one or several models and writes a report. Returns the exit status. */
 export async function evaluateFolder(options: FolderOptions): Promise<number> {
   const recordings = await readRecordings(options.folder, options.language);
-  const heard = new Map<string, readonly Heard[]>();
+  const recognised = new Map<string, readonly Recognised[]>();
   for (const model of options.compare) {
     console.log(`${model}: ${recordings.length} recordings ...`);
-    heard.set(model, await hearWith(options.modelsDir, { model, recordings }));
+    recognised.set(model, await recogniseWith(options.modelsDir, { model, recordings }));
   }
   if (options.compare.length === 0) {
     console.log(`${recordings.length} recordings ...`);
-    heard.set('the models in use', await hearAll(options.modelsDir, recordings));
+    recognised.set('the models in use', await recogniseAll(options.modelsDir, recordings));
   }
-  const judgements = judgeAll(heard);
+  const judgements = judgeAll(recognised);
   await mkdir(options.out, { recursive: true });
   const page = join(options.out, 'report.html');
   const folder = resolve(options.folder);
@@ -54,7 +54,7 @@ export async function sweepLeadIn(options: FolderOptions & { model: string }): P
   for (const leadInMs of LEAD_INS_MS) {
     const changes = { extra_lead_in_ms: leadInMs };
     const { model } = options;
-    const all = await hearWith(options.modelsDir, { model, recordings, changes });
+    const all = await recogniseWith(options.modelsDir, { model, recordings, changes });
     const judgements = judgeAll(new Map([[model, all]]));
     const errors = judgements.reduce((sum, one) => sum + (one.wer.rate * one.words) / 100, 0);
     results.push({ leadInMs, judgements, errors });
@@ -70,28 +70,31 @@ export async function sweepLeadIn(options: FolderOptions & { model: string }): P
   return 0;
 }
 
-async function hearWith(
+async function recogniseWith(
   modelsDir: string,
   input: {
     readonly model: string;
     readonly recordings: readonly Recording[];
     readonly changes?: { readonly extra_lead_in_ms: number };
   },
-): Promise<Heard[]> {
+): Promise<Recognised[]> {
   const staged = await stageModelSet(modelsDir, input.model, input.changes);
   try {
-    return await hearAll(staged, input.recordings);
+    return await recogniseAll(staged, input.recordings);
   } finally {
     await rm(staged, { recursive: true });
   }
 }
 
-async function hearAll(modelsDir: string, recordings: readonly Recording[]): Promise<Heard[]> {
+async function recogniseAll(
+  modelsDir: string,
+  recordings: readonly Recording[],
+): Promise<Recognised[]> {
   const engine = await startSherpaEngine({ modelsDir, slotsPerChild: STREAMS_AT_ONCE });
   try {
     return await mapConcurrently(recordings, STREAMS_AT_ONCE, async (recording) => {
       const { wave, language } = recording;
-      const { text, words } = await hear(engine, { model: MODEL_OF[language], wave });
+      const { text, words } = await recogniseWords(engine, { model: MODEL_OF[language], wave });
       return { recording, text, words };
     });
   } finally {
@@ -99,15 +102,15 @@ async function hearAll(modelsDir: string, recordings: readonly Recording[]): Pro
   }
 }
 
-function judgeAll(heard: ReadonlyMap<string, readonly Heard[]>): Judgement[] {
-  const [first] = heard.values();
+function judgeAll(recognised: ReadonlyMap<string, readonly Recognised[]>): Judgement[] {
+  const [first] = recognised.values();
   return LANGUAGES.flatMap((language) =>
-    [...heard].flatMap(([model, all]) => {
-      const ofLanguage = (one: Heard): boolean => one.recording.language === language;
+    [...recognised].flatMap(([model, all]) => {
+      const ofLanguage = (one: Recognised): boolean => one.recording.language === language;
       const mine = all.filter(ofLanguage);
       if (mine.length === 0) return [];
       const before = all === first ? null : (first?.filter(ofLanguage) ?? null);
-      return [judge({ model, language, heard: mine, first: before })];
+      return [judge({ model, language, recognised: mine, first: before })];
     }),
   );
 }

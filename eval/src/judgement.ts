@@ -7,7 +7,7 @@ import { distance, normalise, withoutTilde, words } from './scoring.ts';
 import type { Language } from './sets.ts';
 
 /** One model's transcript of one recording. */
-export interface Heard {
+export interface Recognised {
   readonly recording: Recording;
   readonly text: string;
   readonly words: readonly EngineWord[];
@@ -23,13 +23,13 @@ export interface GroupRate {
 export interface WorstSentence {
   readonly name: string;
   readonly spoken: string;
-  readonly heard: string;
+  readonly recognised: string;
   readonly errors: number;
 }
 
 export interface Confusion {
   readonly spoken: string;
-  readonly heard: string;
+  readonly recognised: string;
   readonly count: number;
 }
 
@@ -57,25 +57,25 @@ const SPEAKERS_SHOWN = 30;
 export function judge(input: {
   readonly model: string;
   readonly language: Language;
-  readonly heard: readonly Heard[];
+  readonly recognised: readonly Recognised[];
   /** The first model's transcripts of the same recordings. */
-  readonly first: readonly Heard[] | null;
+  readonly first: readonly Recognised[] | null;
 }): Judgement {
-  const { model, language, heard, first } = input;
-  const counts = heard.map((one) => wordCount(one));
+  const { model, language, recognised, first } = input;
+  const counts = recognised.map((one) => wordCount(one));
   return {
     model,
     language,
-    recordings: heard.length,
+    recordings: recognised.length,
     words: counts.reduce((sum, { total }) => sum + total, 0),
     wer: errorRate(counts),
-    cer: errorRate(heard.map(letterCount)),
-    werWithoutTilde: errorRate(heard.map((one) => wordCount(one, withoutTilde))),
-    groups: groupRates(heard),
-    worst: worstOf(heard),
-    confusions: confusionsOf(heard),
+    cer: errorRate(recognised.map(letterCount)),
+    werWithoutTilde: errorRate(recognised.map((one) => wordCount(one, withoutTilde))),
+    groups: groupRates(recognised),
+    worst: worstOf(recognised),
+    confusions: confusionsOf(recognised),
     confidence: confidenceQuality(
-      heard.flatMap(({ recording, words: written }) => scoreWords(recording.spoken, written)),
+      recognised.flatMap(({ recording, words: written }) => scoreWords(recording.spoken, written)),
     ),
     improvement:
       first === null
@@ -87,21 +87,21 @@ export function judge(input: {
   };
 }
 
-function wordCount(one: Heard, spell: (text: string) => string = (text) => text): Count {
+function wordCount(one: Recognised, spell: (text: string) => string = (text) => text): Count {
   const spoken = words(spell(one.recording.spoken));
   const errors = distance(spoken, words(spell(normalise(one.text))));
   return { errors, total: spoken.length, speaker: one.recording.speaker };
 }
 
-function letterCount(one: Heard): Count {
+function letterCount(one: Recognised): Count {
   const spoken = Array.from(one.recording.spoken);
   const errors = distance(spoken, Array.from(normalise(one.text)));
   return { errors, total: spoken.length, speaker: one.recording.speaker };
 }
 
-function groupRates(heard: readonly Heard[]): GroupRate[] {
+function groupRates(recognised: readonly Recognised[]): GroupRate[] {
   return (['band', 'length', 'speaker'] as const).flatMap((by) => {
-    const groups = [...Map.groupBy(heard, ({ recording }) => recording[by])];
+    const groups = [...Map.groupBy(recognised, ({ recording }) => recording[by])];
     if (groups.length < 2) return [];
     return groups
       .map(([group, members]) => ({
@@ -115,12 +115,12 @@ function groupRates(heard: readonly Heard[]): GroupRate[] {
   });
 }
 
-function worstOf(heard: readonly Heard[]): WorstSentence[] {
-  return heard
+function worstOf(recognised: readonly Recognised[]): WorstSentence[] {
+  return recognised
     .map((one) => ({
       name: one.recording.name,
       spoken: one.recording.spoken,
-      heard: normalise(one.text),
+      recognised: normalise(one.text),
       errors: wordCount(one).errors,
     }))
     .filter(({ errors }) => errors > 0)
@@ -129,15 +129,15 @@ function worstOf(heard: readonly Heard[]): WorstSentence[] {
 }
 
 /** Counts confused letters. A missing or added space counts as a letter. */
-function confusionsOf(heard: readonly Heard[]): Confusion[] {
+function confusionsOf(recognised: readonly Recognised[]): Confusion[] {
   const counts = new Map<string, Confusion>();
-  for (const one of heard) {
+  for (const one of recognised) {
     const steps = align(Array.from(one.recording.spoken), Array.from(normalise(one.text)));
     for (const step of steps) {
-      if (step.spoken === step.heard) continue;
-      const [spoken, written] = [step.spoken ?? '', step.heard ?? ''];
+      if (step.spoken === step.recognised) continue;
+      const [spoken, written] = [step.spoken ?? '', step.recognised ?? ''];
       const key = `${spoken}>${written}`;
-      counts.set(key, { spoken, heard: written, count: (counts.get(key)?.count ?? 0) + 1 });
+      counts.set(key, { spoken, recognised: written, count: (counts.get(key)?.count ?? 0) + 1 });
     }
   }
   return [...counts.values()].toSorted((a, b) => b.count - a.count).slice(0, CONFUSIONS_SHOWN);

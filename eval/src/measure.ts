@@ -1,7 +1,7 @@
 import type { Engine } from '@svc-asr/engine';
 import { overTelephone, soundsWithoutSpeech, withBabble, withWhiteNoise } from './conditions.ts';
 import { scoreWords, type ScoredWord } from './confidence.ts';
-import { hear, mapConcurrently, recognise } from './recognise.ts';
+import { recogniseWords, mapConcurrently, recognise } from './recognise.ts';
 import { addTo, emptyScore, normalise, withoutTilde, words, type Score } from './scoring.ts';
 import { MODEL_OF, type Language, type Utterance } from './sets.ts';
 
@@ -39,8 +39,8 @@ export function* disturbed(clean: readonly Utterance[]): Generator<Condition> {
 }
 
 export async function measure(engine: Engine, condition: Condition): Promise<Result[]> {
-  const heard = await mapConcurrently(condition.utterances, STREAMS_AT_ONCE, (utterance) =>
-    hear(engine, { model: MODEL_OF[utterance.language], wave: utterance.wave }),
+  const recognised = await mapConcurrently(condition.utterances, STREAMS_AT_ONCE, (utterance) =>
+    recogniseWords(engine, { model: MODEL_OF[utterance.language], wave: utterance.wave }),
   );
   const present = LANGUAGES.filter((language) =>
     condition.utterances.some((utterance) => utterance.language === language),
@@ -50,12 +50,12 @@ export async function measure(engine: Engine, condition: Condition): Promise<Res
     const scoredWords: ScoredWord[] = [];
     for (const [i, utterance] of condition.utterances.entries()) {
       if (utterance.language !== language) continue;
-      const pair = { spoken: utterance.spoken, heard: normalise(heard[i]?.text ?? '') };
-      scoredWords.push(...scoreWords(utterance.spoken, heard[i]?.words ?? []));
+      const pair = { spoken: utterance.spoken, recognised: normalise(recognised[i]?.text ?? '') };
+      scoredWords.push(...scoreWords(utterance.spoken, recognised[i]?.words ?? []));
       addTo(result.score, pair);
       addTo(result.scoreWithoutTilde, {
         spoken: withoutTilde(pair.spoken),
-        heard: withoutTilde(pair.heard),
+        recognised: withoutTilde(pair.recognised),
       });
     }
     return { condition: condition.name, language, ...result, scoredWords };
@@ -67,10 +67,12 @@ export async function measureSilence(engine: Engine): Promise<ReadonlyMap<string
   const trials = [...soundsWithoutSpeech(SOUND_SECONDS)].flatMap(([sound, wave]) =>
     LANGUAGES.map((language) => ({ sound, wave, model: MODEL_OF[language] })),
   );
-  const heard = await mapConcurrently(trials, STREAMS_AT_ONCE, (trial) => recognise(engine, trial));
+  const recognised = await mapConcurrently(trials, STREAMS_AT_ONCE, (trial) =>
+    recognise(engine, trial),
+  );
   const counts = new Map<string, number>();
   for (const [i, { sound }] of trials.entries()) {
-    counts.set(sound, (counts.get(sound) ?? 0) + words(heard[i] ?? '').length);
+    counts.set(sound, (counts.get(sound) ?? 0) + words(recognised[i] ?? '').length);
   }
   return counts;
 }

@@ -10,7 +10,7 @@ interface Utterance {
 }
 
 /** Streams one utterance through the engine like a client: frames of 100 ms, a flush, the final. */
-export async function hear(
+export async function recogniseWords(
   engine: Engine,
   input: Utterance,
 ): Promise<Extract<EngineEvent, { type: 'final' }>> {
@@ -33,7 +33,7 @@ export async function hear(
 }
 
 export async function recognise(engine: Engine, input: Utterance): Promise<string> {
-  return (await hear(engine, input)).text;
+  return (await recogniseWords(engine, input)).text;
 }
 
 /** Maps items with limited concurrency and keeps their order. */

@@ -75,7 +75,7 @@ export function presentTable(report: Report): string {
         `confidence, ${NAMES[language]}: AUC ${quality.auc.toFixed(3)} for right against wrong words, ` +
         `expected calibration error ${quality.ece.toFixed(3)} (${quality.words} words)`,
     ),
-    `words written where nobody spoke: ${total}${which === '' ? '' : ` (${which})`}`,
+    `words written without speech: ${total}${which === '' ? '' : ` (${which})`}`,
   ].join('\n');
 }
 
@@ -137,7 +137,7 @@ export function missedGoals(report: Report): string[] {
     return [`${name}, ${result.condition}: WER ${rate} %, the goal is ${goal} %`];
   });
   const written = [...report.wordsWithoutSpeech.values()].reduce((sum, count) => sum + count, 0);
-  if (written > 0) missed.push(`${written} words written where nobody spoke, the goal is none`);
+  if (written > 0) missed.push(`${written} words written without speech, the goal is none`);
   return missed;
 }
 

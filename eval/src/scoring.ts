@@ -12,15 +12,15 @@ export function emptyScore(): Score {
 }
 
 /** Weighted by length, as is usual for word error rates. */
-export function addTo(score: Score, input: { spoken: string; heard: string }): void {
+export function addTo(score: Score, input: { spoken: string; recognised: string }): void {
   const spoken = words(input.spoken);
-  const heard = words(input.heard);
+  const recognised = words(input.recognised);
   const spokenText = Array.from(spoken.join(' '));
   score.utterances += 1;
   score.words += spoken.length;
-  score.wordErrors += distance(spoken, heard);
+  score.wordErrors += distance(spoken, recognised);
   score.characters += spokenText.length;
-  score.characterErrors += distance(spokenText, Array.from(heard.join(' ')));
+  score.characterErrors += distance(spokenText, Array.from(recognised.join(' ')));
 }
 
 export function wordErrorRate(score: Score): number {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { startSherpaEngine, type Engine } from '@svc-asr/engine';
 import { AUDIO, type ModelId } from '@svc-asr/protocol';
 import { readWave } from './audio.ts';
-import { hear } from './recognise.ts';
+import { recogniseWords } from './recognise.ts';
 
 /** `npm run examples`: updates the transcripts on the console's public page after a model change. */
 
@@ -39,7 +39,7 @@ try {
 
 async function describe(listener: Engine, recording: { name: string; model: ModelId }) {
   const wave = await readWave(join(ROOT, `models/fixtures/${recording.name}.wav`));
-  const { words } = await hear(listener, { model: recording.model, wave });
+  const { words } = await recogniseWords(listener, { model: recording.model, wave });
   return {
     model: recording.model,
     audio: `/examples/${recording.name}.mp3`,

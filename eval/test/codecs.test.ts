@@ -25,7 +25,7 @@ test('without the AMR-NB encoder the error says how to install it', async () => 
 
 test('presents bit rate, bytes and error rates of each codec', () => {
   const score = emptyScore();
-  addTo(score, { spoken: 'nĩ wega mũno mũrata', heard: 'nĩ wega mũno' });
+  addTo(score, { spoken: 'nĩ wega mũno mũrata', recognised: 'nĩ wega mũno' });
   const result = {
     condition: 'x',
     language: 'ki',

@@ -4,7 +4,7 @@ import { errorRate, improvement, type Count } from '../src/bootstrap.ts';
 import { confidenceQuality } from '../src/confidence.ts';
 import { presentFolderPage, presentJudgements, verdict } from '../src/folder-page.ts';
 import { figuresOfFolder } from '../src/folder.ts';
-import { judge, type Heard } from '../src/judgement.ts';
+import { judge, type Recognised } from '../src/judgement.ts';
 import type { Recording } from '../src/recordings.ts';
 
 function recording(change: Partial<Recording> = {}): Recording {
@@ -20,7 +20,7 @@ function recording(change: Partial<Recording> = {}): Recording {
   };
 }
 
-function heard(text: string, change: Partial<Recording> = {}): Heard {
+function recognised(text: string, change: Partial<Recording> = {}): Recognised {
   const words = text
     .split(' ')
     .filter(Boolean)
@@ -33,12 +33,12 @@ const counts = (errors: readonly number[]): Count[] =>
 
 test('aligns missing, added and changed words', () => {
   expect(align(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual([
-    { spoken: 'a', heard: 'a' },
-    { spoken: 'b', heard: 'x' },
-    { spoken: 'c', heard: 'c' },
-    { spoken: undefined, heard: 'd' },
+    { spoken: 'a', recognised: 'a' },
+    { spoken: 'b', recognised: 'x' },
+    { spoken: 'c', recognised: 'c' },
+    { spoken: undefined, recognised: 'd' },
   ]);
-  expect(align(['a'], [])).toEqual([{ spoken: 'a', heard: undefined }]);
+  expect(align(['a'], [])).toEqual([{ spoken: 'a', recognised: undefined }]);
 });
 
 test('the interval contains the rate, is deterministic, and narrows with more recordings', () => {
@@ -89,18 +89,18 @@ test('rates confidence as good if wrong words score low and as useless if scores
 
 test('lists the worst sentences, confused letters and groups', () => {
   const all = [
-    heard('nĩ wega mũno'),
-    heard('ni wegamũno', { name: 'ki-2', speaker: 'kamau', band: 'telephone band' }),
+    recognised('nĩ wega mũno'),
+    recognised('ni wegamũno', { name: 'ki-2', speaker: 'kamau', band: 'telephone band' }),
   ];
-  const one = judge({ model: 'demo', language: 'ki', heard: all, first: null });
+  const one = judge({ model: 'demo', language: 'ki', recognised: all, first: null });
   expect(one.wer.rate).toBe(50);
   expect(one.werWithoutTilde.rate).toBe(33.3);
   expect(one.worst).toEqual([
-    { name: 'ki-2', spoken: 'nĩ wega mũno', heard: 'ni wegamũno', errors: 3 },
+    { name: 'ki-2', spoken: 'nĩ wega mũno', recognised: 'ni wegamũno', errors: 3 },
   ]);
   expect(one.confusions).toEqual([
-    { spoken: 'ĩ', heard: 'i', count: 1 },
-    { spoken: ' ', heard: '', count: 1 },
+    { spoken: 'ĩ', recognised: 'i', count: 1 },
+    { spoken: ' ', recognised: '', count: 1 },
   ]);
   expect(one.groups.map(({ by, group, wer }) => [by, group, wer.rate])).toEqual([
     ['band', 'telephone band', 100],
@@ -112,10 +112,10 @@ test('lists the worst sentences, confused letters and groups', () => {
 });
 
 test('the report says how many words are wrong and which model is better', () => {
-  const first = [heard('ni wega mũno <b>')];
+  const first = [recognised('ni wega mũno <b>')];
   const judgements = [
-    judge({ model: 'demo', language: 'ki', heard: first, first: null }),
-    judge({ model: 'new', language: 'ki', heard: [heard('nĩ wega mũno')], first }),
+    judge({ model: 'demo', language: 'ki', recognised: first, first: null }),
+    judge({ model: 'new', language: 'ki', recognised: [recognised('nĩ wega mũno')], first }),
   ];
   const page = presentFolderPage({ title: 'Test', folder: '/recordings', judgements });
   expect(page).toMatch(/Out of 100 words, <strong>67<\/strong> are wrong/);
@@ -129,8 +129,8 @@ test('the report says how many words are wrong and which model is better', () =>
 });
 
 test('escapes markup in transcripts', () => {
-  const all = [heard('wega', { spoken: '<script>alert(1)</script>' })];
-  const judgements = [judge({ model: '<i>', language: 'ki', heard: all, first: null })];
+  const all = [recognised('wega', { spoken: '<script>alert(1)</script>' })];
+  const judgements = [judge({ model: '<i>', language: 'ki', recognised: all, first: null })];
   const page = presentFolderPage({ title: '<title>', folder: '&', judgements });
   expect(page).not.toContain('<script>');
   expect(page).not.toContain('<i>');

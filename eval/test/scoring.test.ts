@@ -25,8 +25,8 @@ test('the edit distance is a metric', () => {
 
 test('weights errors by utterance length', () => {
   const score = emptyScore();
-  addTo(score, { spoken: 'nĩ wega mũno', heard: 'nĩ wega muno' });
-  addTo(score, { spoken: 'ee', heard: 'ee na' });
+  addTo(score, { spoken: 'nĩ wega mũno', recognised: 'nĩ wega muno' });
+  addTo(score, { spoken: 'ee', recognised: 'ee na' });
   expect(score.utterances).toBe(2);
   expect(wordErrorRate(score)).toBe(50);
   expect(characterErrorRate(score)).toBe(28.6);
@@ -34,7 +34,7 @@ test('weights errors by utterance length', () => {
 
 test('an empty reference and hypothesis have no errors', () => {
   const score = emptyScore();
-  addTo(score, { spoken: '', heard: '' });
+  addTo(score, { spoken: '', recognised: '' });
   expect(wordErrorRate(score)).toBe(0);
 });
 

@@ -68,7 +68,7 @@ test('the recorded transcripts of the fixtures differ from their texts by at mos
   const score = emptyScore();
   for (const { name, spoken } of await readFixtures()) {
     const record = join(import.meta.dirname, `../../models/fixtures/${name}.expected.txt`);
-    addTo(score, { spoken, heard: await readFile(record, 'utf8') });
+    addTo(score, { spoken, recognised: await readFile(record, 'utf8') });
   }
   expect(characterErrorRate(score)).toBeLessThanOrEqual(5);
 });

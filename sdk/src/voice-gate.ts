@@ -44,7 +44,7 @@ export class VoiceGate {
     const output: GateOutput[] = [];
     let at = 0;
     for (; at + WINDOW_SAMPLES <= joined.length; at += WINDOW_SAMPLES) {
-      output.push(...this.#hear(joined.slice(at, at + WINDOW_SAMPLES)));
+      output.push(...this.#processWindow(joined.slice(at, at + WINDOW_SAMPLES)));
     }
     this.#rest = joined.slice(at);
     return output;
@@ -57,7 +57,7 @@ export class VoiceGate {
     return this.isOpen && samples.length > 0 ? [{ do: 'send', samples }] : [];
   }
 
-  #hear(window: Int16Array): GateOutput[] {
+  #processWindow(window: Int16Array): GateOutput[] {
     const wasOpen = this.isOpen;
     this.#quietWindows = this.#activity.isSpeech(window) ? 0 : this.#quietWindows + 1;
     if (wasOpen && this.isOpen) return [{ do: 'send', samples: window }];

@@ -27,7 +27,7 @@ export class SimulatedSession {
     return this.#limitSamples - this.#received.length;
   }
 
-  hear(entry: BufferEntry): void {
+  receive(entry: BufferEntry): void {
     if (this.#full) return;
     switch (entry.kind) {
       case 'audio': {

@@ -123,7 +123,7 @@ class History {
     const entry = this.buffer.next(this.#session.samplesLeft);
     if (entry === undefined) return;
     if (entry.kind === 'audio') this.#clock.advance(entry.at, entry.pcm.byteLength / 2);
-    this.#session.hear(entry);
+    this.#session.receive(entry);
   }
 
   #deliver(): void {
@@ -144,10 +144,10 @@ class History {
   }
 
   /** A later reset does not retract the words of a final, even of one sent at the session's limit. */
-  #hear(event: FinalEvent, settled: Settled): void {
+  #deliverFinal(event: FinalEvent, settled: Settled): void {
     this.transcript.onFinal(event, settled, this.#clock);
-    const heard = new Set(event.words.map((word) => word.text));
-    this.#sinceFlush = this.#sinceFlush.filter((word) => !heard.has(word));
+    const delivered = new Set(event.words.map((word) => word.text));
+    this.#sinceFlush = this.#sinceFlush.filter((word) => !delivered.has(word));
   }
 
   #onFinal(event: FinalEvent): void {
@@ -155,7 +155,7 @@ class History {
     const { isResetPending } = this.buffer;
     const settled = this.#settle(event);
     if (settled !== null) {
-      if (!isResetPending) this.#hear(event, settled);
+      if (!isResetPending) this.#deliverFinal(event, settled);
       this.answered.push(...settled.answered);
     }
     if (limit) this.#session = this.#begin();
@@ -255,8 +255,8 @@ test('the receipt of a failed session is zero, of a lost one unknown', () => {
   const transcript = new TranscriptBuilder();
   const clock = new SessionClock();
   const final = new SimulatedSession(10);
-  final.hear({ kind: 'audio', at: 0, pcm: new Uint8Array(32) });
-  final.hear({ kind: 'flush', id: 1 });
+  final.receive({ kind: 'audio', at: 0, pcm: new Uint8Array(32) });
+  final.receive({ kind: 'flush', id: 1 });
   const [event] = final.events;
   if (event?.type !== 'final') throw new Error('no final');
   for (const billed of ['as_told', 'nothing', 'unknown'] as const) {
@@ -277,22 +277,22 @@ test('times match those of a single session to the millisecond, even for utteran
     const buffer = new ReplayBuffer();
     const transcript = new TranscriptBuilder();
     let clock = new SessionClock();
-    let heard = 0;
+    let delivered = 0;
     transcript.beginSession('a');
     for (const [at, count] of samples.entries()) {
       if (at === failBefore) {
         buffer.rewind();
         clock = new SessionClock();
-        heard = 0;
+        delivered = 0;
       }
       buffer.write(new Uint8Array(count * 2));
       buffer.flush(at);
       for (let entry = buffer.next(); entry !== undefined; entry = buffer.next()) {
         if (entry.kind === 'audio') clock.advance(entry.at, entry.pcm.byteLength / 2);
       }
-      const start = Math.floor(heard / SAMPLES_PER_MS);
-      heard += count;
-      const end = Math.ceil(heard / SAMPLES_PER_MS);
+      const start = Math.floor(delivered / SAMPLES_PER_MS);
+      delivered += count;
+      const end = Math.ceil(delivered / SAMPLES_PER_MS);
       const word = { text: 'x', start_ms: start + 20, end_ms: start + 40 };
       const settled = buffer.settleFlush();
       if (settled === null) throw new Error('The flush was sent.');

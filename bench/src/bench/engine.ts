@@ -174,7 +174,7 @@ async function measureOpening(
   // The first streams free memory left from loading and allocate the batch buffers. Neither belongs to a stream.
   const first: OpenStream[] = [];
   for (let count = 0; count < FIRST_STREAMS; count += 1) first.push(await openOne(engine, count));
-  await hearOut(engine, first);
+  await writeAll(engine, first);
   const before = heldKib();
   const opensMs: number[] = [];
   const streams: OpenStream[] = [];
@@ -183,7 +183,7 @@ async function measureOpening(
     streams.push(await openOne(engine, count));
     opensMs.push(performance.now() - beganMs);
   }
-  await hearOut(engine, streams);
+  await writeAll(engine, streams);
   const kibPerStream = (heldKib() - before) / LIVE_STREAMS;
   for (const { stream } of [...first, ...streams]) await stream.close();
   return { openMs: percentile(opensMs, 0.5), kibPerStream };
@@ -200,7 +200,7 @@ async function openOne(engine: SherpaEngine, number: number): Promise<OpenStream
 }
 
 /** Every stream is then in the middle of its utterance, where it uses the most memory. */
-async function hearOut(engine: SherpaEngine, streams: readonly OpenStream[]): Promise<void> {
+async function writeAll(engine: SherpaEngine, streams: readonly OpenStream[]): Promise<void> {
   for (const { stream, plan } of streams) await stream.write(pcmOf(plan));
   while (engine.health().lagMs > 0) await delay(10);
 }

@@ -11,7 +11,7 @@ import type { LoadAnswer } from '../service/load-main.ts';
 import { Load } from '../service/load.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { openSessions } from '../service/sessions.ts';
-import { ScriptedNodes, speakAtPort } from '../tier/scripted-nodes.ts';
+import { ScriptedNodes, runSpeakers } from '../tier/scripted-nodes.ts';
 
 const GOALS = { hopUs: 700, streamsPerCore: 1_000, addedMs: 2, liveStreams: 2_000 };
 /** A stream with a longer lag is not live. */
@@ -68,10 +68,10 @@ async function run(options: CampaignOptions): Promise<CampaignResult> {
 /** Returns the extra CPU time of both ends of the hop, compared with the same clients and an in-process engine. */
 async function measureHop({ nodes, gatewayTls, short, log }: TierBench) {
   const order = { streams: short ? 100 : 400, seconds: short ? 4 : 20 };
-  const local = await speakAtPort({ ...order, remote: null });
+  const local = await runSpeakers({ ...order, remote: null });
   const before = cpuMsOf(nodes.pids);
   const remote = { addresses: nodes.addresses, tls: gatewayTls };
-  const far = await speakAtPort({ ...order, remote });
+  const far = await runSpeakers({ ...order, remote });
   const nodeMs = cpuMsOf(nodes.pids) - before;
   const gatewayUs = usPerAudioS(far.cpuMs, far.audioS) - usPerAudioS(local.cpuMs, local.audioS);
   const nodeUs = usPerAudioS(nodeMs, far.audioS);

@@ -13,7 +13,7 @@ export interface BareAnswer {
 /** Runs the bare recogniser in its own process, so that its CPU time can be measured. */
 const bare = await BareRecogniser.load();
 
-function carryOut(order: BareOrder): BareAnswer {
+function runOrder(order: BareOrder): BareAnswer {
   const speakers = order.map((plans) =>
     plans.map((plan) => toUtterance({ model: plan.model, pcm: pcmOf(plan) })),
   );
@@ -24,5 +24,5 @@ function carryOut(order: BareOrder): BareAnswer {
   return { texts, cpuMs: (user + system) / 1000, decodesMs: bare.decodesMs };
 }
 
-process.on('message', (order: BareOrder) => process.send?.(carryOut(order)));
+process.on('message', (order: BareOrder) => process.send?.(runOrder(order)));
 process.send?.('ready');

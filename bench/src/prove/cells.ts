@@ -7,7 +7,7 @@ import { addToEdge } from '@svc-asr/server/cells/edge-files.ts';
 import { moveAccount } from '@svc-asr/server/cells/move-account.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
-import { DEATHS, runMover, type Death } from '@svc-asr/testing/cells/mortal-mover.ts';
+import { KILL_POINTS, runMover, type KillPoint } from '@svc-asr/testing/cells/killable-mover.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { freePort } from '@svc-asr/testing/free-port.ts';
@@ -67,7 +67,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     const stage: Stage = {
       k1,
       k2,
-      moving: await call(k1, DEATHS.length),
+      moving: await call(k1, KILL_POINTS.length),
       stayingHere: await call(k1, BYSTANDERS),
       stayingThere: await call(k2, BYSTANDERS),
       log,
@@ -96,7 +96,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       figures.cut +
       figures.misrouted +
       figures.wrong;
-    const expected = rounds * DEATHS.length;
+    const expected = rounds * KILL_POINTS.length;
     const passed =
       bad === 0 &&
       moves.moved_accounts === expected &&
@@ -140,15 +140,15 @@ async function moveAll(stage: Stage, rounds: number) {
   const tally = { moved_accounts: 0, killed: 0, move_ms_max: 0 };
   for (let round = 0; round < rounds; round += 1) {
     const [from, to] = round % 2 === 0 ? [stage.k1, stage.k2] : [stage.k2, stage.k1];
-    const left = [...DEATHS.entries()];
+    const left = [...KILL_POINTS.entries()];
     const lane = async (): Promise<void> => {
       for (let next = left.shift(); next !== undefined; next = left.shift()) {
-        const [at, dieBefore] = next;
+        const [at, killBefore] = next;
         const caller = stage.moving[(at + round) % stage.moving.length];
         if (caller === undefined) throw new Error('No caller.');
-        const tookMs = await moveOnce({ from, to, caller, dieBefore, tally });
+        const tookMs = await moveOnce({ from, to, caller, killBefore, tally });
         tally.move_ms_max = Math.max(tally.move_ms_max, Math.round(tookMs));
-        stage.log(`round ${round + 1}: moved to ${to.id}, killed before ${dieBefore}`);
+        stage.log(`round ${round + 1}: moved to ${to.id}, killed before ${killBefore}`);
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
@@ -171,17 +171,17 @@ async function moveOnce(input: {
   from: CampaignCell;
   to: CampaignCell;
   caller: CellCaller;
-  dieBefore: Death;
+  killBefore: KillPoint;
   tally: { moved_accounts: number; killed: number };
 }): Promise<number> {
-  const { from, to, caller, dieBefore, tally } = input;
+  const { from, to, caller, killBefore, tally } = input;
   const ended = await runMover({
     sourceUrl: from.fleet.postgres.url,
     targetUrl: to.fleet.postgres.url,
     accountId: caller.tenant.accountId,
     targetCell: to.id,
     drainMs: DRAIN_MS,
-    dieBefore,
+    killBefore,
   });
   if (ended === 'killed') tally.killed += 1;
   const tookMs = await resume({ from, to, caller });

@@ -42,7 +42,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       await node.die();
       log(`${node.deaths} of ${kills} killed`);
     });
-    const money = await moneyOf(api, disturbed);
+    const money = await chargesOf(api, disturbed);
     const figures = {
       kills: node.deaths,
       sessions: stitched.sessions.length,
@@ -134,7 +134,7 @@ function compare(expected: Transcript, actual: Transcript) {
 }
 
 /** Only completed sessions are charged. */
-async function moneyOf(api: ServiceProcess, tenant: Tenant) {
+async function chargesOf(api: ServiceProcess, tenant: Tenant) {
   const usage = await usageOf(api.url, tenant);
   const failed = usage.recent_sessions.filter((session) => session.status === 'failed');
   const completed = usage.recent_sessions.filter((session) => session.status === 'completed');

@@ -36,7 +36,7 @@ export const campaign: Campaign = {
       load = await startLoad({ databaseUrl: victim.url(), owner, clients: CLIENTS, nodeEpoch });
       let violations = 0;
       for (let kills = 1; kills <= wanted; kills += 1) {
-        await untilSomeMore(load.tally, 5);
+        await waitForSettlements(load.tally, 5);
         await victim.kill();
         violations += (await findViolations(owner)).length;
         if (kills % 10 === 0)
@@ -64,7 +64,7 @@ export const campaign: Campaign = {
 /**
  * Waits until some sessions were settled since the last kill, so that each kill hits work in progress.
  */
-async function untilSomeMore(tally: LoadTally, sessions: number): Promise<void> {
+async function waitForSettlements(tally: LoadTally, sessions: number): Promise<void> {
   const target = tally.settled + sessions;
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (tally.settled < target) {
@@ -113,7 +113,7 @@ async function killBackend(server: LocalPostgres): Promise<void> {
   // Recovery starts after every connection is closed. Without this wait the old server might answer
   // once more.
   await cut;
-  await untilItAnswers(server.url);
+  await waitUntilReady(server.url);
 }
 
 /** Returns false if no other client is connected, or the chosen one has just disconnected. */
@@ -129,7 +129,7 @@ async function killAnyBackend(witness: Client): Promise<boolean> {
   }
 }
 
-async function untilItAnswers(url: string): Promise<void> {
+async function waitUntilReady(url: string): Promise<void> {
   for (;;) {
     await delay(20);
     const client = await connect({ url }).catch(() => null);

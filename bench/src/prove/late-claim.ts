@@ -4,7 +4,7 @@ import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts
 import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
+import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 import { onBrokenLedger, type Breakage } from '../broken-ledger.ts';
 import type { Campaign } from '../campaign.ts';
 import { startTemporaryLedger } from '../temporary-ledger.ts';
@@ -113,7 +113,7 @@ async function holdBatch(input: {
   const size = Math.min(BATCH, input.wanted);
   const { accountId, sessionIds } = await reserveMany(owner, size);
   for (const sessionId of sessionIds) {
-    await makeOlder(owner, { sessionId, ms: 60_000 - input.lifeLeftMs });
+    await backdateSession(owner, { sessionId, ms: 60_000 - input.lifeLeftMs });
   }
   const holder = await owner.connect();
   try {

@@ -39,7 +39,7 @@ export class ScriptedNodes {
 }
 
 /** Runs live speakers against an engine in a new process. */
-export async function speakAtPort(order: PortOrder): Promise<PortAnswer> {
+export async function runSpeakers(order: PortOrder): Promise<PortAnswer> {
   const child = fork(new URL('./port-main.ts', import.meta.url));
   await once(child, 'message');
   child.send(order);

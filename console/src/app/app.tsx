@@ -56,7 +56,7 @@ export function App() {
 
 function Screen({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }): ReactNode {
   const path = usePath();
-  async function gone(): Promise<void> {
+  async function leaveAccount(): Promise<void> {
     await onChanged();
     navigate('/app');
   }
@@ -67,7 +67,8 @@ function Screen({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }): 
   if (path === '/app') return <OverviewScreen />;
   if (path === '/app/keys') return <KeysScreen me={me} />;
   if (path === '/app/playground') return <PlaygroundScreen />;
-  if (path === '/app/settings') return <SettingsScreen me={me} onGone={() => void gone()} />;
+  if (path === '/app/settings')
+    return <SettingsScreen me={me} onAccountLeft={() => void leaveAccount()} />;
   if (path === '/app/activity' && me.account.role === 'owner') return <ActivityScreen />;
   if (path === '/app/sign-in') return <OverviewScreen />;
   return <NotFoundScreen />;

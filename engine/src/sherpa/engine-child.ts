@@ -6,7 +6,7 @@ import type { ChunkBuffers } from './chunk-buffers.ts';
 import { noFigures, parseFigures, type DecodeFigures } from './decode-figures.ts';
 import { encodeFrame, encodeOpen, FRAME, FrameReader, type Frame } from './frames.ts';
 import { PooledStream } from './pooled-stream.ts';
-import { lookAtProcess, WATCH_INTERVAL_MS, Watchdog } from './watchdog.ts';
+import { readProcessState, WATCH_INTERVAL_MS, Watchdog } from './watchdog.ts';
 
 /** The largest model we know of loads in a few seconds from a cold disk. */
 const START_MS_MAX = 60_000;
@@ -90,7 +90,7 @@ export class EngineChild {
     if (pid === undefined || !(socket instanceof Socket)) throw new EngineFailed();
     this.pid = pid;
     this.#socket = socket;
-    this.#watchdog = new Watchdog(() => lookAtProcess(pid));
+    this.#watchdog = new Watchdog(() => readProcessState(pid));
     this.ready = this.#ready.promise;
     this.gone = this.#gone.promise;
     this.#startTimer = setTimeout(() => this.#giveUp('child_stalled'), START_MS_MAX);

@@ -55,7 +55,7 @@ export class Watchdog {
 }
 
 /** Null where there is no /proc or no such process. */
-export function lookAtProcess(pid: number): ProcessState | null {
+export function readProcessState(pid: number): ProcessState | null {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {

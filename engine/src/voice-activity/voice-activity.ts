@@ -73,7 +73,7 @@ export class VoiceActivity implements SpeechDetector {
     this.#samples += samples.length;
     if (this.#filled < FRAME_SAMPLES) return null;
     this.#filled = 0;
-    this.#hear();
+    this.#processFrame();
     return { endSample: this.#samples, speaking: this.#speaking, speech: this.#speech };
   }
 
@@ -84,7 +84,7 @@ export class VoiceActivity implements SpeechDetector {
     this.#voiced.length = 0;
   }
 
-  #hear(): void {
+  #processFrame(): void {
     this.#decimate();
     const levelDb = this.#level();
     const floorDb = this.#floor.update(levelDb);

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 /** Sends silence, and returns the speech events and the finals with words as short texts. */
-async function hear(
+async function collectEvents(
   audioMs: number,
   endpointing: boolean,
 ): Promise<{ speech: string[]; finals: string[] }> {
@@ -54,7 +54,7 @@ async function hear(
 }
 
 test('plays speech, pauses and a noise without words, at their times', async () => {
-  expect(await hear(8_000, true)).toEqual({
+  expect(await collectEvents(8_000, true)).toEqual({
     speech: [
       'speech_started 400',
       'speech_ended 1900',
@@ -68,7 +68,7 @@ test('plays speech, pauses and a noise without words, at their times', async () 
 });
 
 test('without endpointing, one final has the words of all turns', async () => {
-  expect(await hear(8_000, false)).toEqual({
+  expect(await collectEvents(8_000, false)).toEqual({
     speech: [],
     finals: ['flush at 8000: nĩ wega mũno ũhoro waku'],
   });
@@ -84,7 +84,7 @@ test('POST /turns sets the turns of the next streams', async () => {
   expect(await post([{ text: 'ĩĩ', silence_ms: -1 }])).toBe(400);
   expect(await post([])).toBe(400);
   expect(await post([{ text: 'ĩĩ', silence_ms: 200, speech_ms: 400 }])).toBe(200);
-  expect(await hear(2_000, true)).toEqual({
+  expect(await collectEvents(2_000, true)).toEqual({
     speech: ['speech_started 200', 'speech_ended 600'],
     finals: ['endpoint at 1100: ĩĩ'],
   });

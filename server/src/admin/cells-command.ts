@@ -68,14 +68,14 @@ async function createCell(
     const count =
       options.edge === undefined ? null : await addToEdge(options.edge, cell, options.server);
     output.show({ cell, edge: options.edge ?? null });
-    if (known === null && count !== null) sayEnvironment(output, cell, count);
+    if (known === null && count !== null) printEnvironment(output, cell, count);
   } finally {
     await owner.end();
   }
 }
 
 /** New secrets for a new cell. The pepper has its own id, so that keys can move to another cell. */
-function sayEnvironment(output: AdminContext['output'], cell: string, pepperId: number): void {
+function printEnvironment(output: AdminContext['output'], cell: string, pepperId: number): void {
   const { API_KEY_PEPPER, SESSION_SIGNING_KEYS } = generateSecrets();
   output.say(
     `For the processes of a new cell ${cell} (keep them in a secret manager; they are shown once):\n` +

@@ -42,7 +42,7 @@ export function nextStep(input: {
     case null:
     case 'moving':
     case 'sealed':
-      if (isLiving(target)) return { refuse: 'in-both' };
+      if (isServing(target)) return { refuse: 'in-both' };
       if (source.state === null) return { step: 'freeze' };
       if (source.otherCell !== targetCell) return { refuse: 'other-move' };
       if (source.state === 'moving') return { step: 'drain' };
@@ -50,6 +50,6 @@ export function nextStep(input: {
   }
 }
 
-function isLiving({ state }: Residence): boolean {
+function isServing({ state }: Residence): boolean {
   return state === null || state === 'moving' || state === 'sealed';
 }

@@ -110,22 +110,22 @@ function pitchLags(samples: Int16Array): number[] {
 }
 
 function pitchLag(frame: Float32Array): number | null {
-  const likenesses: number[] = [];
-  for (let lag = LAG_MIN; lag <= LAG_MAX; lag += 1) likenesses.push(likeness(frame, lag));
-  const best = Math.max(...likenesses);
+  const similarities: number[] = [];
+  for (let lag = LAG_MIN; lag <= LAG_MAX; lag += 1) similarities.push(similarity(frame, lag));
+  const best = Math.max(...similarities);
   if (best < VOICED_LIKENESS) return null;
-  const at = likenesses.findIndex(
+  const at = similarities.findIndex(
     (value, index) =>
       index > 0 &&
       value >= FIRST_PEAK_SHARE * best &&
-      value >= (likenesses[index - 1] ?? 0) &&
-      value >= (likenesses[index + 1] ?? 0),
+      value >= (similarities[index - 1] ?? 0) &&
+      value >= (similarities[index + 1] ?? 0),
   );
   return at < 0 ? null : at + LAG_MIN;
 }
 
 /** Normalised correlation of a frame with itself `lag` samples later. */
-function likeness(frame: Float32Array, lag: number): number {
+function similarity(frame: Float32Array, lag: number): number {
   let product = 0;
   let here = 1e-9;
   let later = 1e-9;

@@ -1,7 +1,7 @@
 import { AUDIO } from '@svc-asr/protocol';
 
 /** Checks the first second of audio for wrong formats, which would otherwise give garbage without an error. */
-export interface Suspicion {
+export interface SnifferState {
   readonly seenBytes: number;
   readonly head: readonly number[];
   readonly zeroBytes: number;
@@ -9,7 +9,7 @@ export interface Suspicion {
   readonly clippedSamples: number;
 }
 
-export const UNSUSPECTING: Suspicion = {
+export const INITIAL_SNIFFER: SnifferState = {
   seenBytes: 0,
   head: [],
   zeroBytes: 0,
@@ -29,18 +29,17 @@ const CONTAINERS = [
 ] as const;
 
 /** Returns the next state, or the hint that ends the check. Null after one second without a hint. */
-export function examine(suspicion: Suspicion, pcm: Uint8Array): Suspicion | string | null {
-  const part = pcm.subarray(0, FIRST_SECOND_BYTES - suspicion.seenBytes);
-  const head =
-    suspicion.head.length < 4 ? [...suspicion.head, ...part.subarray(0, 4)] : suspicion.head;
+export function sniff(sniffer: SnifferState, pcm: Uint8Array): SnifferState | string | null {
+  const part = pcm.subarray(0, FIRST_SECOND_BYTES - sniffer.seenBytes);
+  const head = sniffer.head.length < 4 ? [...sniffer.head, ...part.subarray(0, 4)] : sniffer.head;
   const container = CONTAINERS.find(({ magic }) => magic.every((byte, at) => head[at] === byte));
   if (container !== undefined) return container.hint;
 
-  const counted = count(suspicion, part, head);
+  const counted = count(sniffer, part, head);
   return counted.seenBytes < FIRST_SECOND_BYTES ? counted : judge(counted);
 }
 
-function count(before: Suspicion, part: Uint8Array, head: readonly number[]): Suspicion {
+function count(before: SnifferState, part: Uint8Array, head: readonly number[]): SnifferState {
   let { zeroBytes, base64Bytes, clippedSamples } = before;
   for (let at = 0; at + 1 < part.byteLength; at += 2) {
     const low = part[at] ?? 0;
@@ -60,7 +59,7 @@ function count(before: Suspicion, part: Uint8Array, head: readonly number[]): Su
   };
 }
 
-function judge(seen: Suspicion): string | null {
+function judge(seen: SnifferState): string | null {
   if (seen.zeroBytes === seen.seenBytes) {
     return 'The first second is all zeros. Check that the microphone is on and allowed.';
   }

@@ -230,7 +230,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   }),
 );
 
-function obey(driver: Driver, command: Command): void {
+function applyCommand(driver: Driver, command: Command): void {
   switch (command.do) {
     case 'speech':
     case 'silence':
@@ -259,7 +259,7 @@ test('any interleaving puts each accepted sample into exactly one final or reset
   fc.assert(
     fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
       const driver = new Driver({ silence_ms: 300, max_utterance_ms: 5_000 });
-      for (const one of commands) obey(driver, one);
+      for (const one of commands) applyCommand(driver, one);
       if (!driver.isEnded) driver.tick(300).message({ type: 'flush' });
       driver.answerAll('mũndũ');
       const covered = driver.sent.flatMap((event) => {

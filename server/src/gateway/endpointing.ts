@@ -73,7 +73,7 @@ export function configureEndpointing(
 }
 
 /** Recognises accepted audio, and ends an utterance at the exact sample where its silence is long enough. */
-export function hearTurns(state: StreamState, pcm: Uint8Array, initial: Turns): Step {
+export function recogniseTurns(state: StreamState, pcm: Uint8Array, initial: Turns): Step {
   const samples = toSamples(pcm);
   const firstSample = state.meter.acceptedSamples - samples.length;
   const actions: Action[] = [];

@@ -10,7 +10,7 @@ export type FinalMarker = Marker & { readonly ask: 'final' };
 
 type Recognised = Pick<EngineEvent & { type: 'final' }, 'text' | 'words'>;
 
-export const NOTHING_SAID: Recognised = { text: '', words: [] };
+export const EMPTY_RESULT: Recognised = { text: '', words: [] };
 
 export function holdsWords(marker: FinalMarker): boolean {
   return marker.endSample - marker.startSample >= FLUSH_SAMPLES_MIN;

@@ -1,9 +1,9 @@
 import { CONTEXT_SIZE, LIMITS, MODELS, type ConfigAckEvent } from '@svc-asr/protocol';
 import { configureEndpointing, endSpeech, parseEndpointing } from './endpointing.ts';
-import { finalEvent, holdsWords, NOTHING_SAID, type FinalMarker } from './final-event.ts';
+import { finalEvent, holdsWords, EMPTY_RESULT, type FinalMarker } from './final-event.ts';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import { audioMs } from './metering.ts';
-import { complain, fail, reply, type Step, type StreamState } from './stream-state.ts';
+import { reportError, fail, reply, type Step, type StreamState } from './stream-state.ts';
 
 /** Applies config, flush and reset to a stream. */
 
@@ -21,7 +21,7 @@ export function onMessage(
     case 'starting':
       return hold(state, input.message);
     case 'finishing':
-      return [adoptFlush(state, input.message), []];
+      return [attachFlush(state, input.message), []];
     case 'closed':
       return [state, []];
     case 'streaming':
@@ -45,7 +45,7 @@ function hold(state: StreamState, message: TextMessage): Step {
 }
 
 /** A flush at the audio limit is answered by the automatic final. */
-function adoptFlush(state: StreamState, message: TextMessage): StreamState {
+function attachFlush(state: StreamState, message: TextMessage): StreamState {
   const last = state.markers.at(-1);
   if (message.type !== 'flush' || last?.ask !== 'final' || last.id !== undefined) return state;
   return { ...state, markers: [...state.markers.slice(0, -1), { ...last, id: message.id }] };
@@ -61,22 +61,22 @@ function answer(state: StreamState, input: { message: TextMessage; nowMs: number
     case 'reset':
       return reset(state, message.id);
     case 'invalid':
-      return complain(state, message.code, message.id);
+      return reportError(state, message.code, message.id);
   }
 }
 
 function configure(state: StreamState, message: ConfigMessage): Step {
   const { language, context } = message;
   if (language !== undefined && !denotes(state, language)) {
-    return complain(state, 'language_mismatch', message.id);
+    return reportError(state, 'language_mismatch', message.id);
   }
   if (context !== undefined && !isOurContext(context)) {
-    return complain(state, 'unsupported_context', message.id);
+    return reportError(state, 'unsupported_context', message.id);
   }
   const rules =
     message.endpointing === undefined ? undefined : parseEndpointing(message.endpointing);
   if (message.endpointing !== undefined && rules === undefined) {
-    return complain(state, 'invalid_endpointing', message.id);
+    return reportError(state, 'invalid_endpointing', message.id);
   }
   const next = rules === undefined ? state : configureEndpointing(state, rules);
   const isSilentSoFar = state.meter.acceptedSamples === state.utteranceStartSample;
@@ -94,7 +94,7 @@ function configure(state: StreamState, message: ConfigMessage): Step {
 function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
   const recent = within(state.recentFlushesMs, input.nowMs);
   if (recent.length >= LIMITS.flushesPerSecond || state.markers.length >= FLUSHES_PENDING_MAX) {
-    return complain(state, 'flush_throttled', input.id);
+    return reportError(state, 'flush_throttled', input.id);
   }
   const marker: FinalMarker = {
     ask: 'final',
@@ -110,7 +110,7 @@ function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
   if (holdsWords(marker)) {
     return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
   }
-  const [replied, actions] = reply(next, finalEvent(state, marker, NOTHING_SAID));
+  const [replied, actions] = reply(next, finalEvent(state, marker, EMPTY_RESULT));
   return [replied, [...announced, { do: 'reset' }, ...actions]];
 }
 

@@ -10,7 +10,7 @@ import {
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import type { Turns } from './endpointing.ts';
 import { createMeter, type Meter } from './metering.ts';
-import { UNSUSPECTING, type Suspicion } from './audio-sniffer.ts';
+import { INITIAL_SNIFFER, type SnifferState } from './audio-sniffer.ts';
 
 export interface StreamSession {
   readonly sessionId: string;
@@ -77,7 +77,7 @@ export interface StreamState {
   readonly saidLimitWarning: boolean;
   readonly saidTimeWarning: boolean;
   readonly saidCommandAsAudio: boolean;
-  readonly suspicion: Suspicion | null;
+  readonly sniffer: SnifferState | null;
   readonly openedAtMs: number;
   readonly lastAudioAtMs: number;
   readonly finishingSinceMs: number;
@@ -135,7 +135,7 @@ export function startStream(input: {
     saidLimitWarning: false,
     saidTimeWarning: false,
     saidCommandAsAudio: false,
-    suspicion: UNSUSPECTING,
+    sniffer: INITIAL_SNIFFER,
     openedAtMs: input.nowMs,
     lastAudioAtMs: input.nowMs,
     finishingSinceMs: 0,
@@ -164,7 +164,7 @@ export function complete(state: StreamState, reason: 'completed' | 'max_audio_re
 }
 
 /** Reports an error and continues, ten times. The eleventh ends the stream. */
-export function complain(state: StreamState, code: StreamErrorCode, id?: MessageId): Step {
+export function reportError(state: StreamState, code: StreamErrorCode, id?: MessageId): Step {
   if (state.nonFatalErrors >= LIMITS.nonFatalErrors) return fail(state, 'too_many_errors');
   const event = errorEvent(state.session, code, id);
   return reply({ ...state, nonFatalErrors: state.nonFatalErrors + 1 }, event);

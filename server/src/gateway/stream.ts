@@ -1,11 +1,11 @@
 import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
 import type { EngineEvent } from '@svc-asr/engine';
-import { endSpeech, endStalledTurn, hearTurns, joinEmptyEndpoint } from './endpointing.ts';
+import { endSpeech, endStalledTurn, recogniseTurns, joinEmptyEndpoint } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
 import { onMessage } from './stream-messages.ts';
 import { acceptAudio, audioMs, isFull, remainingMs } from './metering.ts';
 import {
-  complain,
+  reportError,
   complete,
   fail,
   type Action,
@@ -13,7 +13,7 @@ import {
   type Step,
   type StreamState,
 } from './stream-state.ts';
-import { examine } from './audio-sniffer.ts';
+import { sniff } from './audio-sniffer.ts';
 import { finalEvent, holdsWords, type FinalMarker } from './final-event.ts';
 
 const OPENING_BRACE = 0x7b;
@@ -42,7 +42,7 @@ export function onReady(
     { ...state, phase: 'streaming', lastAudioAtMs: input.nowMs, heldMessages: [], createDetector },
     [{ do: 'send', event: readyEvent(state, input.chunkSamples) }],
   ];
-  if (state.droppedEarlyAudio) step = then(step, (now) => complain(now, 'audio_before_ready'));
+  if (state.droppedEarlyAudio) step = then(step, (now) => reportError(now, 'audio_before_ready'));
   for (const message of state.heldMessages) {
     step = then(step, (now) => onMessage(now, { message, nowMs: input.nowMs }));
   }
@@ -253,7 +253,7 @@ function answerFinal(state: StreamState, event: EngineEvent & { type: 'final' })
 function isOrdinary(state: StreamState, frame: Uint8Array): boolean {
   return (
     (frame[0] !== OPENING_BRACE || state.saidCommandAsAudio) &&
-    state.suspicion === null &&
+    state.sniffer === null &&
     (state.saidOddByte || state.meter.carriedByte === null) &&
     (state.saidLimitWarning || remainingMs(state.meter) > LIMITS.limitWarningMs) &&
     !isFull(state.meter)
@@ -269,9 +269,9 @@ function warn(state: StreamState, frame: Uint8Array, pcm: Uint8Array): Step {
     const hint = 'Send config, flush and reset as text frames.';
     events.push({ type: 'status', message, code: 'suspicious_audio', hint });
   }
-  if (next.suspicion !== null && pcm.byteLength > 0) {
-    const verdict = examine(next.suspicion, pcm);
-    next = { ...next, suspicion: typeof verdict === 'string' ? null : verdict };
+  if (next.sniffer !== null && pcm.byteLength > 0) {
+    const verdict = sniff(next.sniffer, pcm);
+    next = { ...next, sniffer: typeof verdict === 'string' ? null : verdict };
     if (typeof verdict === 'string') {
       const message = 'The audio does not look like 16 kHz 16-bit PCM speech.';
       events.push({ type: 'status', message, code: 'suspicious_audio', hint: verdict });
@@ -295,7 +295,7 @@ function warn(state: StreamState, frame: Uint8Array, pcm: Uint8Array): Step {
 function recognise(state: StreamState, pcm: Uint8Array): Step {
   return state.turns === null
     ? [state, [{ do: 'recognize', pcm }]]
-    : hearTurns(state, pcm, state.turns);
+    : recogniseTurns(state, pcm, state.turns);
 }
 
 function then(step: Step, next: (state: StreamState) => Step): Step {

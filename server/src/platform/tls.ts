@@ -16,7 +16,7 @@ export interface Certificate {
 }
 
 /** Poll interval. File-system events miss some ways of replacing files. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_MS = 5_000;
 
 export function expiresAtMs({ cert }: Certificate): number {
   return new X509Certificate(cert).validToDate.getTime();
@@ -63,8 +63,7 @@ export function watchCertificate(
     reloading = reloading.then(reload);
   };
   const watched = [tls.certFile, tls.keyFile];
-  for (const file of watched)
-    watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, again);
+  for (const file of watched) watchFile(file, { interval: POLL_MS, persistent: false }, again);
   process.on('SIGHUP', again);
   return async () => {
     for (const file of watched) unwatchFile(file, again);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readResidence } from '../../src/cells/residence.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { DEATHS, runMover, type Death } from '@svc-asr/testing/cells/mortal-mover.ts';
+import { KILL_POINTS, runMover, type KillPoint } from '@svc-asr/testing/cells/killable-mover.ts';
 import { moveBetween, spend, startCell, stopCell, violations, type TestCell } from './two-cells.ts';
 
 let k1: TestCell;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
 
 /** The cell that serves the account if the mover is killed before this step. For other steps, neither does. */
-const SERVING: Partial<Record<Death, string[]>> = { freeze: ['k1'], done: ['k2'] };
+const SERVING: Partial<Record<KillPoint, string[]>> = { freeze: ['k1'], done: ['k2'] };
 
 async function servedBy(accountId: string): Promise<string[]> {
   const states = await Promise.all(
@@ -24,13 +24,13 @@ async function servedBy(accountId: string): Promise<string[]> {
   return states.filter(({ state }) => state === null).map(({ id }) => id);
 }
 
-test.for(DEATHS)(
+test.for(KILL_POINTS)(
   'killed before %s, the account is intact, and the next run finishes the move',
-  async (dieBefore) => {
+  async (killBefore) => {
     const { accountId, apiKey } = await k1.service.addTenant({ creditMs: 60_000 });
     await spend(k1, accountId, 5);
     const order = {
-      dieBefore,
+      killBefore,
       sourceUrl: k1.service.database.url,
       targetUrl: k2.service.database.url,
       accountId,
@@ -38,7 +38,7 @@ test.for(DEATHS)(
       drainMs: 5_000,
     };
     expect(await runMover(order)).toBe('killed');
-    expect(await servedBy(accountId)).toEqual(SERVING[dieBefore] ?? []);
+    expect(await servedBy(accountId)).toEqual(SERVING[killBefore] ?? []);
     expect(await violations(k1, k2)).toEqual([]);
 
     await moveBetween(k1, k2, accountId);

@@ -3,7 +3,7 @@ import { setConcurrency } from '../../src/accounts/accounts.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { activate } from '../support/activate.ts';
 import { DHOLUO, KIKUYU, startService } from '@svc-asr/testing/service/service.ts';
-import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
+import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 
 const svc = await startService();
 afterAll(() => svc.stop());
@@ -103,7 +103,7 @@ describe('the reserved audio', () => {
   test('C05 returns an expired reservation of the account before it makes the next one', async () => {
     const tenant = await tenantWith(60_000);
     const first = await tenant.create();
-    await makeOlder(svc.database.pool, { sessionId: first.body.id, ms: 60_000 });
+    await backdateSession(svc.database.pool, { sessionId: first.body.id, ms: 60_000 });
     const second = await tenant.create();
     expect(second.status).toBe(201);
     expect(second.body.credits).toMatchObject({ reserved: 60, remaining: 0 });
@@ -144,7 +144,7 @@ describe('Idempotency-Key', () => {
   test('S16 creates a new session for the same key after expires_at', async () => {
     const tenant = await tenantWith(100_000);
     const first = await tenant.create({ model: KIKUYU }, key('order-3'));
-    await makeOlder(svc.database.pool, { sessionId: first.body.id, ms: 60_000 });
+    await backdateSession(svc.database.pool, { sessionId: first.body.id, ms: 60_000 });
     const second = await tenant.create({ model: KIKUYU }, key('order-3'));
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { activate } from '../support/activate.ts';
 import { heldClock } from '../support/fixed-clock.ts';
 import { KIKUYU, startService, type Tenant } from '@svc-asr/testing/service/service.ts';
-import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
+import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 
 const svc = await startService();
 afterAll(() => svc.stop());
@@ -11,7 +11,7 @@ describe('concurrency', () => {
   test('S18 H03 returns 429 while a session is reserved, with its remaining life as Retry-After', async () => {
     const { apiKey } = await svc.addTenant({ creditMs: 600_000 });
     const { body: first } = await svc.createSession({ model: KIKUYU }, { apiKey });
-    await makeOlder(svc.database.pool, { sessionId: first.id, ms: 18_000 });
+    await backdateSession(svc.database.pool, { sessionId: first.id, ms: 18_000 });
     const { status, body, headers } = await svc.refusedSession({ model: KIKUYU }, { apiKey });
     expect(status).toBe(429);
     expect(body.error).toMatchObject({

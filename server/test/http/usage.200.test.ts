@@ -3,7 +3,7 @@ import { activate } from '../support/activate.ts';
 import { KIKUYU, startService, type Tenant } from '@svc-asr/testing/service/service.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
+import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 
 const svc = await startService();
 afterAll(() => svc.stop());
@@ -110,7 +110,7 @@ test('C04 U04 a failed session shows its audio and is not charged', async () => 
 test('C05 U05 an expired reservation counts as returned before the sweeper runs', async () => {
   const tenant = await svc.addTenant({ creditMs: 30_000 });
   const { sessionId } = await create(tenant, 20);
-  await makeOlder(svc.database.pool, { sessionId, ms: 60_001 });
+  await backdateSession(svc.database.pool, { sessionId, ms: 60_001 });
   const usage = await usageOf(tenant);
   expect(usage).toMatchObject({ available_ms: 30_000, reserved_ms: 0, consumed_ms: 0 });
   const [session] = usage.recent_sessions;

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { setAccountStatus } from '../../src/accounts/accounts.ts';
 import { KIKUYU, startService, type Tenant } from '@svc-asr/testing/service/service.ts';
 import { refused, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
-import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
+import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 
 const svc = await startService();
 afterAll(() => svc.stop());
@@ -107,7 +107,7 @@ describe('the upgrade', () => {
 
   test('W03 C05 refuses the credential after 60 s and returns all reserved credit', async () => {
     const { session, tenant } = await newSession();
-    await makeOlder(svc.database.pool, { sessionId: session.id, ms: 60_000 });
+    await backdateSession(svc.database.pool, { sessionId: session.id, ms: 60_000 });
     const refusal = await refused(svc.streamUrl, session.websocket_protocols);
     expect(refusal).toMatchObject({
       status: 401,

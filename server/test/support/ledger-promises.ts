@@ -5,7 +5,7 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import { registerNode } from '../../src/nodes/nodes.ts';
 import { NODE, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { makeOlder } from '@svc-asr/testing/postgres/time-travel.ts';
+import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 
 /** The guarantees of the ledger, each as a scenario that throws BrokenPromise when violated. */
 export class BrokenPromise extends Error {}
@@ -173,7 +173,7 @@ export const PROMISES = {
   },
   async 'a claim that waited past the expiry loses'(fixture) {
     const session = await fixture.reserve(await fixture.account(60_000));
-    await makeOlder(fixture.owner, { sessionId: session.id, ms: 60_000 - LIFE_LEFT_MS });
+    await backdateSession(fixture.owner, { sessionId: session.id, ms: 60_000 - LIFE_LEFT_MS });
     const expiry = `select pg_sleep_until(expires_at + interval '1 ms') from sessions where id = $1`;
     const [outcome] = await meanwhileHolding(
       fixture,

@@ -1,6 +1,6 @@
 import { moveAccount } from '@svc-asr/server/cells/move-account.ts';
 import { createPool } from '@svc-asr/server/platform/db.ts';
-import type { MoverOrder } from './mortal-mover.ts';
+import type { MoverOrder } from './killable-mover.ts';
 
 /** Moves one account as `svc-admin accounts move` does, and kills itself before the given step. */
 const order: MoverOrder = JSON.parse(process.argv[2] ?? '{}');
@@ -15,7 +15,7 @@ await moveAccount({
   targetCell: order.targetCell,
   drainMs: order.drainMs,
   onStep: (step) => {
-    if (step === order.dieBefore) process.kill(process.pid, 'SIGKILL');
+    if (step === order.killBefore) process.kill(process.pid, 'SIGKILL');
   },
 });
 await Promise.all([source.end(), target.end()]);

@@ -13,7 +13,7 @@ import {
 import { registerNode } from '@svc-asr/server/nodes/nodes.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres/test-database.ts';
 import { createFundedAccount } from '../service/account-with-key.ts';
-import { makeOlder } from '../postgres/time-travel.ts';
+import { backdateSession } from '../postgres/time-travel.ts';
 
 export const NODE = {
   id: 'node-1',
@@ -84,7 +84,7 @@ export async function openLedgerFixture(given?: TestDatabase): Promise<LedgerFix
     },
     close: (session, end) =>
       ledger.close({ ...named(session), status: 'completed', samples: 0, ...end }),
-    expire: (session) => makeOlder(owner, { sessionId: session.id, ms: 60_000 }),
+    expire: (session) => backdateSession(owner, { sessionId: session.id, ms: 60_000 }),
     async expectInvariantsHold() {
       expect(await findViolations(owner)).toEqual([]);
     },

@@ -28,7 +28,7 @@ import {
   type ModelAccount,
   type Step,
 } from './ledger-model.ts';
-import { makeOlder } from '../postgres/time-travel.ts';
+import { backdateSession } from '../postgres/time-travel.ts';
 
 /** Runs every step in the database and in the model, and compares the results. */
 export interface Walk {
@@ -200,7 +200,7 @@ async function takeClose(world: World, step: Step & { do: 'close' }): Promise<Ta
 async function takeAge(world: World, step: Step & { do: 'age' }): Promise<Taken> {
   const session = pickSession(world.account, step.pick);
   if (session === undefined || session.aged) return NOTHING_TO_SAY;
-  await makeOlder(world.owner, { sessionId: session.id, ms: 60_000 });
+  await backdateSession(world.owner, { sessionId: session.id, ms: 60_000 });
   modelAge(world.account, session);
   return NOTHING_TO_SAY;
 }

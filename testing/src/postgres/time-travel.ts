@@ -4,7 +4,7 @@ import type { Pool } from '@svc-asr/server/platform/db.ts';
  * Backdates a session and its idempotency key, so that tests of expiry need not wait. Only the schema
  * owner can do this, with the guards off.
  */
-export async function makeOlder(
+export async function backdateSession(
   owner: Pool,
   input: { sessionId: string; ms: number },
 ): Promise<void> {

@@ -11,7 +11,7 @@ export class LatencyMeter {
   }
 
   /** Returns the time since the last audio covered by the text was sent, or null if unknown. */
-  onHeard(audioMs: number, now: number): number | null {
+  onText(audioMs: number, now: number): number | null {
     while ((this.#sent[1]?.endMs ?? Infinity) <= audioMs) this.#sent.shift();
     const last = this.#sent[0];
     if (last === undefined || last.endMs > audioMs + 200) return null;

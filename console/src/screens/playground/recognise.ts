@@ -96,7 +96,7 @@ async function open(
   stream.on('ready', () => input.on({ type: 'ready' }));
   stream.on('delta', (delta) => {
     const audioMs = finalMs + delta.audio_ms;
-    const latencyMs = part.meter.onHeard(audioMs, performance.now());
+    const latencyMs = part.meter.onText(audioMs, performance.now());
     input.on({ type: 'delta', delta, audioMs, latencyMs });
   });
   stream.on('final', (final) => {

@@ -90,7 +90,7 @@ test('starts each run with empty state', () => {
 test('measures latency from the last audio that the text covers', () => {
   const meter = new LatencyMeter();
   for (let at = 0; at < 20; at += 1) meter.onSent(1_600, at * 100);
-  expect(meter.onHeard(1_120, 1_200)).toBe(200);
-  expect(meter.onHeard(2_000, 2_050)).toBe(150);
-  expect(new LatencyMeter().onHeard(1_000, 5)).toBeNull();
+  expect(meter.onText(1_120, 1_200)).toBe(200);
+  expect(meter.onText(2_000, 2_050)).toBe(150);
+  expect(new LatencyMeter().onText(1_000, 5)).toBeNull();
 });

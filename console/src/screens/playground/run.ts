@@ -5,7 +5,7 @@ export type Turn = readonly TurnWord[];
 
 export interface TurnWord {
   readonly text: string;
-  /** How likely the word is right, from 0 to 1. Null if the recogniser doesn't say. */
+  /** Confidence from 0 to 1. Null if the recogniser provides none. */
   readonly confidence: number | null;
 }
 

@@ -14,7 +14,13 @@ import { OriginsSection } from './origins-section.tsx';
 import { PasskeysSection } from './passkeys-section.tsx';
 import { TeamSection } from './team-section.tsx';
 
-export default function SettingsScreen({ me, onGone }: { me: Me; onGone: () => void }) {
+export default function SettingsScreen({
+  me,
+  onAccountLeft,
+}: {
+  me: Me;
+  onAccountLeft: () => void;
+}) {
   const texts = useTexts();
   const { load, reload, set } = useLoad<Settings>('/settings');
   return (
@@ -31,7 +37,7 @@ export default function SettingsScreen({ me, onGone }: { me: Me; onGone: () => v
                 members={settings.members}
                 invitations={settings.invitations}
                 onChanged={set}
-                onLeft={onGone}
+                onLeft={onAccountLeft}
               />
               <OriginsSection me={me} origins={settings.allowed_origins} onChanged={set} />
               {me.account?.role === 'owner' && (
@@ -41,7 +47,7 @@ export default function SettingsScreen({ me, onGone }: { me: Me; onGone: () => v
                   </Link>
                 </Card>
               )}
-              <DataSection me={me} onErased={onGone} />
+              <DataSection me={me} onErased={onAccountLeft} />
             </>
           )}
         </Loaded>

@@ -5,8 +5,16 @@ import { fileURLToPath } from 'node:url';
 const MAIN = fileURLToPath(new URL('./mover-main.ts', import.meta.url));
 
 /** Points where a mover can be killed: before each step, and in the middle of the copy. */
-export const DEATHS = ['freeze', 'drain', 'copy', 'copying', 'switch', 'open', 'done'] as const;
-export type Death = (typeof DEATHS)[number];
+export const KILL_POINTS = [
+  'freeze',
+  'drain',
+  'copy',
+  'copying',
+  'switch',
+  'open',
+  'done',
+] as const;
+export type KillPoint = (typeof KILL_POINTS)[number];
 
 export interface MoverOrder {
   readonly sourceUrl: string;
@@ -15,7 +23,7 @@ export interface MoverOrder {
   readonly targetCell: string;
   readonly drainMs: number;
   /** Null: it is not killed. */
-  readonly dieBefore: Death | null;
+  readonly killBefore: KillPoint | null;
 }
 
 /** Runs a mover in its own process. Returns how it ended: `done` or `killed`. */
