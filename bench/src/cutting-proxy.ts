@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * When a connection is cut: before the statement is sent (it never runs), right after it is sent (the outcome is
- * unknown), or before its response arrives (it ran, and the client isn't told).
+ * When a connection is cut: before the statement is sent (it never runs), right after it is sent (the
+ * outcome is unknown), or before its response arrives (it ran, but the client doesn't know).
  */
 export type Cut = 'before-request' | 'after-request' | 'at-answer';
 

@@ -93,7 +93,7 @@ function fitsCue(words: readonly Word[]): boolean {
   return letters <= CUE_LETTERS_MAX && ms <= CUE_MS_MAX && Math.max(...pauses) < CUE_PAUSE_MS;
 }
 
-/** The longest pause that leaves both parts a quarter of the letters, so that no word stands alone. */
+/** The longest pause that leaves both parts a quarter of the letters, so that no word is left alone. */
 function splitPoint(words: readonly Word[]): number | null {
   const letters = lettersIn(words);
   const places = words

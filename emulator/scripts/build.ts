@@ -12,7 +12,7 @@ import { build, transform, type Metafile, type Plugin } from 'esbuild';
 const ROOT = resolve(import.meta.dirname, '../..');
 const ENTRIES = ['emulator/src/emulator.ts', 'emulator/src/main.ts'];
 const TARGET = 'node20.11';
-/** What the modules read at run time. */
+/** Files that the modules read at run time. */
 const DATA = ['server/sql', 'server/package.json', 'engine/proto'];
 /** Packages whose versions are taken for the dependencies. */
 const PACKAGES = ['emulator', 'server', 'engine', 'protocol', 'testing'];

@@ -274,22 +274,22 @@ test('a drain lets utterances end, refuses new ones and notifies health watchers
   const client = connect(node.address);
   const watch = serviceDefinition(HEALTH_SERVICE)['Watch'];
   if (watch === undefined) throw new Error('no method');
-  const told: unknown[] = [];
+  const statuses: unknown[] = [];
   const watching = client.makeServerStreamRequest<object, { status?: string }>(
     watch.path,
     watch.requestSerialize,
     watch.responseDeserialize,
     {},
   );
-  watching.on('data', (response: { status?: string }) => told.push(response.status));
+  watching.on('data', (response: { status?: string }) => statuses.push(response.status));
   watching.on('error', () => {});
   const { call, ended } = begin(client);
   call.write({ streamingConfig: { config: CONFIG } });
   await new Promise((resolve) => call.once('metadata', resolve));
-  await eventually(() => told.length === 1);
+  await eventually(() => statuses.length === 1);
   const drained = node.drain(30_000);
-  await eventually(() => told.length === 2);
-  expect(told).toEqual(['SERVING', 'NOT_SERVING']);
+  await eventually(() => statuses.length === 2);
+  expect(statuses).toEqual(['SERVING', 'NOT_SERVING']);
   const late = begin(client);
   late.call.write({ streamingConfig: { config: CONFIG } });
   expect(await late.ended).toMatchObject({ code: status.UNAVAILABLE });

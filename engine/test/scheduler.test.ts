@@ -17,7 +17,7 @@ const NOW_MS = 1_000_000;
 
 let scheduler: Scheduler;
 let sent: FrameHeader[];
-/** Whose words were sent. */
+/** Streams whose words were sent. */
 let said: (number | undefined)[];
 beforeEach(() => {
   [sent, said] = [[], []];
@@ -33,7 +33,7 @@ beforeEach(() => {
   sent = [];
 });
 
-/** Whose chunks one round decoded. */
+/** Returns the streams whose chunks one round decoded. */
 function round(): (number | undefined)[] {
   sent = [];
   void scheduler.round();

@@ -14,8 +14,10 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 test('a process that cannot start says why and what to do, without a stack trace', async () => {
-  const away = await failureOf(connect({ url: 'postgresql://svc:secret@127.0.0.1:1/svc' }));
-  expect(explainStart(away)).toMatch(/^The database cannot be reached: .* start it first\.$/);
+  const unreachable = await failureOf(connect({ url: 'postgresql://svc:secret@127.0.0.1:1/svc' }));
+  expect(explainStart(unreachable)).toMatch(
+    /^The database cannot be reached: .* start it first\.$/,
+  );
 
   const older = Object.assign(new Error('role "svc_node" does not exist'), { code: '22023' });
   expect(explainStart(older)).toMatch(/svc_node.*Run `svc-admin migrate` first\.$/);

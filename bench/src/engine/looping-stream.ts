@@ -13,7 +13,7 @@ export class LoopingStream {
   /** Results that differ from the bare recogniser's, and events after an error. */
   wrong = 0;
   /** Time of the error. */
-  told: Promise<number> = Promise.resolve(0);
+  errorAt: Promise<number> = Promise.resolve(0);
   readonly #engine: SherpaEngine;
   readonly #expected: string;
   readonly #plan: UtterancePlan;
@@ -37,7 +37,7 @@ export class LoopingStream {
     const { signal } = new AbortController();
     const stream = await this.#engine.open({ model: this.#plan.model, signal });
     this.#stream = stream;
-    this.told = this.#listen(stream.events);
+    this.errorAt = this.#listen(stream.events);
     this.#talk(stream);
   }
 

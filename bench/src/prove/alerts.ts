@@ -19,8 +19,8 @@ import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /**
- * Injects faults into a running service that Prometheus scrapes with our rules. Every alert must fire and resolve, and
- * Alertmanager must notify whoever is on call of both.
+ * Injects faults into a running service that Prometheus scrapes with our rules. Every alert must fire
+ * and resolve, and Alertmanager must send a notification for both.
  */
 export const campaign: Campaign = {
   about:
@@ -130,7 +130,7 @@ async function setUp(input: {
 interface Observed {
   readonly fired: number;
   readonly resolved: number;
-  /** Alerts of which whoever is on call heard twice: when they fired and when they were resolved. */
+  /** Alerts with two notifications: when they fired and when they resolved. */
   readonly notified: number;
 }
 

@@ -65,7 +65,7 @@ async function race({ nodes, tenant, tally }: Race): Promise<void> {
   tally.attempts += RACERS;
   tally.winners += winners.length;
   tally.races += 1;
-  // The others must be told that the credential was used.
+  // The others must get the error that the credential was used.
   tally.wrong += outcomes.filter(
     (one) => !(one instanceof WebSocket) && one !== 'session_credential_used',
   ).length;

@@ -9,7 +9,7 @@ import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts
 import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Stops the database under live streams. None is interrupted, every close is settled, and none is failed afterwards. */
+/** Stops the database under live streams. None is interrupted, every close is settled, and none fails afterwards. */
 const MODEL = 'svc-asr-kikuyu-v1';
 const PIECE_BYTES = 16_000;
 const PIECE_MS = 500;

@@ -85,8 +85,8 @@ async function strike(input: {
   const nextFinals = others.map((stream) => stream.nextFinal());
   const struckAtMs = performance.now();
   process.kill(victim.pid, signal);
-  const told = await Promise.all(affected.map((stream) => stream.told));
-  const reportedMs = told.map((atMs) => atMs - struckAtMs);
+  const errorsAtMs = await Promise.all(affected.map((stream) => stream.errorAt));
+  const reportedMs = errorsAtMs.map((atMs) => atMs - struckAtMs);
   tally.affected += affected.length;
   tally.late += reportedMs.filter((ms) => ms > REPORT_MS_MAX).length;
   tally.slowestMs = Math.max(tally.slowestMs, ...reportedMs);

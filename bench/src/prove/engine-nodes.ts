@@ -11,7 +11,7 @@ const NODES = 2;
 const DRAIN_MS_MAX = 35_000;
 
 export const campaign: Campaign = {
-  about: 'kill -9, SIGSTOP and SIGTERM of engine nodes under live streams: nobody loses a word',
+  about: 'kill -9, SIGSTOP and SIGTERM of engine nodes under live streams: no word is lost',
   run,
 };
 

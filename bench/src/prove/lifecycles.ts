@@ -33,14 +33,14 @@ export const campaign: Campaign = {
     log(`seed ${seed}`);
     const ledger = await startTemporaryLedger();
     const progress: Progress = { sessions: 0, steps: 0, divergences: 0, violations: 0 };
-    let told = 0;
+    let logged = 0;
     const enough = () => progress.sessions >= wanted || progress.divergences > 0;
     try {
       const walkers = Array.from({ length: WALKERS }, async (_, walker) => {
         for (let round = 0; !enough(); round += 1) {
           await walkAccount({ ledger, seed: seed + walker + round * WALKERS, progress, log });
-          if (progress.sessions - told >= wanted / 10) {
-            told = progress.sessions;
+          if (progress.sessions - logged >= wanted / 10) {
+            logged = progress.sessions;
             const found = await findViolations(ledger.owner);
             progress.violations += found.length;
             for (const line of found) log(line);

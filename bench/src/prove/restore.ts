@@ -160,7 +160,7 @@ async function countTransactions(db: Pool): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** The last segment is archived when it is full, or when the server is told to start another. */
+/** The last segment is archived when it is full, or when the server switches to another. */
 async function archiveAll(owner: Pool): Promise<void> {
   const { rows } = await owner.query<{ name: string }>(
     'select pg_walfile_name(pg_current_wal_lsn()) as name',

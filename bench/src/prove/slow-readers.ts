@@ -16,7 +16,10 @@ import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts
 const PATH = '/reference/js/scalar.js';
 const GROWN_MIB_MAX = 100;
 const HONEST_P99_MAX_MS = 1_000;
-/** Stalled clients must be gone by then. A response that fits into the kernel's buffers ends with the keep-alive. */
+/**
+ * Stalled clients must be disconnected by then. A response that fits into the kernel's buffers ends
+ * with the keep-alive.
+ */
 const SHED_WITHIN_MS = 90_000;
 const HANDSHAKE_MAX_S = 15;
 

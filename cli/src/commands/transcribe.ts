@@ -37,8 +37,8 @@ export function addTranscribeCommand(program: Command, run: RunCommand): void {
     .summary('Transcribe audio and video files')
     .description(
       'Transcribes every format that ffmpeg reads. Several files run at once, as many as the account allows, and ' +
-        'short files share sessions, which are charged in whole seconds. The text has one line for each turn: what ' +
-        'somebody says between two pauses. Subtitles have one cue for each turn, and several for a long one.',
+        'short files share sessions, which are charged in whole seconds. The text has one line for each turn, the ' +
+        'speech between two pauses. Subtitles have one cue for each turn, and several for a long one.',
     )
     .addOption(languageOption())
     .addOption(

@@ -22,7 +22,7 @@ export class HealthService {
   readonly #watchers = new Set<ServerWritableStream<HealthRequest, HealthResponse>>();
   #isDraining = false;
   readonly #refusal: (call: Call) => string | null;
-  #told: Status = 'SERVING';
+  #sent: Status = 'SERVING';
 
   /**
    * If `refusal` returns a reason, the caller gets an error, so a gateway with the wrong certificate
@@ -42,8 +42,8 @@ export class HealthService {
   /** Notifies watchers if the status has changed. */
   look(): void {
     const serving = this.#status();
-    if (serving === this.#told) return;
-    this.#told = serving;
+    if (serving === this.#sent) return;
+    this.#sent = serving;
     for (const watcher of this.#watchers) watcher.write({ status: serving });
   }
 

@@ -1,6 +1,6 @@
 import type { EngineWord } from '../engine.ts';
 
-/** One encoder frame: how long the last letter of a word is taken to last. */
+/** One encoder frame, the assumed duration of a word's last letter. */
 const FRAME_MS = 80;
 
 export interface Transcript {
@@ -20,8 +20,9 @@ interface TokenResult {
 }
 
 /**
- * Groups letters into words and puts their times back onto the caller's audio. A word's confidence is the probability of
- * its letters and of the spaces around it, the best of the scores tried (docs/engine.md).
+ * Groups letters into words and maps their times to the caller's audio. A word's confidence is the
+ * probability of its letters and of the spaces around it, the best of the scores tried
+ * (docs/engine.md).
  */
 export function toTranscript(
   result: TokenResult,

@@ -22,7 +22,7 @@ function sttOf(options: Partial<SvcSTTOptions> = {}): SvcSTT {
   return new SvcSTT({ client, model: 'svc-asr-kikuyu-v1', silenceMs: 500, ...options });
 }
 
-/** Pushes turns one after the other, each after END_OF_SPEECH of the one before. */
+/** Pushes turns one after another, each after END_OF_SPEECH of the previous one. */
 async function listen(
   speech: SvcSTT,
   turns: number,

@@ -90,7 +90,7 @@ test('POST /turns sets the turns of the next streams', async () => {
   });
 });
 
-test('a noise brings speech events and no words, and a client that flushes after it is answered', async () => {
+test('a noise causes speech events without words, and a flush after it is answered', async () => {
   emulator.play([{ text: '', silenceMs: 300, speechMs: 600 }]);
   const stream = openStream({
     getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),

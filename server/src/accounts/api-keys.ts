@@ -39,7 +39,7 @@ export interface ApiKeyLookup {
   readonly expiresInMs: number | null;
   readonly revoked: boolean;
   readonly accountActive: boolean;
-  /** The cell that the account lives in now. Null: this one. */
+  /** The cell that serves the account now. Null: this one. */
   readonly movedTo: string | null;
 }
 

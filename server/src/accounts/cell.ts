@@ -3,7 +3,7 @@ import type { Queryable } from '../platform/db.ts';
 import { queryRows, statement, text } from '../platform/statement.ts';
 import type { Peppers } from './peppers.ts';
 
-/** Two characters that begin the public id of every key made in the cell. Lower case: it is a host name, too. */
+/** The two-character prefix of every key id created in the cell. Lower case, because it is also a host name. */
 export const CELL_ID = /^[0-9a-z]{2}$/;
 
 const FIND = statement('select id from cell', { id: text() });

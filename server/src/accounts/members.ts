@@ -70,9 +70,8 @@ export async function addMember(
 }
 
 /**
- * Changes a role, or removes the member when `role` is null. An account keeps at least one owner:
- * two owners who demote each other at the same time are decided one after the other. Needs a
- * transaction.
+ * Changes a role, or removes the member when `role` is null. An account keeps at least one owner, so
+ * two owners who demote each other at the same time are serialised. Needs a transaction.
  */
 export async function changeMember(
   db: Queryable,

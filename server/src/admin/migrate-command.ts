@@ -7,7 +7,7 @@ import { examples } from './examples.ts';
 export function addMigrateCommand(program: Command, run: RunCommand): void {
   const command = program
     .command('migrate')
-    .description('bring the database to this version, as the owner of the schema; safe to repeat')
+    .description('migrate the database to this version, as the owner of the schema; safe to repeat')
     .action(() =>
       run(async ({ databaseUrl, output }) => {
         let steps = 0;

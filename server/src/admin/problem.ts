@@ -5,8 +5,8 @@ export const EXIT = {
   refused: 1,
   /** The command line or the settings are wrong. */
   usage: 2,
-  /** The database cannot be reached: try again later. */
-  away: 3,
+  /** The database cannot be reached. Try again later. */
+  unavailable: 3,
 } as const;
 
 /** Something an operator can act on: what happened, and what to do. */

@@ -148,7 +148,7 @@ function explain(error: unknown, environment: AdminEnvironment): number {
   }
   if (isDatabaseUnavailable(error)) {
     environment.err('The database cannot be reached. Check DATABASE_URL, or try again later.\n');
-    return EXIT.away;
+    return EXIT.unavailable;
   }
   const message = error instanceof Error ? error.message : 'Unknown error.';
   environment.err(

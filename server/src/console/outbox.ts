@@ -42,7 +42,7 @@ export class Outbox {
     return true;
   }
 
-  /** Resolves when every queued email has been sent or given up. */
+  /** Resolves when every queued email has been sent or abandoned. */
   idle(): Promise<void> {
     return this.#last;
   }

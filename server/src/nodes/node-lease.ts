@@ -108,7 +108,7 @@ export class NodeLease {
     );
   }
 
-  /** A database restored from before our registration doesn't know this epoch, so nobody has superseded it. */
+  /** A database restored from before our registration lacks this epoch, so no process has superseded it. */
   async #isForgotten(): Promise<boolean> {
     const epoch = await findNodeEpoch(this.#input.db, this.#input.id);
     return epoch === null || epoch < this.#epoch;

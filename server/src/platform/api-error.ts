@@ -36,7 +36,10 @@ function retryAfterDefault(code: ApiErrorCode): number | null {
   return status === 429 ? 5 : null;
 }
 
-/** Maps anything thrown to the error that the caller sees. There is no 500: the unexpected is our fault and retryable. */
+/**
+ * Maps anything thrown to the error that the caller sees. There is no 500: unexpected errors are our
+ * fault and retryable.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const code = isDatabaseUnavailable(error) ? 'service_unavailable' : 'internal_error';

@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each([
-  ['a peer that is no proxy', '203.0.113.5', '192.0.2.1', '203.0.113.5'],
+  ['a peer that is not a proxy', '203.0.113.5', '192.0.2.1', '203.0.113.5'],
   ['a proxy', '10.1.2.3', '192.0.2.1', '192.0.2.1'],
   ['a proxy on an IPv6 socket', '::ffff:10.1.2.3', '192.0.2.1', '192.0.2.1'],
   ['a proxy whose caller invents addresses', '10.1.2.3', '198.51.100.9, 192.0.2.1', '192.0.2.1'],

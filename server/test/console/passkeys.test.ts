@@ -91,7 +91,7 @@ test.each<[string, Bent]>([
   ['at another address', { origin: 'https://console.example.org.evil.example' }],
   ['for another site', { rpId: 'evil.example' }],
   ['without its owner being verified', { userVerified: false }],
-  ['for a challenge of somebody else', { challenge: Buffer.alloc(32, 1).toString('base64url') }],
+  ['for the challenge of another person', { challenge: Buffer.alloc(32, 1).toString('base64url') }],
 ])(
   'a response that a device signed %s neither adds a passkey nor signs in',
   async (_what, bent) => {

@@ -140,7 +140,7 @@ test('converts and transcribes a file in the page; a second run is a second sess
   expect(complaints).toEqual([]);
 }, 60_000);
 
-test('each turn is a line of its own, and uncertain words are marked for eyes, pointers and screen readers', async () => {
+test('each turn is its own line, and uncertain words are marked visually, on hover and for screen readers', async () => {
   const { page, complaints } = await openPage(browser);
   await service.admit('turns@example.com');
   await signInAs(page, { service, email: 'turns@example.com' });

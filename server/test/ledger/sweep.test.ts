@@ -107,7 +107,7 @@ describe('after PostgreSQL froze', () => {
 
       await signalAll('SIGSTOP');
       const sweep = fixture.ledger.sweep();
-      await delay(2_500); // longer than a lease: this is the fault, not a wait for something
+      await delay(2_500); // Longer than a lease. This pause is the fault itself, not a wait.
       await signalAll('SIGCONT');
       const swept = await sweep;
       expect(swept.failed).toBe(0);

@@ -22,7 +22,7 @@ test('stops within its deadline while the database hangs, however long it has hu
   proxy = await startDatabaseProxy(database.url);
   const svc = await startService({ database, databaseUrl: proxy.url });
   proxy.set('silent');
-  // By then every periodic task has met the outage and would have queued several runs.
+  // By then the outage has affected every periodic task, and several runs would be queued.
   await eventually(async () => (await svc.request('/readyz')).status === 503, 20_000);
   const began = performance.now();
   await svc.stop();

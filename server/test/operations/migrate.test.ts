@@ -24,15 +24,15 @@ afterAll(async () => {
 });
 
 test('many processes can migrate at once; one of them runs and logs each step', async () => {
-  const told: string[] = [];
-  const log = (line: string) => void told.push(line);
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
   await Promise.all([migrate({ url, log }), migrate({ url, log }), migrate({ url, log })]);
-  expect(told.filter((line) => line.includes('0001_accounts.sql'))).toHaveLength(1);
-  expect(told.filter((line) => line.startsWith('migrate functions'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('0001_accounts.sql'))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith('migrate functions'))).toHaveLength(1);
 
-  told.length = 0;
+  lines.length = 0;
   await migrate({ url, log });
-  expect(told).toEqual([]);
+  expect(lines).toEqual([]);
 });
 
 test('`svc-admin migrate` migrates, and does nothing the second time', async () => {

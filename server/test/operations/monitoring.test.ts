@@ -64,7 +64,7 @@ test('Prometheus accepts both configurations, and every query of a dashboard', a
   expect(dashboards).toHaveLength(3);
 });
 
-test('Alertmanager accepts its configuration, pages somebody and makes a ticket of the rest', async () => {
+test('Alertmanager accepts its configuration, pages someone and opens tickets for the rest', async () => {
   const file = join(MONITORING, 'alertmanager.yml');
   const { stdout } = await run('amtool', ['check-config', file]);
   expect(stdout).toContain('SUCCESS');

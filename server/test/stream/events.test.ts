@@ -18,7 +18,7 @@ async function newStream(
 }
 
 describe('server events', () => {
-  test('W04 ready comes first, with chunk_samples and everything a client needs to know', async () => {
+  test('W04 ready comes first, with chunk_samples and the limits', async () => {
     const { client, session } = await newStream();
     expect(client.events[0]).toEqual({
       type: 'ready',
