@@ -38,10 +38,15 @@ class Driver {
       const bytes = Math.min(FRAME_MS, ms - at) * BYTES_PER_MS;
       const from = (at * BYTES_PER_MS) % (SPOKEN.byteLength - bytes);
       const frame = kind === 'silence' ? new Uint8Array(bytes) : SPOKEN.slice(from, from + bytes);
-      this.nowMs += FRAME_MS / speed;
-      this.#take(onAudio(this.state, { frame, nowMs: this.nowMs }));
+      this.frame(frame, FRAME_MS / speed);
     }
     return this;
+  }
+
+  /** Sends one frame after a pause of `ms`. */
+  frame(frame: Uint8Array, ms = FRAME_MS): this {
+    this.nowMs += ms;
+    return this.#take(onAudio(this.state, { frame, nowMs: this.nowMs }));
   }
 
   message(message: unknown): this {
@@ -140,6 +145,18 @@ describe('an endpoint', () => {
     expect(final).toMatchObject({ reason: 'endpoint', utterance: 0, start_ms: 0, confidence: 0.5 });
     expect(final?.end_ms).toBeGreaterThanOrEqual(2_000 + 500);
     expect(final?.end_ms).toBeLessThanOrEqual(2_000 + 800);
+  });
+
+  test('is found in frames at an odd offset of the read buffer, as after an odd-length message', () => {
+    const driver = new Driver();
+    const silence = new Uint8Array(1_000 * BYTES_PER_MS);
+    const packet = Buffer.concat([Buffer.alloc(1), SPOKEN, silence]);
+    const frameBytes = FRAME_MS * BYTES_PER_MS;
+    for (let at = 1; at < packet.byteLength; at += frameBytes) {
+      driver.frame(packet.subarray(at, at + frameBytes));
+    }
+    driver.answerAll('mũndũ');
+    expect(driver.types()).toEqual(['config_ack', 'speech_started', 'speech_ended', 'final']);
   });
 
   test('is not sent unless the client enables endpointing', () => {

@@ -214,8 +214,8 @@ function bytesOf(pcm: Uint8Array, fromSample: number, toSample: number): Uint8Ar
     : pcm.subarray(fromSample * bytes, toSample * bytes);
 }
 
-/** Returns a view if the bytes are aligned, else a copy. */
+/** Returns a view if the bytes are aligned, else a copy. `slice()` of a Buffer would be a view again. */
 function toSamples(pcm: Uint8Array): Int16Array {
-  const aligned = pcm.byteOffset % AUDIO.bytesPerSample === 0 ? pcm : pcm.slice();
+  const aligned = pcm.byteOffset % AUDIO.bytesPerSample === 0 ? pcm : new Uint8Array(pcm);
   return new Int16Array(aligned.buffer, aligned.byteOffset, pcm.byteLength / AUDIO.bytesPerSample);
 }
