@@ -27,7 +27,7 @@ type IdentityListener = experimental.IdentityCertificateUpdateListener;
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Reads certificate files again when they change, so that a renewal needs no restart. A certificate that
+ * Reloads certificate files when they change, so that a renewal needs no restart. A certificate that
  * doesn't match its key is ignored, because renewals write one file after the other.
  */
 export class CertificateFiles implements experimental.CertificateProvider {

@@ -5,8 +5,9 @@ const LOOK_EVERY_MS = 5_000;
 const DNS_PREFIX = 'dns:///';
 
 /**
- * Where the engine nodes are: `host:port[,host:port...]`, or `dns:///name:port` for all addresses of a name, such as a
- * headless Kubernetes service. Names are resolved again every 5 s; while DNS fails, the last answer stays.
+ * Finds the engine nodes: `host:port[,host:port...]`, or `dns:///name:port` for all addresses of a
+ * name, such as a headless Kubernetes service. Names are resolved every 5 s. While DNS fails, the last
+ * result stays valid.
  */
 export class Discovery {
   readonly #source: string;
@@ -53,7 +54,7 @@ async function resolveAddresses(source: string): Promise<ReadonlySet<string> | n
   );
 }
 
-/** Returns what is wrong with the setting, or null. */
+/** Returns the problem with the setting, or null. */
 export function addressProblem(source: string): string | null {
   const parts = source.startsWith(DNS_PREFIX)
     ? [source.slice(DNS_PREFIX.length)]

@@ -42,7 +42,7 @@ export interface PeerInput {
   readonly address: string;
   readonly credentials: ChannelCredentials;
   readonly isSecure: boolean;
-  /** Streams that a server takes which does not report its own capacity. */
+  /** Streams per server that doesn't report its capacity. */
   readonly capacity: number;
   readonly onNotice: (notice: PeerNotice) => void;
 }
@@ -99,8 +99,8 @@ export class Peer {
   }
 
   /**
-   * Slots that other gateways use; a server that does not report is taken for ours alone. A report may still count a
-   * call that we have just ended, so the smaller of two is believed.
+   * Slots that other gateways use. A server without reports counts as used by this gateway only. A
+   * report may still include a call that we have just ended, so the smaller of the last two counts.
    */
   get usedByOthers(): number {
     return Math.min(...this.#others);
@@ -110,12 +110,12 @@ export class Peer {
     return this.calls.size + this.usedByOthers;
   }
 
-  /** True for our own nodes: they report their load, and say when they take a call. */
+  /** True for our own nodes, which report their load and confirm each call. */
   get reportsLoad(): boolean {
     return this.#load !== null;
   }
 
-  /** Null when the server does not say; then any weights will do. */
+  /** Null if the server doesn't report it; then any weights match. */
   build(model: ModelId): string | null {
     return this.#builds.get(model) ?? null;
   }
@@ -140,7 +140,7 @@ export class Peer {
     this.#load = load;
   }
 
-  /** A call ended because its node was lost: no new ones until a heartbeat is answered. */
+  /** A call ended because its node was lost. Opens no new ones until a heartbeat is answered. */
   disconnected(): void {
     if (this.#state === 'serving') this.#lose('disconnected');
   }
@@ -173,7 +173,7 @@ export class Peer {
   #beat(): void {
     this.#silentBeats += 1;
     if (this.#silentBeats > SILENT_BEATS_MAX && this.#state !== 'lost') this.#lose('silent');
-    // A connection, or an attempt to connect, can hang for minutes. A new one finds out sooner.
+    // A connection, or an attempt to connect, can hang for minutes. A new one recovers sooner.
     if (this.#silentBeats % RECONNECT_BEATS === 0) this.#reconnect();
     if (this.#isBeating) return;
     this.#isBeating = true;
@@ -217,7 +217,7 @@ export class Peer {
       return;
     }
     if (this.isServing || this.#isRetired) return;
-    // A node that comes back may have other weights.
+    // A node may return with other weights.
     await this.#readModels();
     if (!this.isServing && !this.#isRetired) this.#become('serving');
   }

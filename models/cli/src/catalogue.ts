@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from './problem.ts';
 
-/** A model that can be fetched: where it is, whose it is, and what is known about it. */
+/** A model in the catalogue: its location, author, licence and published figures. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly about: string;
@@ -12,7 +12,7 @@ export interface CatalogueEntry {
   readonly licence_url: string;
   readonly made_by: string;
   readonly languages: readonly string[];
-  /** Published error rates, each with who measured it. */
+  /** Published error rates, each with its source. */
   readonly published: readonly string[];
   readonly notes: string;
   readonly files?: readonly RemoteFile[];
@@ -23,7 +23,7 @@ export interface RemoteFile extends Download {
   readonly as: string;
 }
 
-/** A .tar.bz2; `members` says which of its files become which of ours. */
+/** A .tar.bz2 archive. `members` maps its files to ours. */
 export interface RemoteArchive extends Download {
   readonly folder: string;
   readonly members: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface Download {
 const OWN = join(import.meta.dirname, '../catalogue.json');
 const NAME = /^[a-z0-9][a-z0-9.-]{0,63}$/;
 
-/** Reads this project's catalogue, or one of the same form (a mirror of your own). */
+/** Reads this project's catalogue, or another in the same format, such as your own mirror's. */
 export async function readCatalogue(path = OWN): Promise<readonly CatalogueEntry[]> {
   const entries: CatalogueEntry[] = JSON.parse(await readFile(path, 'utf8'));
   for (const entry of entries) {

@@ -6,7 +6,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { Download } from './catalogue.ts';
 import { Problem } from './problem.ts';
 
-/** A server that sends nothing for this long is given up; the next attempt resumes. */
+/** An attempt is aborted after this long without data. The next attempt resumes. */
 const STALL_MS = 60_000;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1_000;
@@ -57,7 +57,7 @@ async function transfer(remote: Download, part: string, onProgress: Progress): P
     if (response.status >= 500) throw new Error(`HTTP ${response.status}`);
     throw new Problem(`${remote.url} answered ${response.status}.`);
   }
-  // A server that knows no ranges sends everything again.
+  // A server without range support sends everything again.
   const resumed = response.status === 206;
   const file = await open(part, resumed ? 'a' : 'w');
   let bytes = resumed ? have : 0;

@@ -5,7 +5,7 @@ import { CHUNK_SAMPLES, CONTEXT_SIZE, MODEL_IDS, type ModelId } from '@svc-asr/p
 import { hashOf } from './download.ts';
 import { Problem } from './problem.ts';
 
-/** One installed set of weights: `models/NAME/model.json` beside its files. `use` makes manifests of it. */
+/** One installed set of weights: `models/NAME/model.json` beside its files. `use` writes the manifests for it. */
 export interface ModelSet {
   readonly build: string;
   readonly kind: 'transducer' | 'offline_ctc';
@@ -29,7 +29,7 @@ export async function writeModelSet(folder: string, set: ModelSet): Promise<void
 
 export async function readModelSet(modelsDir: string, name: string): Promise<ModelSet> {
   const text = await readFile(join(modelsDir, name, DESCRIPTION), 'utf8').catch(() => null);
-  if (text === null) throw new Problem(`${name} is not installed. svc-models list shows what is.`);
+  if (text === null) throw new Problem(`${name} is not installed. See svc-models list.`);
   const set: ModelSet = JSON.parse(text);
   return set;
 }
@@ -48,7 +48,7 @@ export async function installedSets(modelsDir: string): Promise<string[]> {
   return names.toSorted();
 }
 
-/** Which build each model id serves now; empty for manifests that cannot be read. */
+/** The build that each model id serves now. Empty if a manifest can't be read. */
 export async function buildsInUse(modelsDir: string): Promise<ReadonlyMap<ModelId, string>> {
   const builds = new Map<ModelId, string>();
   for (const id of MODEL_IDS) {
@@ -59,7 +59,7 @@ export async function buildsInUse(modelsDir: string): Promise<ReadonlyMap<ModelI
   return builds;
 }
 
-/** Writes the manifests of these model ids; when the engine refuses them, the old ones come back. */
+/** Writes the manifests of these model ids. If the engine refuses them, restores the old ones. */
 export async function useModelSet(
   modelsDir: string,
   name: string,
@@ -85,8 +85,8 @@ export async function useModelSet(
 }
 
 /**
- * Makes a models directory of its own that serves one installed set for both model ids, perhaps with another lead-in.
- * The caller removes it.
+ * Creates a separate models directory that serves one installed set for both model ids, optionally with
+ * another lead-in. The caller removes it.
  */
 export async function stageModelSet(
   modelsDir: string,

@@ -57,7 +57,7 @@ test('weights that the engine refuses are not used, and the old ones stay', asyn
   await loadManifests(models);
 });
 
-test('weights that are not installed are named', async () => {
+test('names weights that are not installed', async () => {
   await expect(svcModels('use', 'omniasr-ctc-300m')).rejects.toThrow('is not installed');
 });
 
@@ -70,7 +70,7 @@ test('list shows what is installed, what is in use and what can be fetched', asy
   expect(text).toMatch(/omniasr-ctc-300m +365 MB +Apache-2.0/);
 });
 
-test('every model of the catalogue covers both languages and says who measured what', async () => {
+test('every model of the catalogue covers both languages and names the source of its figures', async () => {
   for (const entry of await readCatalogue()) {
     expect(entry.languages).toEqual(['kik', 'luo']);
     expect(entry.published).not.toEqual([]);
