@@ -1,11 +1,15 @@
--- Settles a session once. Returns 'already' if it was closed before.
+drop function if exists close_session(uuid, uuid, text, bigint, text, bigint);
+
+-- Settles a session once. Returns 'already' if it was closed before. Nodes of an earlier version
+-- don't name the upgrade.
 create or replace function close_session(
   p_account uuid,
   p_session uuid,
   p_status text,
   p_samples bigint,
   p_node text,
-  p_epoch bigint
+  p_epoch bigint,
+  p_attempt uuid default null
 ) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -27,6 +31,11 @@ begin
   if p_status not in ('completed', 'failed') then
     raise exception 'a session is closed as completed or failed'
       using errcode = 'invalid_parameter_value';
+  end if;
+  -- A node that cannot learn whether its claim went through gives the session up. By then another
+  -- upgrade may have claimed it, and its stream goes on.
+  if v_session.status = 'active' and p_status = 'failed' and v_session.attempt_id <> p_attempt then
+    return 'already';
   end if;
   if v_session.status = 'active'
     and (v_session.node_id, v_session.node_epoch) is distinct from (p_node, p_epoch) then

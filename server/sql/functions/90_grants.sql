@@ -26,7 +26,7 @@ grant select (account_id, seq, kind, session_id) on txn to svc_api;
 
 -- node: spends credentials and settles streams.
 grant execute on function claim_session(uuid, uuid, uuid, text, bigint) to svc_node;
-grant execute on function close_session(uuid, uuid, text, bigint, text, bigint) to svc_node;
+grant execute on function close_session(uuid, uuid, text, bigint, text, bigint, uuid) to svc_node;
 grant execute on function register_node(text, text, text[], integer) to svc_node;
 grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
 grant execute on function retire_node(text, bigint) to svc_node;

@@ -219,19 +219,20 @@ export class Gateway {
     }
     const { id: nodeId, epoch: nodeEpoch } = this.#deps.node.holder();
     const { sessionId, accountId } = credential;
-    const owner = { sessionId, accountId, nodeId, nodeEpoch };
+    const owner = { sessionId, accountId, nodeId, nodeEpoch, attemptId: requestId };
     this.#claiming += 1;
+    let answered = Promise.resolve();
     try {
-      const session = await claimSession(this.#deps.ledger, { ...owner, attemptId: requestId });
-      return { owner, session };
+      return { owner, session: await claimSession(this.#deps.ledger, owner) };
     } catch (error) {
       // The claim may have succeeded. Release the session, because an unserved one would block its account.
       if (!(error instanceof ApiError)) {
-        void this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });
+        answered = this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });
       }
       throw error;
     } finally {
-      this.#claiming -= 1;
+      // Until then it keeps its place, so that retries during an outage don't pile up settlements.
+      void answered.then(() => (this.#claiming -= 1));
     }
   }
 

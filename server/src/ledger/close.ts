@@ -4,7 +4,7 @@ import { retryOnce, onlyRow } from './retry-once.ts';
 import type { CloseInput, CloseResult } from './types.ts';
 
 const CLOSE = statement(
-  'select close_session($1, $2, $3, $4, $5, $6) as outcome',
+  'select close_session($1, $2, $3, $4, $5, $6, $7) as outcome',
   { outcome: text<CloseResult>() },
   { name: 'close_session' },
 );
@@ -19,6 +19,7 @@ export async function close(db: Queryable, input: CloseInput): Promise<CloseResu
       input.samples,
       input.nodeId,
       input.nodeEpoch,
+      input.attemptId ?? null,
     ]);
     return onlyRow(rows).outcome;
   });

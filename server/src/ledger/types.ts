@@ -75,13 +75,16 @@ export interface CloseInput {
   readonly sessionId: string;
   readonly accountId: string;
   /**
-   * `failed` is our fault and not billed. It also releases a session whose claim got no response.
+   * `failed` is our fault and not billed. It also releases a session whose claim got no response,
+   * unless another upgrade claimed it meanwhile.
    */
   readonly status: 'completed' | 'failed';
   /** Accepted audio in samples. */
   readonly samples: number;
   readonly nodeId: string;
   readonly nodeEpoch: number;
+  /** The upgrade that claimed it, or tried to. Left out: any upgrade of this node. */
+  readonly attemptId?: string;
 }
 
 export type CloseResult = 'closed' | 'already';

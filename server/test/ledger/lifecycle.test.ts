@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { setAccountStatus, setConcurrency } from '../../src/accounts/accounts.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import {
+  NODE,
+  openLedgerFixture,
+  type LedgerFixture,
+} from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
 let fixture: LedgerFixture;
 beforeAll(async () => {
@@ -98,6 +102,38 @@ describe('a session', () => {
     expect(await fixture.claim(session)).toBe('expired');
     expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
   });
+});
+
+describe('giving up a session whose claim was not answered', () => {
+  test('C04 fails it if that claim went through', async () => {
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    const attemptId = randomUUID();
+    await fixture.claim(session, attemptId);
+    expect(await fixture.close(session, { status: 'failed', attemptId })).toBe('closed');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
+  });
+
+  test('fails it if no claim went through, and a late one is refused', async () => {
+    const session = await fixture.reserve(await fixture.account(60_000));
+    const attemptId = randomUUID();
+    expect(await fixture.close(session, { status: 'failed', attemptId })).toBe('closed');
+    expect(await fixture.claim(session, attemptId)).toBe('expired');
+  });
+
+  test.for([{ nodeId: NODE.id }, { nodeId: 'another node' }])(
+    'leaves the stream of another upgrade alone, given up by $nodeId',
+    async ({ nodeId }) => {
+      const accountId = await fixture.account(60_000);
+      const session = await fixture.reserve(accountId);
+      const attemptId = randomUUID();
+      await fixture.claim(session, attemptId);
+      const lost = { nodeId, attemptId: randomUUID(), status: 'failed' } as const;
+      expect(await fixture.close(session, lost)).toBe('already');
+      expect(await fixture.close(session, { attemptId, samples: 16_001 })).toBe('closed');
+      expect(await fixture.ledger.balance(accountId)).toMatchObject({ consumedMs: 2_000 });
+    },
+  );
 });
 
 describe('a claim', () => {

@@ -181,6 +181,11 @@ const ending: readonly Mutant[] = [
     from: 'is distinct from (p_node, p_epoch)',
     to: 'is distinct from (v_session.node_id, v_session.node_epoch)',
   }),
+  broken('any upgrade gives any stream up', 'only its own upgrade gives a stream up', 'promise', {
+    in: 'close_session',
+    from: 'v_session.attempt_id <> p_attempt',
+    to: 'false',
+  }),
 ];
 
 const reserving: readonly Mutant[] = [

@@ -110,6 +110,13 @@ export const PROMISES = {
     const foreign = await fixture.close(session, { nodeId: 'another' }).catch(() => 'refused');
     must(foreign, 'refused', 'a close by another node');
   },
+  async 'only its own upgrade gives a stream up'(fixture) {
+    const session = await fixture.reserve(await fixture.account(60_000));
+    await fixture.claim(session);
+    const lost = { status: 'failed', attemptId: randomUUID() } as const;
+    must(await fixture.close(session, lost), 'already', 'a close by another upgrade');
+    must(await fixture.close(session, { samples: 16_000 }), 'closed', 'the close');
+  },
   async 'one reservation at a time'(fixture) {
     must(await race(fixture, await fixture.account(6_000_000), 8), 1, 'winners of eight');
   },

@@ -18,6 +18,8 @@ export type Step =
       readonly pick: number;
       readonly samples: number;
       readonly failed: boolean;
+      /** By the upgrade that claimed it, or by another one of the same node. */
+      readonly sameAttempt: boolean;
     }
   | { readonly do: 'age'; readonly pick: number }
   | { readonly do: 'restart' }
@@ -132,6 +134,7 @@ export function modelClose(
   step: Step & { do: 'close' },
 ): string {
   if (isOver(session)) return 'already';
+  if (session.status === 'active' && step.failed && !step.sameAttempt) return 'already';
   const samples = session.status === 'active' ? Math.min(step.samples, session.reservedMs * 16) : 0;
   const billableMs = step.failed
     ? 0
@@ -167,7 +170,13 @@ export function likelyStep(account: ModelAccount): Step {
   const newest = pickSession(account, 0);
   if (newest?.status === 'reserved') return { do: 'claim', pick: 0, sameAttempt: false };
   if (newest?.status === 'active') {
-    return { do: 'close', pick: 0, samples: account.sessions.length * 4_001, failed: false };
+    return {
+      do: 'close',
+      pick: 0,
+      samples: account.sessions.length * 4_001,
+      failed: false,
+      sameAttempt: true,
+    };
   }
   return { do: 'reserve', seconds: 60, key: null, room: true };
 }

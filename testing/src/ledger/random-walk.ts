@@ -186,7 +186,9 @@ async function takeClose(world: World, step: Step & { do: 'close' }): Promise<Ta
   // A session that was never claimed cannot complete, and a node never tries.
   const impossible = session?.status === 'reserved' && !step.failed;
   if (session === undefined || impossible) return NOTHING_TO_SAY;
+  const attemptId = step.sameAttempt ? session.claim?.attemptId : randomUUID();
   const said = await world.ledger.close({
+    ...(attemptId === undefined ? {} : { attemptId }),
     sessionId: session.id,
     accountId: world.accountId,
     status: step.failed ? 'failed' : 'completed',

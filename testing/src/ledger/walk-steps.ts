@@ -33,6 +33,7 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
         fc.nat({ max: 320_000 }),
       ),
       failed: fc.integer({ min: 0, max: 4 }).map((roll) => roll === 0),
+      sameAttempt: fc.boolean(),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('age' as const), pick }) },
