@@ -7,7 +7,7 @@ import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { recognisersReady } from '../service/recognisers.ts';
-import { SoakCaller, type Outcome, type SoakRecord } from '../service/soak-caller.ts';
+import { SoakCaller, VANISHED, type Outcome, type SoakRecord } from '../service/soak-caller.ts';
 
 export const campaign: Campaign = {
   about:
@@ -35,8 +35,11 @@ interface Faults {
   restarts: number;
 }
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
-  const { lastsMs, streams, ...every } = SIZE[short ? 'short' : 'full'];
+/** An argument sets the length in minutes. */
+async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+  const { streams, ...size } = SIZE[short ? 'short' : 'full'];
+  const { lastsMs: usualMs, ...every } = size;
+  const lastsMs = args[0] === undefined ? usualMs : Number(args[0]) * 60_000;
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-soak-'));
   const fleet = await Fleet.start({ dataDir });
   try {
@@ -56,7 +59,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     for (const caller of callers) caller.stop();
     await calling;
     await untilSettled(fleet);
-    const mismatches = await compare(fleet, record.outcomes);
+    const mismatches = await compare({ fleet, service, outcomes: record.outcomes });
     const violations = await findViolations(fleet.pool);
     for (const line of [...new Set(record.surprises), ...mismatches, ...violations]) log(line);
     const failed = record.outcomes.filter(({ status }) => status === 'failed').length;
@@ -131,16 +134,45 @@ async function untilSettled(fleet: Fleet): Promise<void> {
   }
 }
 
-/** Returns a sentence for each session whose ledger entry differs from the client's record. */
-async function compare(fleet: Fleet, outcomes: readonly Outcome[]): Promise<string[]> {
-  const { rows } = await fleet.pool.query<{ id: string; status: string; billable_ms: number }>(
-    `select id, status::text as status, coalesce(billable_ms, 0)::int as billable_ms
-      from sessions where id = any($1::uuid[])`,
+interface LedgerRow {
+  readonly id: string;
+  readonly status: string;
+  readonly billable_ms: number;
+}
+
+/** Describes each session whose ledger entry differs from the client's record, with all that is known of it. */
+async function compare(input: {
+  fleet: Fleet;
+  service: ServiceProcess;
+  outcomes: readonly Outcome[];
+}): Promise<string[]> {
+  const { fleet, service, outcomes } = input;
+  const { rows } = await fleet.pool.query<LedgerRow>(
+    'select * from sessions where id = any($1::uuid[])',
     [outcomes.map(({ sessionId }) => sessionId)],
   );
-  const ledger = new Map(rows.map((row) => [row.id, `${row.status} ${row.billable_ms} ms`]));
-  return outcomes.flatMap(({ sessionId, status, billedMs }) => {
-    const [seen, written] = [`${status} ${billedMs} ms`, ledger.get(sessionId) ?? 'nothing'];
-    return seen === written ? [] : [`A client saw ${seen}, the ledger has ${written}.`];
+  const ledger = new Map(rows.map((row) => [row.id, row]));
+  const ended = endings(service);
+  return outcomes.flatMap((outcome) => {
+    const { sessionId, status, billedMs, seen } = outcome;
+    const row = ledger.get(sessionId);
+    // The server may have failed the stream before it noticed that the client was gone.
+    const isFailed = seen === VANISHED && ended.get(sessionId) === 'failed';
+    const [expected, expectedMs] = isFailed ? ['failed', 0] : [status, billedMs];
+    if (row?.status === expected && row.billable_ms === expectedMs) return [];
+    const logged = service.lines.filter((line) => line.includes(sessionId));
+    const told = `A client saw ${status} ${billedMs} ms (${seen})`;
+    return [`${told}, the ledger has ${JSON.stringify(row)}. Log:\n${logged.join('\n')}`];
   });
+}
+
+/** The status with which the server ended each stream, from its log. */
+function endings({ lines }: ServiceProcess): Map<string, string> {
+  const statuses = new Map<string, string>();
+  for (const line of lines) {
+    if (!line.includes('"stream ended"')) continue;
+    const { sessionId, status }: { sessionId: string; status: string } = JSON.parse(line);
+    statuses.set(sessionId, status);
+  }
+  return statuses;
 }

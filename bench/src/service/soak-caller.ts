@@ -20,7 +20,11 @@ export interface Outcome {
   readonly sessionId: string;
   readonly status: 'completed' | 'failed';
   readonly billedMs: number;
+  /** How the client saw it end. One that vanishes doesn't see it. */
+  readonly seen: string;
 }
+
+export const VANISHED = 'vanished';
 
 export interface SoakRecord {
   readonly outcomes: Outcome[];
@@ -69,7 +73,14 @@ export class SoakCaller {
     if (sentence === undefined) throw new Error('There is no speech.');
     const body = { model: sentence.model, max_audio_seconds: 60 };
     const session = await reserveSession(service.url, tenant, body);
-    const client = await openStream(service.streamUrl, session);
+    const client = await openStream(service.streamUrl, session).catch((error: unknown) => {
+      const seen = String(error);
+      // The database was lost during the upgrade and the session given up, or our own fault came before ready.
+      if (!/ 401$|Closed with 101[123] /.test(seen)) throw error;
+      record.outcomes.push({ sessionId: session.id, status: 'failed', billedMs: 0, seen });
+      return null;
+    });
+    if (client === null) return;
     let sentMs = 0;
     for (let utterance = 0; utterance < utterances; utterance += 1) {
       const final = await say(client, sentence.pcm);
@@ -79,13 +90,16 @@ export class SoakCaller {
       if (final.total_audio_ms !== Math.ceil(sentMs)) record.surprises.push('Audio was lost.');
       await sleep(Math.random() * pauseMs);
     }
+    if (client.ofType('error').length > 0) return this.#broken(client, session.id);
+    let seen = VANISHED;
     if (Math.random() < VANISHING_SHARE) client.socket.terminate();
     else {
-      const { code } = await client.close();
+      const { code, reason } = await client.close();
       if (code !== 1000) return this.#broken(client, session.id);
+      seen = `${code} ${reason}`;
     }
     const billedMs = Math.ceil(sentMs / 1000) * 1000;
-    record.outcomes.push({ sessionId: session.id, status: 'completed', billedMs });
+    record.outcomes.push({ sessionId: session.id, status: 'completed', billedMs, seen });
   }
 
   /** A stream that the server ended. Only our own faults end one, and they cost nothing. */
@@ -93,11 +107,12 @@ export class SoakCaller {
     const { record } = this.#input;
     client.socket.terminate();
     const [error] = client.ofType('error');
+    const { code, reason } = await client.closed;
     if (error === undefined || !OUR_FAULTS.has(error.code)) {
-      const { code, reason } = await client.closed;
       record.surprises.push(`A stream was closed with ${code} ${reason}.`);
     }
-    record.outcomes.push({ sessionId, status: 'failed', billedMs: 0 });
+    const seen = `${error?.code}, ${code} ${reason}`;
+    record.outcomes.push({ sessionId, status: 'failed', billedMs: 0, seen });
   }
 }
 
