@@ -4,6 +4,20 @@
 create or replace function hash_console_token(p_token text) returns bytea
 language sql immutable as $$ select sha256(convert_to(p_token, 'UTF8')) $$;
 
+-- How long a session may go without a request.
+create or replace function console_idle_limit(p_is_operator boolean) returns interval
+language sql immutable as $$
+  select case when p_is_operator then interval '30 minutes' else interval '24 hours' end
+$$;
+
+-- The session of a token, unless it has expired or was idle for too long.
+create or replace function live_console_session(p_token text) returns setof console_sessions
+language sql stable as $$
+  select s.* from console_sessions s join console_users u on u.id = s.user_id
+  where s.token_hash = hash_console_token(p_token) and s.expires_at > clock_timestamp()
+    and s.last_seen_at > clock_timestamp() - console_idle_limit(u.is_operator)
+$$;
+
 -- For the sign-in role, after it has verified a code or a passkey.
 create or replace function open_console_session(
   p_token_hash bytea, p_user uuid, p_verified_by text
@@ -12,7 +26,8 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_now timestamptz := clock_timestamp();
 begin
-  delete from console_sessions where expires_at <= v_now;
+  delete from console_sessions
+    where expires_at <= v_now or last_seen_at <= v_now - console_idle_limit(false);
   insert into console_sessions
     (token_hash, user_id, account_id, created_at, expires_at, verified_by, confirmed_at)
     select p_token_hash, u.id, m.account_id, v_now,
@@ -31,23 +46,25 @@ create or replace function confirm_console_session(p_token text, p_user uuid) re
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   update console_sessions set confirmed_at = clock_timestamp(), verified_by = 'passkey'
-    where token_hash = hash_console_token(p_token) and user_id = p_user
-      and expires_at > clock_timestamp();
+    where token_hash = (select token_hash from live_console_session(p_token)) and user_id = p_user;
   return found;
 end
 $$;
 
+-- Also keeps the session alive, with at most one write a minute.
 create or replace function find_console_session(p_token text) returns table (
   user_id uuid, email text, language text, is_operator boolean, verified_by text,
   account_id uuid, role text, account_name text, account_active boolean
 )
-language sql stable security definer set search_path = public, pg_temp as $$
+language sql security definer set search_path = public, pg_temp as $$
+  update console_sessions set last_seen_at = clock_timestamp()
+    where token_hash = (select token_hash from live_console_session(p_token))
+      and last_seen_at < clock_timestamp() - interval '1 minute';
   select u.id, u.email, u.language, u.is_operator, s.verified_by,
     m.account_id, m.role, a.name::text, a.status = 'active'
-  from console_sessions s join console_users u on u.id = s.user_id
+  from live_console_session(p_token) s join console_users u on u.id = s.user_id
     left join memberships m on m.account_id = s.account_id and m.user_id = s.user_id
     left join accounts a on a.id = m.account_id
-  where s.token_hash = hash_console_token(p_token) and s.expires_at > clock_timestamp()
 $$;
 
 create or replace function close_console_session(p_token text) returns void
@@ -61,9 +78,8 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_closed integer;
 begin
-  delete from console_sessions where user_id = (
-    select user_id from console_sessions
-    where token_hash = hash_console_token(p_token) and expires_at > clock_timestamp());
+  delete from console_sessions
+    where user_id = (select user_id from live_console_session(p_token));
   get diagnostics v_closed = row_count;
   return v_closed;
 end
@@ -84,9 +100,8 @@ declare
   v_confirmed timestamptz;
 begin
   select u.email, s.confirmed_at into o_email, v_confirmed
-    from console_sessions s join console_users u on u.id = s.user_id
-    where s.token_hash = hash_console_token(p_token) and s.expires_at > clock_timestamp()
-      and u.is_operator and s.verified_by = 'passkey';
+    from live_console_session(p_token) s join console_users u on u.id = s.user_id
+    where u.is_operator and s.verified_by = 'passkey';
   o_problem := case
     when o_email is null then 'not_found'
     when v_confirmed is null or v_confirmed < clock_timestamp() - interval '5 minutes'

@@ -166,6 +166,42 @@ test('an operator session ends after 8 hours, a member session after 14 days', a
   ]);
 });
 
+test('an operator session ends after 30 minutes without a request, a member session after 24 hours', async () => {
+  const member = await service.signedIn('absent@example.com');
+  const absent = await startOperator(service, 'absent-operator@example.com');
+  const browsers = [member, absent.browser];
+  async function pass(interval: string): Promise<number[]> {
+    await service.database.pool.query(
+      `update console_sessions s set last_seen_at = last_seen_at - $1::interval
+        from console_users u where u.id = s.user_id and u.email like 'absent%'`,
+      [interval],
+    );
+    return Promise.all(browsers.map(async (browser) => (await browser.get('/me')).status));
+  }
+  // Each request starts the time anew.
+  expect(await pass('29 minutes')).toEqual([200, 200]);
+  expect(await pass('29 minutes')).toEqual([200, 200]);
+  expect(await pass('30 minutes')).toEqual([200, 401]);
+  expect(await pass('23 hours 59 minutes')).toEqual([200, 401]);
+  expect(await pass('24 hours')).toEqual([401, 401]);
+});
+
+test('an idle session of an operator cannot grant credit, be confirmed or end other sessions', async () => {
+  const idle = await startOperator(service, 'idle-operator@example.com');
+  await idle.confirm();
+  const [, token = ''] = idle.browser.cookie.split('=');
+  const db = service.database.pool;
+  await db.query(`update console_sessions s set last_seen_at = last_seen_at - interval '30 minutes'
+    from console_users u where u.id = s.user_id and u.email = 'idle-operator@example.com'`);
+  const { rows } = await db.query(
+    `select approve_as_operator($1, $2, $2, 1000) as approved,
+      confirm_console_session($1, u.id) as confirmed, close_console_sessions($1) as closed
+      from console_users u where u.email = 'idle-operator@example.com'`,
+    [token, crypto.randomUUID()],
+  );
+  expect(rows).toEqual([{ approved: 'not_found', confirmed: false, closed: 0 }]);
+});
+
 test('making someone an operator ends the longer sessions they had', async () => {
   const promoted = await startOperator(service, 'promoted@example.com');
   expect((await promoted.browser.get('/me')).status).toBe(200);

@@ -2,6 +2,7 @@ import type { AsrSession, ErrorBody } from '@svc-asr/protocol';
 import type { KeyList, Overview, Settings } from '@svc-asr/protocol/console.ts';
 import { afterAll, expect, test } from 'vitest';
 import { startConsoleService, TestBrowser } from '../support/console-service.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
 import { KIKUYU } from '@svc-asr/testing/service/service.ts';
 
 const service = await startConsoleService();
@@ -165,10 +166,14 @@ test('K03 the playground gets a session and no API key: no response contains the
 
 test('limits signed-in people too, with Retry-After', async () => {
   const browser = await service.signedIn('eager@example.com');
-  const answers = await Promise.all(Array.from({ length: 150 }, () => browser.get('/me')));
-  const refused = answers.filter(({ status }) => status === 429);
-  expect(refused.length).toBeGreaterThan(0);
-  expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+  let refused: Awaited<ReturnType<typeof browser.get>> | undefined;
+  // The limit allows more again while a slow machine sends them.
+  await eventually(async () => {
+    const answers = await Promise.all(Array.from({ length: 150 }, () => browser.get('/me')));
+    refused = answers.find(({ status }) => status === 429);
+    return refused !== undefined;
+  }, 60_000);
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
 test('the console role of the database can neither write balances nor read hashes of keys', async () => {
