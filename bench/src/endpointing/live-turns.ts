@@ -20,7 +20,14 @@ export interface LiveTurns {
   readonly speechErrorsMs: number[];
 }
 
-/** Streams a conversation in real time with endpointing and records when each final arrives. */
+export function noTurns(): LiveTurns {
+  return { latenciesMs: [], finals: 0, driftMs: 0, speechErrorsMs: [] };
+}
+
+/**
+ * Streams a conversation in real time and records when each final arrives. The server ends a turn after `silenceMs`. As a
+ * control, the client can do it: it knows when a turn is over, and sends a flush after the same silence.
+ */
 export async function speakLive(
   tally: LiveTurns,
   input: {
@@ -29,27 +36,35 @@ export async function speakLive(
     readonly model: ModelId;
     readonly conversation: Conversation;
     readonly silenceMs: number;
+    readonly endedBy: 'server' | 'client';
   },
 ): Promise<void> {
-  const { service, tenant, model, silenceMs } = input;
+  const { service, tenant, model, silenceMs, endedBy } = input;
   const pcm = toPcm(input.conversation.wave);
   const session = await reserveSession(service.url, tenant, { model, max_audio_seconds: 300 });
   const client = await openStream(service.streamUrl, session);
-  client.say({ type: 'config', endpointing: { silence_ms: silenceMs } });
   const arrivals: { readonly event: ServerEvent; readonly atMs: number }[] = [];
   client.socket.on('message', (data: Buffer) => {
     arrivals.push({ event: JSON.parse(data.toString()), atMs: performance.now() });
   });
-  await client.next('config_ack');
+  if (endedBy === 'server') {
+    client.say({ type: 'config', endpointing: { silence_ms: silenceMs } });
+    await client.next('config_ack');
+  }
+  const dueMs = input.conversation.turns.map(({ endSample }) => ms(endSample) + silenceMs);
   const beganMs = performance.now();
   for (let at = 0, frames = 1; at < pcm.byteLength; at += FRAME_BYTES, frames += 1) {
     // A microphone delivers a frame when its last sample has been spoken.
     await sleep(Math.max(0, beganMs + frames * FRAME_MS - performance.now()));
     client.send(pcm.subarray(at, at + FRAME_BYTES));
+    if (endedBy === 'server' || frames * FRAME_MS < (dueMs[0] ?? Infinity)) continue;
+    dueMs.shift();
+    client.say({ type: 'flush' });
   }
   await sleep(LAST_FINAL_MS);
   await client.close();
-  judge(tally, { arrivals, beganMs, turns: input.conversation.turns });
+  const reason = endedBy === 'server' ? 'endpoint' : 'flush';
+  judge(tally, { arrivals, beganMs, turns: input.conversation.turns, reason });
 }
 
 function judge(
@@ -58,6 +73,7 @@ function judge(
     readonly arrivals: readonly { readonly event: ServerEvent; readonly atMs: number }[];
     readonly beganMs: number;
     readonly turns: Conversation['turns'];
+    readonly reason: string;
   },
 ): void {
   let lineMs = 0;
@@ -72,7 +88,7 @@ function judge(
     tally.driftMs += Math.abs(event.start_ms - lineMs);
     lineMs = event.end_ms;
     // The close of the stream finalises the silence after the last turn.
-    if (event.reason !== 'endpoint') continue;
+    if (event.reason !== input.reason) continue;
     tally.finals += 1;
     const turn = input.turns.findLast(({ endSample }) => ms(endSample) <= event.end_ms);
     if (turn !== undefined) tally.latenciesMs.push(atMs - input.beganMs - ms(turn.endSample));

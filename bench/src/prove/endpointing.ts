@@ -6,7 +6,7 @@ import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { converse, type Conversation } from '../endpointing/conversation.ts';
 import { detect, emptyDetection, type Detection } from '../endpointing/detection.ts';
-import { speakLive, type LiveTurns } from '../endpointing/live-turns.ts';
+import { noTurns, speakLive } from '../endpointing/live-turns.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 
@@ -15,6 +15,9 @@ const MODEL = 'svc-asr-kikuyu-v1';
 /** Long enough for the silence and a little more, as in a conversation. */
 const PAUSES = { pauseMinMs: 1_000, pauseMaxMs: 3_000 } as const;
 const END_TO_FINAL_MAX_MS = SILENCE_MS + 250;
+/** What the control takes on a quiet machine. When a busy machine makes it later, the goal moves along. */
+const CONTROL_QUIET_MS = SILENCE_MS + 150;
+const CONTROL_WEIGHT = 1.5;
 const SPEECH_ERROR_MAX_MS = 100;
 const NOISE_SECONDS = 10;
 
@@ -28,11 +31,12 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
   const folder = args.includes('--folder') ? args[args.indexOf('--folder') + 1] : undefined;
   const recordings = folder === undefined ? await readFixtures() : await readFolder(folder);
   const detected = measureDetection(recordings, { rounds: short ? 3 : 20, log });
-  const live: LiveTurns = { latenciesMs: [], finals: 0, driftMs: 0, speechErrorsMs: [] };
+  const live = noTurns();
+  const control = noTurns();
   const fleet = await Fleet.start();
   try {
     const service = await fleet.launch();
-    const streams = short ? 6 : 40;
+    const streams = short ? 9 : 60;
     const tenants = await fleet.addTenants(streams + 20, 3_600_000);
     await Promise.all(
       numbers(streams).map(async (number) => {
@@ -42,16 +46,19 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
         if (tenant === undefined) return;
         const some = pick(recordings, number, short ? 3 : 10);
         const conversation = converse(some, { seed: number + 1, ...PAUSES });
-        await speakLive(live, {
+        // One in three is the control.
+        const endedBy = number % 3 === 2 ? 'client' : 'server';
+        await speakLive(endedBy === 'server' ? live : control, {
           service,
           tenant,
           model: MODEL,
           conversation,
           silenceMs: SILENCE_MS,
+          endedBy,
         });
       }),
     );
-    const onNoise: LiveTurns = { latenciesMs: [], finals: 0, driftMs: 0, speechErrorsMs: [] };
+    const onNoise = noTurns();
     await Promise.all(
       [...soundsWithoutSpeech(NOISE_SECONDS).values()].map((wave, at) => {
         const tenant = tenants[streams + at];
@@ -63,6 +70,7 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
           model: MODEL,
           conversation,
           silenceMs: SILENCE_MS,
+          endedBy: 'server',
         });
       }),
     );
@@ -70,6 +78,7 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
     const figures = {
       utterances: live.finals,
       end_to_final_p95_ms: Math.round(percentile(live.latenciesMs, 0.95)),
+      control_p95_ms: Math.round(percentile(control.latenciesMs, 0.95)),
       cut_words_per_hour: perHour(detected, ({ cut }) => cut),
       missed_per_hour: perHour(detected, ({ missed }) => missed),
       finals_on_noise: onNoise.finals,
@@ -77,8 +86,9 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
       speech_event_error_p95_ms: Math.round(percentile(live.speechErrorsMs, 0.95)),
       ...detectionFigures(detected),
     };
+    const controlLateMs = Math.max(0, figures.control_p95_ms - CONTROL_QUIET_MS);
     const passed =
-      figures.end_to_final_p95_ms <= END_TO_FINAL_MAX_MS &&
+      figures.end_to_final_p95_ms <= END_TO_FINAL_MAX_MS + CONTROL_WEIGHT * controlLateMs &&
       figures.finals_on_noise === 0 &&
       figures.drift_ms === 0 &&
       figures.speech_event_error_p95_ms <= SPEECH_ERROR_MAX_MS;
