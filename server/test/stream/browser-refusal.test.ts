@@ -102,8 +102,8 @@ test('a refusal without capacity uses no credential and charges nothing', async 
   const svc = await startService({ script: { texts: ['nĩ wega'] }, capacity: 1 });
   const other = await svc.addTenant({ creditMs: 60_000 });
   const { body: first } = await svc.createSession({ model: KIKUYU }, other);
-  const blocker = await StreamClient.ready(first, { url: svc.streamUrl });
   const { body: session } = await svc.createSession();
+  const blocker = await StreamClient.ready(first, { url: svc.streamUrl });
   const origin = 'https://app.example.com';
   const stream = await StreamClient.open(session, { url: svc.streamUrl, origin });
   expect(await stream.closed).toEqual({ code: 4503, reason: 'capacity_exceeded' });

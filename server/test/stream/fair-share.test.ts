@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { setConcurrency } from '../../src/accounts/accounts.ts';
 import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { refused, speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
@@ -29,8 +29,12 @@ test('an idle stream of the account that fills a node gives way with slot_reclai
   expect(await ended.closed).toEqual({ code: 4408, reason: 'slot_reclaimed' });
   expect(ended.ofType('final')).toMatchObject([{ reason: 'idle_timeout', text: 'nĩ wega' }]);
   const newcomer = await svc.addTenant({ creditMs: 60_000 });
-  const { body } = await svc.createSession({ model: KIKUYU }, newcomer);
-  const client = await StreamClient.ready(body, { url: svc.streamUrl });
+  // The list of nodes may show this one as full for a few seconds.
+  const session = await vi.waitUntil(async () => {
+    const { status, body } = await svc.createSession({ model: KIKUYU }, newcomer);
+    return status === 201 && body;
+  }, 30_000);
+  const client = await StreamClient.ready(session, { url: svc.streamUrl });
   expect((await client.send(speech({ ms: 500 })).flush()).text).toBe('nĩ wega');
   await client.close();
   for (const other of clients) other.socket.terminate();
