@@ -6,13 +6,14 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
     globalSetup: ['testing/src/postgres/global-setup.ts'],
-    // Tests mostly wait for processes and sockets: two at a time even on two cores.
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Tests mostly wait for processes and sockets: three at a time even on two cores.
+    maxWorkers: 3,
+    // Ends tests that hang. A test that guarantees a time checks it itself.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // A flaky test is a failing test: nothing is retried.
     retry: 0,
-    // Polls wait for facts. A test that guarantees a time checks it itself.
-    expect: { poll: { timeout: 30_000 } },
+    // Polls wait for facts.
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
       join(ROOT, 'sdk/node_modules'),
     ]),
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([emulator.stop(), project.remove()]);
 });

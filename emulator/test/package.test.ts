@@ -49,14 +49,14 @@ beforeAll(async () => {
   );
   await writeFile(join(project.folder, 'program.mjs'), PROGRAM);
   await writeFile(join(project.folder, 'typed.mts'), TYPED);
-}, 120_000);
+});
 afterAll(() => project.remove());
 
 describe.each(installedNodes())('the packed emulator on Node %s', (_, node) => {
   test('startEmulator starts the service and injects faults', async () => {
     const { stdout } = await run(node, ['program.mjs'], { cwd: project.folder });
     expect(JSON.parse(stdout)).toEqual({ statuses: [503, 201], unmet: [] });
-  }, 120_000);
+  });
 
   test('the command line prints its version', async () => {
     const main = join(project.folder, 'node_modules/@svc-asr/emulator/emulator/src/main.js');

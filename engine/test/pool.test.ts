@@ -227,7 +227,7 @@ test('a child is not replaced on changed weights, and is once they are restored'
   } finally {
     await rm(modelsDir, { recursive: true });
   }
-}, 20_000);
+});
 
 test('models that share weights are loaded once', async () => {
   const models = await loadPoolModels(MODELS_DIR);

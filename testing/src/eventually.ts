@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Polls until `fact` holds. Throws after `withinMs`. */
 export async function eventually(
   fact: () => Promise<boolean> | boolean,
-  withinMs = 10_000,
+  withinMs = 60_000,
   everyMs = 20,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;

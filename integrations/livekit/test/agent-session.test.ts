@@ -93,4 +93,4 @@ test('an AgentSession completes 20 turns through crashes, restarts, lost connect
   expect(texts).toHaveLength(TURNS);
   const used = (await client.usage.get()).recent_sessions;
   expect(used.length - before).toBeGreaterThan(8);
-}, 180_000);
+});

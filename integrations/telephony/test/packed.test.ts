@@ -14,7 +14,7 @@ let project: PackedProject;
 beforeAll(async () => {
   emulator = await startEmulator({ texts: ['nĩ wega'] });
   project = await projectWith('telephony', ['commander', 'ws']);
-}, 120_000);
+});
 afterAll(async () => {
   await project.remove();
   await emulator.stop();

@@ -35,7 +35,7 @@ beforeAll(async () => {
     }),
     projectWithPackage(buildPackage, [join(import.meta.dirname, '../../node_modules')]),
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([emulator.stop(), real.stop(), project.remove()]);
   await engine.close();

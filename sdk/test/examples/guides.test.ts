@@ -39,7 +39,7 @@ beforeAll(async () => {
   await buildEmulator(join(modules, '@svc-asr/emulator'));
   await mkdir(join(modules, '@types'), { recursive: true });
   await symlink(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'));
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all([project.remove(), emulator.stop()]);
 });
@@ -78,7 +78,7 @@ test('every TypeScript block of the guides compiles on its own under strict sett
   );
   const named = errors.replace(/block-(\d+)\.mts/g, (_, at) => typed[Number(at)]?.where ?? '');
   expect(named).toBe('');
-}, 120_000);
+});
 
 test('the program of the quickstart prints the transcript', async () => {
   const blocks = await codeBlocks('docs/guides/quickstart.md');

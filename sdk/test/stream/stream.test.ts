@@ -333,4 +333,4 @@ test('after failures at random positions the utterances still follow each other'
     expect(stream.transcript.sessions.length).toBeGreaterThan(1);
     emulator.faults.clear();
   }
-}, 120_000);
+});

@@ -30,4 +30,4 @@ test('independent Python clients find no deviation from the interface document',
   } finally {
     await svc.stop();
   }
-}, 120_000);
+});

@@ -98,7 +98,7 @@ test('K01 K02 waitlist, approval by an operator, email, sign-in, key, curl with 
   expect([...visitor.complaints, ...desk.complaints]).toEqual([]);
   await visitor.context.close();
   await desk.context.close();
-}, 60_000);
+});
 
 test('everything works with the keyboard alone, and focus returns', async () => {
   const { page, context } = await openPage(browser);

@@ -63,7 +63,7 @@ test('a passkey added in the settings signs in until it is removed', async () =>
   await page.getByText('This passkey was not accepted').waitFor();
   await seen(page, 'sign-in-passkey-refused');
   expect(complaints).toEqual([]);
-}, 120_000);
+});
 
 test('a device without user verification adds no passkey, and email codes still work', async () => {
   const { page, complaints } = await openPage(browser);
@@ -81,4 +81,4 @@ test('a device without user verification adds no passkey, and email codes still 
   await page.getByText('No passkey was used').waitFor();
   await signInAs(page, { service, email: 'otieno@example.com' });
   expect(complaints).toEqual([]);
-}, 120_000);
+});

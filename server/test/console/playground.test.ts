@@ -121,7 +121,7 @@ test('K03 shows microphone speech word by word and charges it to the second, wit
   expect(session?.billable_ms).toBe(Math.ceil((session?.audio_ms ?? 0) / 1_000) * 1_000);
   await page.getByText(`${(session?.billable_ms ?? 0) / 1_000} s of credit`).waitFor();
   expect(complaints).toEqual([]);
-}, 60_000);
+});
 
 test('converts and transcribes a file in the page; a second run is a second session', async () => {
   const { page, complaints } = await openPage(browser);
@@ -138,7 +138,7 @@ test('converts and transcribes a file in the page; a second run is a second sess
   await page.getByRole('link', { name: 'Overview' }).first().click();
   await page.getByText('rounded up once to 3 s').first().waitFor();
   expect(complaints).toEqual([]);
-}, 60_000);
+});
 
 test('each turn is its own line, and uncertain words are marked visually, on hover and for screen readers', async () => {
   const { page, complaints } = await openPage(browser);
@@ -164,7 +164,7 @@ test('each turn is its own line, and uncertain words are marked visually, on hov
   await page.getByText('words may be wrong').waitFor();
   await seen(page, 'playground-turns');
   expect(complaints).toEqual([]);
-}, 60_000);
+});
 
 test('the server code shown on the page runs unchanged and creates a session', async () => {
   const { page, context } = await openPage(browser);
@@ -184,7 +184,7 @@ test('the server code shown on the page runs unchanged and creates a session', a
   );
   expect(stdout.trim()).toBe('svc-asr-kikuyu-v1 reserved');
   await context.close();
-}, 60_000);
+});
 
 async function createKeyIn(page: Page): Promise<NewKey> {
   const body = { name: 'server', models: ['svc-asr-kikuyu-v1'], expires_in_days: null };

@@ -90,7 +90,6 @@ describe.each(LOOKS)('on a %s in %s', (device, colorScheme) => {
       expect([...problems, ...complaints]).toEqual([]);
       await context.close();
     },
-    240_000,
   );
 });
 

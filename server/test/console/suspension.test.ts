@@ -47,4 +47,4 @@ test('an operator suspends an account after using the passkey again, and its key
   await page.getByText('farm-line@example.com can use the service again.').waitFor();
   await eventually(async () => (await usage()) === 200);
   expect(complaints).toEqual([]);
-}, 60_000);
+});

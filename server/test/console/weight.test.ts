@@ -61,7 +61,7 @@ test('the public page is under 16 kB and responds to a tap on a cheap phone over
   console.log('public page on 3G', JSON.stringify(weight));
   expect(weight.bytes).toBeLessThan(16_000);
   expect(weight.requests).toBeLessThanOrEqual(6);
-}, 60_000);
+});
 
 test('the console is under 95 kB up to its sign-in', async () => {
   const weight = await weigh('/app', (page) =>
@@ -69,4 +69,4 @@ test('the console is under 95 kB up to its sign-in', async () => {
   );
   console.log('console on 3G', JSON.stringify(weight));
   expect(weight.bytes).toBeLessThan(95_000);
-}, 60_000);
+});

@@ -49,7 +49,6 @@ test.each(['light', 'dark'] as const)(
     expect(complaints).toEqual([]);
     await page.close();
   },
-  60_000,
 );
 
 test('/llms.txt summarises the contract', async () => {

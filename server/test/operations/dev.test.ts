@@ -83,10 +83,10 @@ test('S11 the printed curl command creates a session, and a browser can open its
   } finally {
     await browser.close();
   }
-}, 60_000);
+});
 
 test('the printed commands transcribe a file, and svc doctor finds no problem', async () => {
   const command = /^ *(\. .*\n *npx @svc-asr\/cli transcribe .*\n)/m.exec(printed)?.[1] ?? '';
   expect(await shell(command)).toMatch(/^\p{L}+( \p{L}+)+\n$/u);
   expect(await shell(`. ${folder}/env; npx @svc-asr/cli doctor`)).toContain(url);
-}, 60_000);
+});

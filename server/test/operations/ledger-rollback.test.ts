@@ -106,7 +106,7 @@ test('refuses an older database, keeps its streams, and recovers when the comple
     expect(await rolledBack(svc)).toBe('0');
     await eventually(() => settled(svc, 2_000));
   });
-}, 60_000);
+});
 
 test('uses an older database after an operator accepted the loss, without a restart', async () => {
   await withService(async (svc) => {
@@ -133,7 +133,7 @@ test('uses an older database after an operator accepted the loss, without a rest
     );
     expect(rows).toEqual([{ reason: 'a drill' }]);
   });
-}, 60_000);
+});
 
 test('becomes ready again on a database that never knew the process', async () => {
   const older = await copies.copy();
@@ -148,7 +148,7 @@ test('becomes ready again on a database that never knew the process', async () =
     await eventually(() => svc.deps.placement.choose(KIKUYU) !== null);
     expect((await svc.createSession(undefined, tenant)).status).toBe(201);
   });
-}, 60_000);
+});
 
 test('accepts a complete copy', async () => {
   await withService(async (svc) => {
@@ -160,7 +160,7 @@ test('accepts a complete copy', async () => {
     await becomes(svc, 200);
     expect(svc.logged()).not.toContain('has lost ledger history');
   });
-}, 60_000);
+});
 
 test('detects a single missing acknowledged session', async () => {
   const fixture = await openLedgerFixture(database);
@@ -186,4 +186,4 @@ test('detects a single missing acknowledged session', async () => {
   } finally {
     await older.drop();
   }
-}, 30_000);
+});

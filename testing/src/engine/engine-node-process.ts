@@ -57,6 +57,7 @@ export class EngineNodeProcess {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         ENGINE_LISTEN: this.address,
         ENGINE_INSECURE: '1',
         ENGINE_CHILDREN: '1',

@@ -25,9 +25,10 @@ export class ServiceProcess {
   }
 
   static async start(env: Readonly<Record<string, string>>, main = MAIN): Promise<ServiceProcess> {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, [main], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
+      env: { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', ...env },
     });
     // Stop the service if the campaign is stopped.
     process.once('exit', () => child.kill('SIGKILL'));
