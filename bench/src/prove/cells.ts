@@ -208,7 +208,13 @@ async function resume(input: {
 }
 
 function moverOf({ fleet }: CampaignCell): Pool {
-  return createPool({ url: fleet.postgres.url, role: 'svc_mover', maxConnections: 1 });
+  // As patient as `svc-admin accounts move`.
+  return createPool({
+    url: fleet.postgres.url,
+    role: 'svc_mover',
+    maxConnections: 1,
+    statementTimeoutMs: DRAIN_MS,
+  });
 }
 
 /** Kills the cell that the moved accounts came from. Accounts in the other cell must not be affected. */
