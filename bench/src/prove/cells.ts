@@ -208,11 +208,12 @@ async function resume(input: {
 }
 
 function moverOf({ fleet }: CampaignCell): Pool {
-  // As patient as `svc-admin accounts move`.
+  // As patient as `svc-admin accounts move`, and with a busy machine.
   return createPool({
     url: fleet.postgres.url,
     role: 'svc_mover',
     maxConnections: 1,
+    connectTimeoutMs: DRAIN_MS,
     statementTimeoutMs: DRAIN_MS,
   });
 }
