@@ -23,6 +23,7 @@ export {
   type OfflineCtcManifest,
   type TransducerManifest,
 } from './manifest.ts';
+export { CtcEncoder } from './ctc/ctc-encoder.ts';
 export { CtcRecogniser } from './ctc/ctc-recogniser.ts';
 export {
   POOL_NOTICES,

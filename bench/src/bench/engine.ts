@@ -1,24 +1,21 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  startSherpaEngine,
-  VoiceActivity,
-  type EngineStream,
-  type SherpaEngine,
-} from '@svc-asr/engine';
+import { startSherpaEngine, type EngineStream, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare } from '../engine/bare.ts';
+import { Bare, bareSide } from '../engine/bare.ts';
+import { measureCtc } from '../engine/ctc.ts';
 import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
 import { percentile } from '../engine/percentile.ts';
-import { cpuMsOf, ownCpuMs, residentKib } from '../engine/processor.ts';
-import { distinctUtterance, pcmOf, secondsOf, type UtterancePlan } from '../engine/utterances.ts';
+import { residentKib } from '../engine/processor.ts';
+import { compareSides, planStreams, poolSide } from '../engine/throughput.ts';
+import { distinctUtterance, pcmOf, type UtterancePlan } from '../engine/utterances.ts';
+import { measureWeights } from '../engine/weights.ts';
 
 const STREAMS = [1, 4, 16, 64] as const;
 const GOALS = { ratio: 0.9, loopP99Ms: 20, addedMs: 10 };
 /** About ten seconds: four sentences. The short form only shows that everything works. */
 const SENTENCES = 4;
-const FRAME_BYTES = 3_200;
 const LIVE_STREAMS = 64;
 const FIRST_STREAMS = 32;
 /** Two chunks and the decode of the first. */
@@ -26,11 +23,25 @@ const WARM_UP_MS = 2_500;
 const never = new AbortController().signal;
 
 export const campaign: Campaign = {
-  about: 'the engine pool against bare sherpa-onnx: audio seconds per CPU second, lag, memory',
+  about:
+    'the engine pool against bare sherpa-onnx and ONNX Runtime: audio seconds per CPU second, lag, memory',
   run,
 };
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+async function run(options: CampaignOptions): Promise<CampaignResult> {
+  const [flag, modelsDir] = options.args;
+  if (flag === '--models' && modelsDir !== undefined) return measureWeights(modelsDir, options);
+  if (flag !== undefined) throw new RangeError('Usage: npm run bench -- engine [--models DIR]');
+  const transducer = await measureTransducer(options);
+  const ctc = await measureCtc(options);
+  return {
+    passed: transducer.passed && ctc.passed,
+    figures: rounded({ ...transducer.figures, ...ctc.figures }),
+  };
+}
+
+async function measureTransducer(options: CampaignOptions): Promise<CampaignResult> {
+  const { short, log } = options;
   const bare = await Bare.start();
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
   try {
@@ -38,7 +49,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     const opening = await measureOpening(engine);
     const ratios: Record<string, number> = {};
     for (const streams of STREAMS) {
-      const { ratio, detecting } = await compare({ bare, engine, streams, short, log });
+      const { ratio, detecting } = await compare({ bare, engine, streams, options });
       ratios[`ratio_${streams}`] = ratio;
       ratios[`ratio_${streams}_endpointing`] = detecting;
     }
@@ -57,108 +68,37 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       (ratios['ratio_64'] ?? 0) >= GOALS.ratio &&
       live.loopP99Ms <= GOALS.loopP99Ms &&
       half.addedMs <= GOALS.addedMs;
-    return { passed, figures: rounded(figures) };
+    return { passed, figures };
   } finally {
     await engine.close();
     await bare.stop();
   }
 }
 
-interface Comparison {
+/** The pool alone, and with the voice detector that endpointing adds in the gateway. */
+async function compare(input: {
   readonly bare: Bare;
   readonly engine: SherpaEngine;
   readonly streams: number;
-  readonly short: boolean;
-  readonly log: (line: string) => void;
-}
-
-/**
- * Compares the pool with the bare recogniser in alternating rounds, so that other load on the machine affects both
- * equally. Both get the same audio in the same number of streams, one child against one process, and all their CPU time
- * counts. The pool is measured alone, and with the voice detector that endpointing adds in the gateway.
- */
-async function compare({
-  bare,
-  engine,
-  streams,
-  short,
-  log,
-}: Comparison): Promise<{ ratio: number; detecting: number }> {
-  const [rounds, sentences] = short ? [1, 1] : [5, SENTENCES];
+  readonly options: CampaignOptions;
+}): Promise<{ ratio: number; detecting: number }> {
+  const { bare, engine, streams, options } = input;
   // Enough audio that the clock's resolution and the first decode don't matter.
-  const turns = Math.max(1, Math.round((short ? 8 : 64) / streams));
-  // Utterances alternate between the languages, and a stream has one language, so it takes every other utterance.
-  const stride = Math.max(streams, 2);
-  const plans = Array.from({ length: streams }, (_, at) =>
-    Array.from({ length: turns }, (_, turn) => distinctUtterance(turn * stride + at, sentences)),
+  const utterances = options.short ? 8 : 64;
+  const [alone, pool, detecting] = await compareSides(
+    [bareSide(bare), poolSide(engine), poolSide(engine, { detecting: true })],
+    {
+      plans: planStreams({ streams, utterances, sentences: options.short ? 1 : SENTENCES }),
+      rounds: options.short ? 1 : 5,
+    },
   );
-  const audioS = plans.flat().reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
-  const bareRates: number[] = [];
-  const poolRates: number[] = [];
-  const detectingRates: number[] = [];
-  const sides = [
-    async () => bareRates.push(audioS / ((await bare.recognise(plans)).cpuMs / 1000)),
-    async () => poolRates.push(audioS / ((await throughPool(engine, plans, false)) / 1000)),
-    async () => detectingRates.push(audioS / ((await throughPool(engine, plans, true)) / 1000)),
-  ];
-  // The first round is a warm-up.
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await side();
-  }
-  for (const rates of [bareRates, poolRates, detectingRates]) rates.shift();
-  const against = (rates: readonly number[]): number =>
-    percentile(
-      bareRates.map((rate, at) => (rates[at] ?? 0) / rate),
-      0.5,
-    );
-  const [ratio, detecting] = [against(poolRates), against(detectingRates)];
-  const [bareRate, poolRate] = [percentile(bareRates, 0.5), percentile(poolRates, 0.5)];
-  log(
-    `${String(streams).padStart(3)} streams: bare ${bareRate.toFixed(0)}, ` +
-      `pool ${poolRate.toFixed(0)} audio s per CPU s, ratio ${ratio.toFixed(3)}, ` +
-      `with endpointing ${detecting.toFixed(3)}`,
+  if (alone === undefined || pool === undefined || detecting === undefined) throw new RangeError();
+  options.log(
+    `${String(streams).padStart(3)} streams: bare ${alone.rate.toFixed(0)}, ` +
+      `pool ${pool.rate.toFixed(0)} audio s per CPU s, ratio ${pool.ratio.toFixed(3)}, ` +
+      `with endpointing ${detecting.ratio.toFixed(3)}`,
   );
-  return { ratio, detecting };
-}
-
-/** Measures the CPU time of parent and children while every stream sends as fast as it can. */
-async function throughPool(
-  engine: SherpaEngine,
-  plans: readonly (readonly UtterancePlan[])[],
-  detecting: boolean,
-): Promise<number> {
-  const pids = engine.children().map(({ pid }) => pid);
-  const speakers = plans.map((said) => ({ model: said[0]?.model, utterances: said.map(pcmOf) }));
-  const before = ownCpuMs() + cpuMsOf(pids);
-  await Promise.all(
-    speakers.map(async ({ model, utterances }) => {
-      if (model === undefined) return;
-      const stream = await engine.open({ model, signal: never });
-      const events = stream.events[Symbol.asyncIterator]();
-      const detector = detecting ? new VoiceActivity() : null;
-      for (const speech of utterances) {
-        for (let from = 0; from < speech.length; from += FRAME_BYTES) {
-          const frame = speech.subarray(from, from + FRAME_BYTES);
-          if (detector !== null) detect(detector, frame);
-          await stream.write(frame);
-        }
-        stream.flush();
-        while ((await events.next()).value?.type !== 'final');
-      }
-      await stream.close();
-    }),
-  );
-  return ownCpuMs() + cpuMsOf(pids) - before;
-}
-
-/** Runs the voice detector frame by frame, as the gateway does. */
-function detect(detector: VoiceActivity, pcm: Uint8Array): void {
-  const samples = new Int16Array(pcm.buffer, pcm.byteOffset, pcm.byteLength / 2);
-  for (let at = 0; at < samples.length;) {
-    const end = Math.min(samples.length, at + detector.missing);
-    detector.push(samples.subarray(at, end));
-    at = end;
-  }
+  return { ratio: pool.ratio, detecting: detecting.ratio };
 }
 
 async function measureOpening(

@@ -1,8 +1,8 @@
 import { BareRecogniser, toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
-import { pcmOf, type UtterancePlan } from './utterances.ts';
+import type { StreamPlans } from './throughput.ts';
+import { pcmOf } from './utterances.ts';
 
-/** The utterances of each stream. Streams run concurrently, utterances one after another. */
-export type BareOrder = readonly (readonly UtterancePlan[])[];
+export type BareOrder = StreamPlans;
 
 export interface BareAnswer {
   readonly texts: readonly (readonly string[])[];
@@ -11,7 +11,7 @@ export interface BareAnswer {
 }
 
 /** Runs the bare recogniser in its own process, so that its CPU time can be measured. */
-const bare = await BareRecogniser.load();
+const bare = await BareRecogniser.load(process.argv[2]);
 
 function runOrder(order: BareOrder): BareAnswer {
   const speakers = order.map((plans) =>

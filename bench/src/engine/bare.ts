@@ -1,8 +1,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { BareAnswer, BareOrder } from './bare-main.ts';
+import type { Side } from './throughput.ts';
 
-/** Runs the bare recogniser in its own process and returns its result. */
+/** Runs a bare recogniser in its own process and returns its result. */
 export class Bare {
   readonly #process: ChildProcess;
   readonly #ended = new AbortController();
@@ -12,8 +14,18 @@ export class Bare {
     process.once('exit', () => this.#ended.abort(new Error('The bare recogniser ended.')));
   }
 
-  static async start(): Promise<Bare> {
-    const bare = new Bare(fork(new URL('./bare-main.ts', import.meta.url)));
+  /** sherpa-onnx with the transducer of a models directory. */
+  static start(modelsDir = MODELS_DIR): Promise<Bare> {
+    return Bare.#fork('./bare-main.ts', modelsDir);
+  }
+
+  /** ONNX Runtime with the encoder of an offline CTC model. It returns no texts. */
+  static startCtc(model: string): Promise<Bare> {
+    return Bare.#fork('./bare-ctc-main.ts', model);
+  }
+
+  static async #fork(main: string, argument: string): Promise<Bare> {
+    const bare = new Bare(fork(new URL(main, import.meta.url), [argument]));
     await once(bare.#process, 'message', { signal: bare.#ended.signal });
     return bare;
   }
@@ -31,4 +43,8 @@ export class Bare {
     this.#process.disconnect();
     await exited;
   }
+}
+
+export function bareSide(bare: Bare): Side {
+  return async (plans) => (await bare.recognise(plans)).cpuMs;
 }

@@ -107,7 +107,7 @@ export class CtcUtterance implements RecognisedUtterance {
   async decode(): Promise<void> {
     const to = Math.min(this.#samples, this.#decodedTo + CHUNK_SAMPLES);
     const from = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
-    const window = this.#audio.slice(from - this.#audioFrom, to - this.#audioFrom);
+    const window = this.#audio.subarray(from - this.#audioFrom, to - this.#audioFrom);
     this.#encodedSamples += window.length;
     const frames = await this.recognition.model.run(window);
     this.#text.add(frames, {
@@ -120,7 +120,7 @@ export class CtcUtterance implements RecognisedUtterance {
 
   #forget(): void {
     const needed = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
-    this.#audio = this.#audio.slice(needed - this.#audioFrom);
+    this.#audio = this.#audio.subarray(needed - this.#audioFrom);
     this.#audioFrom = needed;
   }
 }

@@ -53,8 +53,8 @@ export class BareRecogniser {
     });
   }
 
-  static async load(): Promise<BareRecogniser> {
-    return new BareRecogniser(await loadManifests(MODELS_DIR));
+  static async load(modelsDir = MODELS_DIR): Promise<BareRecogniser> {
+    return new BareRecogniser(await loadManifests(modelsDir));
   }
 
   /** Transcribes one recording as in sherpa-onnx's documentation: all audio at once, no other streams. */
