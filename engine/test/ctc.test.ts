@@ -5,8 +5,10 @@ import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { SPEECH, speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CtcRecogniser } from '../src/ctc/ctc-recogniser.ts';
-import { startSherpaEngine, type SherpaEngine } from '../src/index.ts';
+import { CtcRecogniser, liveStreamsPerCore } from '../src/ctc/ctc-recogniser.ts';
+import { EngineBusy, startSherpaEngine, type SherpaEngine } from '../src/index.ts';
+import { FRAME } from '../src/sherpa/frames.ts';
+import { Scheduler } from '../src/sherpa/scheduler.ts';
 
 const never = new AbortController().signal;
 const [MODEL] = MODEL_IDS;
@@ -69,9 +71,40 @@ test('encodes at most four seconds for each second of audio', async () => {
   expect(utterance.encodedSamples / utterance.samples).toBeLessThanOrEqual(4);
 });
 
-test('accepts as many streams as its measured cost allows', () => {
-  expect(recogniser.liveStreams).toBeGreaterThanOrEqual(1);
+test.each([
+  [660, 1],
+  [440, 2],
+  [5_000, 1],
+  [25, 35],
+  [0, 896],
+])('a window of %i ms of processor time allows %i live streams a core', (windowCpuMs, streams) => {
+  expect(liveStreamsPerCore(windowCpuMs)).toBe(streams);
+});
+
+test('accepts as many streams as its measured cost allows, and then none', async () => {
   const { capacity } = engine.health();
   expect(capacity).toBeGreaterThanOrEqual(1);
   expect(capacity).toBeLessThanOrEqual(100);
+  const open = () => engine.open({ model: MODEL, signal: never });
+  const streams = await Promise.all(Array.from({ length: capacity }, open));
+  await expect(open()).rejects.toThrow(EngineBusy);
+  await Promise.all(streams.map((stream) => stream.close()));
+});
+
+test("encodes a live stream's chunk before a fast sender's queue, one window per round", async () => {
+  const [FAST, LIVE] = [1, 2];
+  const decoded: (number | undefined)[] = [];
+  // Time stands still, so chunks that are not due don't become due.
+  const scheduler = new Scheduler(
+    ({ type, stream }) => void (type === FRAME.decoded && decoded.push(stream)),
+    () => 1_000_000,
+  );
+  for (const id of [FAST, LIVE]) scheduler.open(id, { recognition: recogniser, language: '' });
+  const chunk = Buffer.from(speech('kikuyu-2').pcm.slice(0, 2 * CHUNK_SAMPLES));
+  for (let times = 0; times < 12; times += 1) scheduler.audio(FAST, chunk);
+  for (let times = 0; times < 5; times += 1) await scheduler.round();
+  scheduler.audio(LIVE, chunk);
+  await scheduler.round();
+  await scheduler.round();
+  expect(decoded).toEqual([FAST, FAST, FAST, FAST, FAST, LIVE, FAST]);
 });

@@ -11,6 +11,12 @@ const RIGHT_SAMPLES = CHUNK_SAMPLES;
 /** Share of a core that is kept free for bursts. */
 const LOAD_MAX = 0.8;
 
+/** A live stream encodes one window per chunk. A core that is too slow for one still takes one. */
+export function liveStreamsPerCore(windowCpuMs: number): number {
+  const chunkMs = (CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
+  return Math.max(1, Math.floor((LOAD_MAX * chunkMs) / Math.max(1, windowCpuMs)));
+}
+
 /**
  * Streams an offline CTC model. Every chunk encodes a window of the last 4.24 s and keeps its middle
  * frames (docs/adr/0016). Nothing is batched, because one window fills a core, and one caller's audio
@@ -26,8 +32,7 @@ export class CtcRecogniser implements Recognition {
 
   private constructor(model: CtcModel, windowCpuMs: number) {
     this.model = model;
-    const chunkMs = (CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
-    this.liveStreams = Math.max(1, Math.floor((LOAD_MAX * chunkMs) / windowCpuMs));
+    this.liveStreams = liveStreamsPerCore(windowCpuMs);
   }
 
   static async load(files: OfflineCtcFiles): Promise<CtcRecogniser> {
@@ -37,7 +42,7 @@ export class CtcRecogniser implements Recognition {
     const before = process.cpuUsage();
     await model.run(window);
     const { user, system } = process.cpuUsage(before);
-    return new CtcRecogniser(model, Math.max(1, (user + system) / 1000));
+    return new CtcRecogniser(model, (user + system) / 1000);
   }
 
   begin(): CtcUtterance {
