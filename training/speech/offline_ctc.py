@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .espeak import EspeakVoice
-from .export import halve
 from .features import FFT, FLOOR, HOP, WINDOW_SAMPLES, mel_filters
 from .import_onnx import load_exported
 from .model import CHUNK, LEFT, PRE_ENCODE, SHIFT, SUBSAMPLING, Transducer
@@ -167,7 +167,10 @@ def evaluate(model: OfflineCtc, audio: Audio, rows: list[Row]) -> tuple[float, f
 
 
 def export(model: OfflineCtc, out: Path) -> None:
-    """Writes model.onnx and tokens.txt in the layout of the published omniASR exports."""
+    """Writes model.onnx and tokens.txt in the layout of the published omniASR exports.
+
+    Those have unsigned 8-bit weights in their matrix products.
+    """
     out.mkdir(parents=True, exist_ok=True)
     path = out / "model.onnx"
     torch.onnx.export(
@@ -175,8 +178,10 @@ def export(model: OfflineCtc, out: Path) -> None:
         output_names=["logits"], opset_version=OPSET, dynamo=False,
         dynamic_axes={"x": {0: "N", 1: "num_samples"}, "logits": {0: "N", 1: "num_frames"}},
     )  # fmt: skip
+    floats = path.rename(out / "model.fp32.onnx")
+    quantize_dynamic(floats, path, op_types_to_quantize=["MatMul"], weight_type=QuantType.QUInt8)
+    floats.unlink()
     graph = onnx.load(path)
-    halve(graph.graph)
     values = {
         "vocab_size": len(CTC_TOKENS), "model_type": "omnilingual-asr", "version": "1",
         "sample_rate": RATE, "comment": "stand-in for tests, synthetic speech only",

@@ -2,8 +2,11 @@
 
 Activations are quantised at run time with one scale per call, so the engine never batches such
 weights. Otherwise one caller's audio could change another's transcript.
+
+  python -m speech.quantise MODEL.onnx    # rewrites the file; `svc-models fetch` does it
 """
 
+import sys
 from pathlib import Path
 
 import onnx
@@ -57,3 +60,7 @@ def convolutions_to_products(graph: onnx.GraphProto) -> None:
 
 def _groups(node: onnx.NodeProto) -> int:
     return next((attribute.i for attribute in node.attribute if attribute.name == "group"), 1)
+
+
+if __name__ == "__main__":
+    quantise(Path(sys.argv[1]))

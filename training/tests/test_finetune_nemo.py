@@ -6,8 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import tiny_nemo
-
+from speech import random_nemo
 from speech.espeak import EspeakVoice
 from speech.import_nemo import import_checkpoint, read_config
 from speech.phonemes import Accent
@@ -37,7 +36,7 @@ def test_recordings_become_weights_that_the_engine_takes(tmp_path):
     assert first["target_lang"] == "ki-KE"
     assert Path(first["audio_filepath"]).exists()
 
-    base = tiny_nemo.build("hybrid", tmp_path / "base", encoder__att_context_size=[70, 13])
+    base = random_nemo.build("hybrid", tmp_path / "base", encoder__att_context_size=[70, 13])
     tuned = tmp_path / "tuned.nemo"
     run(
         "speech.finetune_nemo", "--base", base, "--data", tmp_path / "nemo", "--out", tuned,

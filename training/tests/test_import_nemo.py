@@ -13,10 +13,10 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-import tiny_nemo
 import torch
 import yaml
 
+from speech import random_nemo
 from speech.features import log_mel
 from speech.import_nemo import CHUNK, PRE_ENCODE, CannotServe, import_checkpoint, load
 from speech.quantise import convolutions_to_products, quantise
@@ -79,7 +79,7 @@ def imported(tmp_path_factory):
 
     def once(kind: str):
         if kind not in done:
-            checkpoint = tiny_nemo.build(kind, folder / kind)
+            checkpoint = random_nemo.build(kind, folder / kind)
             import_checkpoint(checkpoint, folder / kind / "out", int8=False)
             done[kind] = checkpoint, folder / kind / "out"
         return done[kind]
@@ -87,7 +87,7 @@ def imported(tmp_path_factory):
     return once
 
 
-@pytest.mark.parametrize("kind", tiny_nemo.CLASSES)
+@pytest.mark.parametrize("kind", random_nemo.CLASSES)
 def test_the_engine_writes_the_tokens_that_nemo_writes(imported, kind):
     checkpoint, folder = imported(kind)
     model, _ = load(checkpoint)
@@ -133,7 +133,7 @@ def test_pointwise_convolutions_become_products_that_compute_the_same(imported):
     before, after = onnx.load(path), onnx.load(path)
     convolutions_to_products(after.graph)
     assert len(after.graph.node) > len(before.graph.node)
-    rng, width = np.random.default_rng(1), tiny_nemo.WIDTH
+    rng, width = np.random.default_rng(1), random_nemo.SIZES["tiny"].width
     given = {
         "audio_signal": rng.standard_normal((1, 80, CHUNK + PRE_ENCODE)),
         "cache_last_channel": rng.standard_normal((1, 2, 56, width)),
@@ -196,7 +196,7 @@ def test_a_checkpoint_that_cannot_be_served_is_refused_with_the_reason(imported,
 
 def test_a_prompt_model_whose_prompt_was_dropped_is_refused(tmp_path):
     dropped = {"model_defaults__initialize_prompt_feature": False}
-    checkpoint = tiny_nemo.build("prompt", tmp_path, **dropped)
+    checkpoint = random_nemo.build("prompt", tmp_path, **dropped)
     with pytest.raises(CannotServe, match="its prompt was dropped"):
         import_checkpoint(checkpoint, tmp_path / "out", int8=False)
     assert not (tmp_path / "out").exists()

@@ -7,6 +7,7 @@ import { download } from './download.ts';
 import { writeModelSet } from './model-set.ts';
 import { pruneTokens } from './orthography.ts';
 import { Problem } from './problem.ts';
+import { quantise, signedIsExact } from './quantise.ts';
 import { inMegabytes, type Terminal } from './terminal.ts';
 
 /** Hidden, so that it isn't listed as a model. */
@@ -15,10 +16,12 @@ const DOWNLOADS = '.downloads';
 export interface FetchOptions {
   readonly modelsDir: string;
   readonly acceptLicence: boolean;
+  /** Leaves the weights as they are instead of making them signed 8-bit ones. */
+  readonly asPublished: boolean;
   readonly terminal: Terminal;
 }
 
-/** Downloads, verifies, prunes and installs a model of the catalogue. */
+/** Downloads, verifies, prunes, quantises and installs a model of the catalogue. */
 export async function fetchModel(entry: CatalogueEntry, options: FetchOptions): Promise<void> {
   const { modelsDir, terminal } = options;
   await agree(entry, options);
@@ -41,6 +44,10 @@ export async function fetchModel(entry: CatalogueEntry, options: FetchOptions): 
   if (pruned.kept < 20) throw new Problem(`Only ${pruned.kept} letters of our languages in it.`);
   await writeFile(tokens, pruned.text);
   terminal.say(`Kept ${pruned.kept} of ${pruned.of} labels: the letters of Kikuyu and Dholuo.`);
+  if (!options.asPublished) {
+    const isExact = await signedIsExact();
+    terminal.say(await quantise(join(staging, 'model.onnx'), { isExact }));
+  }
   await writeModelSet(staging, {
     build: entry.name,
     kind: entry.kind,

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writeModelSet } from './model-set.ts';
 import { Problem } from './problem.ts';
-
-const ROOT = join(import.meta.dirname, '../../..');
-const PYTHON = join(ROOT, '.cache/training/bin/python');
+import { MAKE_ENVIRONMENT, TRAINING_DIR, trainingPython } from './training-python.ts';
 
 export interface NemoImport {
   readonly checkpoint: string;
@@ -20,13 +18,15 @@ export interface NemoImport {
 
 /** Exports a .nemo file with NeMo itself and installs the result; `use` then serves it. */
 export async function importNemo(input: NemoImport): Promise<void> {
-  const python = await pythonWithNemo();
+  const python = await trainingPython();
+  if (python === null)
+    throw new Problem(`NeMo is not installed (2.3 GB). Run: ${MAKE_ENVIRONMENT}`);
   const target = join(input.modelsDir, input.name);
   const staging = join(input.modelsDir, `.${input.name}.staging`);
   await rm(staging, { recursive: true, force: true });
   const args = ['-m', 'speech.import_nemo', resolve(input.checkpoint), '--out', staging];
   const child = spawn(python, [...args, ...(input.int8 ? ['--int8'] : [])], {
-    cwd: join(ROOT, 'training'),
+    cwd: TRAINING_DIR,
     // NeMo reports everything it does on its output; only its errors matter here.
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, NEMO_LOGGING_LEVEL: 'ERROR' },
@@ -61,15 +61,4 @@ export async function importNemo(input: NemoImport): Promise<void> {
   });
   await rm(target, { recursive: true, force: true });
   await rename(staging, target);
-}
-
-async function pythonWithNemo(): Promise<string> {
-  const named = process.env['NEMO_PYTHON'];
-  if (named !== undefined) return named;
-  const found = await access(PYTHON).then(
-    () => true,
-    () => false,
-  );
-  if (found) return PYTHON;
-  throw new Problem('NeMo is not installed (2.3 GB). Run: bash training/environment.sh');
 }

@@ -47,9 +47,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .command('fetch <name>')
     .description('download a model of the catalogue; resumes, and checks its hash')
     .option('--accept-licence', 'do not ask about the licence', false)
-    .action(async (name: string, { acceptLicence }: { acceptLicence: boolean }) => {
+    .option('--as-published', 'do not make the weights signed 8-bit ones', false)
+    .action(async (name: string, options: { acceptLicence: boolean; asPublished: boolean }) => {
       const entry = findEntry(await readCatalogue(catalogue()), name);
-      await fetchModel(entry, { modelsDir: modelsDir(), acceptLicence, terminal });
+      await fetchModel(entry, { ...options, modelsDir: modelsDir(), terminal });
       terminal.say(`${name} is installed. svc-models use ${name} serves it.`);
     });
   addImport(program, { modelsDir, terminal });

@@ -4,13 +4,14 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadManifests, startSherpaEngine } from '@svc-asr/engine';
+import { CtcRecogniser, loadManifests, startSherpaEngine } from '@svc-asr/engine';
 import { startService } from '@svc-asr/testing/service/service.ts';
 import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN_DIR } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { run } from '../src/program.ts';
+import { quantise } from '../src/quantise.ts';
 import { serveFiles, type FileServer } from './file-server.ts';
 
 /** The published layouts: single files on a model hub, and a .tar.bz2 of a release. */
@@ -103,6 +104,7 @@ function svcModels(answer: string | null, ...args: string[]): Promise<number> {
 test('a model is fetched, licensed, used and streamed end to end through the service', async () => {
   expect(await svcModels('yes', 'fetch', 'stand-in')).toBe(0);
   expect(said.join('\n')).toContain('Apache-2.0 (https://example.org/licence)');
+  expect(said.join('\n')).toContain('signed 8-bit');
   expect(await svcModels(null, 'use', 'stand-in')).toBe(0);
   const engine = await startSherpaEngine({ modelsDir: models, children: 1, slotsPerChild: 4 });
   const service = await startService({ creditMs: 60_000, parts: { engine } });
@@ -136,6 +138,19 @@ test('an archive of a release gives the same model', async () => {
     'model.onnx',
     'tokens.txt',
   ]);
+});
+
+test('unsigned 8-bit weights become signed ones; --as-published keeps them', async () => {
+  const downloaded = await readFile(join(STAND_IN_DIR, 'model.onnx'));
+  await svcModels('yes', 'fetch', 'stand-in', '--as-published');
+  const path = join(models, 'stand-in/model.onnx');
+  expect((await readFile(path)).equals(downloaded)).toBe(true);
+  expect(await quantise(path, { isExact: false })).toContain('neither VNNI nor AMX');
+  expect((await readFile(path)).equals(downloaded)).toBe(true);
+  expect(await quantise(path, { isExact: true })).toContain('70 unsigned 8-bit matrices');
+  expect((await readFile(path)).equals(downloaded)).toBe(false);
+  expect(await quantise(path, { isExact: true })).toContain('they are signed 8-bit weights');
+  await CtcRecogniser.load({ model: path, tokens: join(models, 'stand-in/tokens.txt') });
 });
 
 test.each([

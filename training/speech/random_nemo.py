@@ -1,6 +1,16 @@
-"""Builds NeMo checkpoints of the three classes with random weights that export in seconds."""
+"""Builds NeMo checkpoints of the three classes with random weights, to test and measure the import.
 
+  python -m speech.random_nemo --kind hybrid --size 114m --out large.nemo
+
+Size `tiny` exports in seconds and is for tests. Size `114m` has the dimensions of NVIDIA's large
+streaming models: its speed is theirs, its text is noise. docs/guides/weights.md has the benchmark.
+"""
+
+import argparse
 import random
+import shutil
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import sentencepiece
@@ -8,42 +18,64 @@ import torch
 from nemo.collections.asr import models
 from omegaconf import OmegaConf
 
-from speech.vocabulary import sentence
+from .vocabulary import sentence
 
 CLASSES = {
     "rnnt": models.EncDecRNNTBPEModel,
     "hybrid": models.EncDecHybridRNNTCTCBPEModel,
     "prompt": models.EncDecRNNTBPEModelWithPrompt,
 }
-WIDTH, PREDICTOR, JOINT, PROMPTS = 64, 48, 48, {"ki-KE": 0, "luo-KE": 1, "auto": 2}
+PROMPTS = {"ki-KE": 0, "luo-KE": 1, "auto": 2}
 
 
-def tokenizer(folder: Path) -> Path:
+@dataclass(frozen=True)
+class Size:
+    layers: int
+    width: int
+    expansion: int
+    heads: int
+    channels: int
+    predictor: int
+    joint: int
+    pieces: int
+
+
+SIZES = {
+    "tiny": Size(2, 64, 2, 4, 32, 48, 48, 96),
+    "114m": Size(17, 512, 4, 8, 256, 640, 640, 512),
+}
+
+
+def tokenizer(folder: Path, pieces: int) -> Path:
     rng = random.Random(3)
     lines = [sentence(language, rng) for language in ("kik", "luo") for _ in range(300)]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "text.txt").write_text("\n".join(lines), encoding="utf-8")
     sentencepiece.SentencePieceTrainer.train(
-        input=str(folder / "text.txt"), model_prefix=str(folder / "tokenizer"), vocab_size=96,
+        input=str(folder / "text.txt"), model_prefix=str(folder / "tokenizer"), vocab_size=pieces,
         model_type="bpe", character_coverage=1.0, minloglevel=2,
     )  # fmt: skip
     vocabulary = (folder / "tokenizer.vocab").read_text(encoding="utf-8").splitlines()
-    pieces = [line.split("\t")[0] for line in vocabulary][1:]
-    (folder / "vocab.txt").write_text("\n".join(f"##{p}" for p in pieces), encoding="utf-8")
+    found = [line.split("\t")[0] for line in vocabulary][1:]
+    (folder / "vocab.txt").write_text("\n".join(f"##{p}" for p in found), encoding="utf-8")
     return folder
 
 
-def config(kind: str, folder: Path, **changes) -> dict:
-    defaults = {"enc_hidden": WIDTH, "pred_hidden": PREDICTOR, "joint_hidden": JOINT}
+def config(kind: str, size: Size, folder: Path, **changes) -> dict:
+    defaults = {
+        "enc_hidden": size.width, "pred_hidden": size.predictor, "joint_hidden": size.joint,
+    }  # fmt: skip
     if kind == "prompt":
         defaults |= {
             "initialize_prompt_feature": True, "num_prompts": 8, "prompt_dictionary": PROMPTS,
         }  # fmt: skip
     encoder = {
         "_target_": "nemo.collections.asr.modules.ConformerEncoder", "feat_in": 80, "feat_out": -1,
-        "n_layers": 2, "d_model": WIDTH, "subsampling": "dw_striding", "subsampling_factor": 8,
-        "subsampling_conv_channels": 32, "causal_downsampling": True, "ff_expansion_factor": 2,
-        "self_attention_model": "rel_pos", "n_heads": 4, "att_context_size": [[70, 13], [56, 13]],
+        "n_layers": size.layers, "d_model": size.width, "n_heads": size.heads,
+        "subsampling": "dw_striding", "subsampling_factor": 8,
+        "subsampling_conv_channels": size.channels, "causal_downsampling": True,
+        "ff_expansion_factor": size.expansion,
+        "self_attention_model": "rel_pos", "att_context_size": [[70, 13], [56, 13]],
         "att_context_style": "chunked_limited", "xscaling": False, "untie_biases": True,
         "conv_kernel_size": 9, "conv_norm_type": "layer_norm", "conv_context_size": "causal",
         "dropout": 0.0, "dropout_pre_encoder": 0.0, "dropout_emb": 0.0, "dropout_att": 0.0,
@@ -61,12 +93,12 @@ def config(kind: str, folder: Path, **changes) -> dict:
         "decoder": {
             "_target_": "nemo.collections.asr.modules.RNNTDecoder", "normalization_mode": None,
             "random_state_sampling": False, "blank_as_pad": True,
-            "prednet": {"pred_hidden": PREDICTOR, "pred_rnn_layers": 1, "dropout": 0.0},
+            "prednet": {"pred_hidden": size.predictor, "pred_rnn_layers": 1, "dropout": 0.0},
         },
         "joint": {
             "_target_": "nemo.collections.asr.modules.RNNTJoint", "log_softmax": None,
             "preserve_memory": False, "fuse_loss_wer": False, "fused_batch_size": 1,
-            "jointnet": {"joint_hidden": JOINT, "activation": "relu", "dropout": 0.0},
+            "jointnet": {"joint_hidden": size.joint, "activation": "relu", "dropout": 0.0},
         },
         "decoding": {"strategy": "greedy", "greedy": {"max_symbols": 10}},
         "loss": {"loss_name": "default"},
@@ -86,10 +118,11 @@ def config(kind: str, folder: Path, **changes) -> dict:
     return made
 
 
-def build(kind: str, folder: Path, **changes) -> Path:
+def build(kind: str, folder: Path, size: str = "tiny", **changes) -> Path:
     """Saves a checkpoint. `encoder__subsampling_factor=4` changes one value of its config."""
     torch.manual_seed({"rnnt": 1, "hybrid": 2, "prompt": 3}[kind])
-    made = OmegaConf.create(config(kind, tokenizer(folder / "tokenizer"), **changes))
+    words = tokenizer(folder / "tokenizer", SIZES[size].pieces)
+    made = OmegaConf.create(config(kind, SIZES[size], words, **changes))
     model = CLASSES[kind](cfg=made).eval()
     # New weights give the same output for any audio. Larger weights do not.
     for parameter in (*model.joint.parameters(), *model.decoder.parameters()):
@@ -101,3 +134,17 @@ def build(kind: str, folder: Path, **changes) -> Path:
     path = folder / f"{kind}.nemo"
     model.save_to(str(path))
     return path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kind", choices=CLASSES, default="hybrid")
+    parser.add_argument("--size", choices=SIZES, default="114m")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.move(build(options.kind, Path(folder), options.size), options.out)
+
+
+if __name__ == "__main__":
+    main()
