@@ -1,4 +1,5 @@
 import { VoiceActivity, type SherpaEngine } from '@svc-asr/engine';
+import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import { percentile } from './percentile.ts';
 import { cpuMsOf, ownCpuMs } from './processor.ts';
 import { distinctUtterance, pcmOf, secondsOf, type UtterancePlan } from './utterances.ts';
@@ -19,7 +20,7 @@ export interface SideRates {
 const FRAME_BYTES = 3_200;
 const never = new AbortController().signal;
 
-/** Plans in which each of the streams says the same number of utterances, all distinct. */
+/** Plans in which each of the streams says the same number of utterances. Short ones repeat. */
 export function planStreams(input: {
   readonly streams: number;
   readonly utterances: number;
@@ -28,9 +29,10 @@ export function planStreams(input: {
   const turns = Math.max(1, Math.round(input.utterances / input.streams));
   // Utterances alternate between the languages, and a stream has one language, so it takes every other utterance.
   const stride = Math.max(input.streams, 2);
+  const distinct = SPEECH.length * (SPEECH.length / 2) ** (input.sentences - 1);
   return Array.from({ length: input.streams }, (_, at) =>
     Array.from({ length: turns }, (_, turn) =>
-      distinctUtterance(turn * stride + at, input.sentences),
+      distinctUtterance((turn * stride + at) % distinct, input.sentences),
     ),
   );
 }
