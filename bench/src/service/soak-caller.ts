@@ -110,6 +110,7 @@ export class SoakCaller {
     const { code, reason } = await client.closed;
     if (error === undefined || !OUR_FAULTS.has(error.code)) {
       record.surprises.push(`A stream was closed with ${code} ${reason}.`);
+      return;
     }
     const seen = `${error?.code}, ${code} ${reason}`;
     record.outcomes.push({ sessionId, status: 'failed', billedMs: 0, seen });

@@ -451,6 +451,21 @@ describe('timeouts and endings', () => {
     expect(actions).toEqual([]);
   });
 
+  test('does not count a client as idle while it waits for a final', () => {
+    const stage = new Stage(300_000).ready().audio(32_000).text({ type: 'flush' }).at(70_000);
+    expect(stage.ending).toBeNull();
+    stage.final(0, 'nĩ wega').at(129_999);
+    expect(stage.ending).toBeNull();
+    stage.at(130_000);
+    expect(stage.ending).toEqual({ status: 'completed', closeCode: 4408, reason: 'idle_timeout' });
+  });
+
+  test('a flush does not extend the idle timeout', () => {
+    const stage = new Stage(300_000).ready().audio(32_000).at(59_000).text({ type: 'flush' });
+    stage.final(0, 'nĩ wega').at(60_000);
+    expect(stage.ending).toEqual({ status: 'completed', closeCode: 4408, reason: 'idle_timeout' });
+  });
+
   test('closes with 4408 session_time_limit after 15 minutes', () => {
     const stage = new Stage(300_000).ready();
     for (let minute = 1; minute < 30; minute += 1) stage.at(minute * 30_000).audio(2);

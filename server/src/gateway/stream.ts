@@ -94,7 +94,7 @@ export function onEngineEvent(
         ? [state, []]
         : [state, [{ do: 'send', event: deltaEvent(state, event) }]];
     case 'final':
-      return answerFinal(state, event);
+      return answerFinal(state, { event, nowMs });
     case 'error':
       return fail(state, 'internal_error');
   }
@@ -128,7 +128,7 @@ function onStreamingTick(state: StreamState, input: { nowMs: number; reading: bo
   const { sessionWallClockMs, idleTimeoutMs } = state.limits;
   const leftMs = Math.round(state.openedAtMs + sessionWallClockMs - nowMs);
   if (leftMs <= 0) return finish(state, { because: 'session_time_limit', nowMs });
-  if (input.reading && nowMs - state.lastAudioAtMs >= idleTimeoutMs) {
+  if (input.reading && !owesFinal(state) && nowMs - state.lastAudioAtMs >= idleTimeoutMs) {
     return finish(state, { because: 'idle_timeout', nowMs });
   }
   if (state.saidTimeWarning || leftMs > LIMITS.limitWarningMs) {
@@ -232,7 +232,11 @@ function conclude(state: StreamState): Step {
 }
 
 /** A final answers the oldest flush. Events queued behind it are sent with it. */
-function answerFinal(state: StreamState, event: EngineEvent & { type: 'final' }): Step {
+function answerFinal(
+  state: StreamState,
+  input: { event: EngineEvent & { type: 'final' }; nowMs: number },
+): Step {
+  const { event, nowMs } = input;
   const [marker, ...rest] = state.markers;
   if (marker?.ask !== 'final' || marker.utterance !== event.utterance) {
     return fail(state, 'internal_error');
@@ -245,8 +249,16 @@ function answerFinal(state: StreamState, event: EngineEvent & { type: 'final' })
     actions.push({ do: 'send', event: unanswered[0].event });
     unanswered = unanswered.slice(1);
   }
-  const step: Step = [{ ...state, markers: unanswered }, actions];
+  // A client that waited for a late final was not idle.
+  const isLate = nowMs - state.lastAudioAtMs >= state.limits.idleTimeoutMs;
+  const lastAudioAtMs = isLate ? nowMs : state.lastAudioAtMs;
+  const step: Step = [{ ...state, lastAudioAtMs, markers: unanswered }, actions];
   return unanswered.length > 0 ? step : then(step, conclude);
+}
+
+/** Whether a client waits for the final of audio that it flushed. */
+function owesFinal(state: StreamState): boolean {
+  return state.markers.some(({ ask }) => ask === 'final');
 }
 
 /** True for nearly every frame: no warning, no pending check, no limit near. */
