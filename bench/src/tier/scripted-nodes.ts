@@ -38,12 +38,14 @@ export class ScriptedNodes {
   }
 }
 
-/** Runs live speakers against an engine in a new process. */
+/** Runs live speakers against an engine in a new process. Throws when that process fails. */
 export async function runSpeakers(order: PortOrder): Promise<PortAnswer> {
   const child = fork(new URL('./port-main.ts', import.meta.url));
-  await once(child, 'message');
+  const failed = new AbortController();
+  child.once('exit', () => failed.abort(new Error('The speakers ended without a result.')));
+  await once(child, 'message', { signal: failed.signal });
   child.send(order);
-  const [answer]: PortAnswer[] = await once(child, 'message');
+  const [answer]: PortAnswer[] = await once(child, 'message', { signal: failed.signal });
   const exited = once(child, 'exit');
   child.disconnect();
   await exited;
