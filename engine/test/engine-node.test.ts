@@ -299,6 +299,33 @@ test('a drain lets utterances end, refuses new ones and notifies health watchers
   await drained;
 });
 
+test('utterances that outlast a drain continue on another node without an error', async () => {
+  const nodes = [await startNode(), await startNode()];
+  const remote = await startGateway(nodes.map(({ address }) => address).join(','));
+  await eventually(() => remote.nodes().every(({ state }) => state === 'serving'));
+  const gateway = withReplay(remote);
+  const streams = await Promise.all(
+    Array.from({ length: 6 }, () => gateway.open({ model: MODEL, signal: never })),
+  );
+  const readings = streams.map(read);
+  for (const stream of streams) await stream.write(new Uint8Array(CHUNK_SAMPLES * 2));
+  for (const reading of readings) await reading.until('delta');
+  const leaving = nodes.find(({ address }) => address === streams[0]?.recogniser);
+  const moving = streams.filter(({ recogniser }) => recogniser === leaving?.address).length;
+  // None of them flushes before the limit.
+  await leaving?.drain(200);
+  for (const stream of streams) {
+    await stream.write(new Uint8Array(CHUNK_SAMPLES * 2));
+    stream.flush();
+  }
+  for (const reading of readings) {
+    expect(finals(await reading.until('final'))).toEqual([TEXT]);
+    expect(reading.seen.filter(({ type }) => type === 'error')).toEqual([]);
+  }
+  expect(gateway.replays()).toMatchObject({ lost: moving, replayed: moving });
+  for (const stream of streams) await stream.close();
+});
+
 test('recognises over mutual TLS, and a renewed certificate needs no restart', async () => {
   const nodeTls = await ca.issue(ROLE_NAME.engine);
   const gatewayTls = await ca.issue(ROLE_NAME.gateway);
