@@ -6,22 +6,32 @@ import { describe, expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'deploy/kubernetes');
 const FORMS = ['base', 'overlays/one-box', 'overlays/several-nodes', 'overlays/two-tiers'];
+const OLD_CLUSTERS = 'components/kubernetes-1.20';
 
 /** The parts of a manifest that the tests below read. */
 interface Manifest {
+  readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly resources?: readonly string[];
-  readonly patches?: readonly { readonly path: string }[];
+  readonly patches?: readonly Patch[];
   readonly images?: readonly { readonly newTag: string }[];
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: {
+    readonly replicas?: number;
+    readonly scaleTargetRef?: { readonly name: string };
     readonly selector?: Selector & { readonly matchLabels?: Selector };
     readonly template?: {
       readonly metadata: { readonly labels: Selector };
       readonly spec: Pod;
     };
   };
+}
+/** A file, or a change to everything of a kind. */
+interface Patch {
+  readonly path?: string;
+  readonly target?: { readonly kind: string };
+  readonly patch?: string;
 }
 type Selector = Readonly<Record<string, string>>;
 interface Pod {
@@ -32,7 +42,8 @@ interface Pod {
     readonly seccompProfile?: { readonly type: string };
   };
   readonly containers: readonly {
-    readonly env?: readonly { readonly name: string }[];
+    readonly env?: readonly { readonly name: string; readonly value?: string }[];
+    readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: string[] } } };
     readonly securityContext?: {
       readonly allowPrivilegeEscalation?: boolean;
       readonly readOnlyRootFilesystem?: boolean;
@@ -63,9 +74,9 @@ const pods = manifests.flatMap(({ metadata, spec }) =>
   spec?.template === undefined ? [] : [{ name: metadata.name, pod: spec.template.spec }],
 );
 
-test.each(FORMS)('%s uses every file of its folder', (form) => {
+test.each([...FORMS, OLD_CLUSTERS])('%s uses every file of its folder', (form) => {
   const { resources = [], patches = [] } = kustomization(form);
-  const used = [...resources, ...patches.map(({ path }) => path)];
+  const used = [...resources, ...patches.flatMap(({ path }) => path ?? [])];
   const files = readdirSync(join(FOLDER, form)).filter((file) => file !== 'kustomization.yaml');
   expect(used.filter((file) => file.endsWith('.yaml')).toSorted()).toEqual(files.toSorted());
 });
@@ -104,15 +115,66 @@ describe.each(pods)('the pods of $name', ({ pod }) => {
   });
 });
 
-test('pods have time to drain before they are killed', () => {
+const servers = pods.filter(({ name }) => name === 'api' || name === 'node');
+
+/** How long a pod goes on serving after it was told to leave. */
+function leavingSeconds({ containers: [server] }: Pod): number {
+  const command = server?.lifecycle?.preStop.exec.command.join(' ') ?? '';
+  return Number(/setTimeout\(.*, (\d+)\)/.exec(command)?.[1]) / 1_000;
+}
+
+test('pods serve until every machine knows that they leave, and have time to drain', () => {
   const settings = manifests.find(({ kind }) => kind === 'ConfigMap');
   const drainSeconds = Number(settings?.data?.['DRAIN_SECONDS']);
-  const servers = pods.filter(({ name }) => name === 'api' || name === 'node');
   expect(servers).toHaveLength(2);
   for (const { pod } of servers) {
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drainSeconds + 60);
+    expect(leavingSeconds(pod)).toBeGreaterThanOrEqual(5);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
+      leavingSeconds(pod) + drainSeconds + 60,
+    );
   }
 });
+
+test('only the autoscaler sets the number of pods that it scales', () => {
+  const scaled = manifests.flatMap(({ spec }) => spec?.scaleTargetRef?.name ?? []);
+  const numbers = manifests.flatMap(({ kind, metadata, spec }) =>
+    kind === 'Deployment' && scaled.includes(metadata.name) ? [spec?.replicas] : [],
+  );
+  expect(scaled).toEqual(['engine']);
+  expect(numbers).toEqual([undefined]);
+});
+
+test('the documented secrets have every file that the pods read', () => {
+  const page = readFileSync(join(ROOT, 'docs/operations/kubernetes.md'), 'utf8');
+  for (const { name, pod } of pods) {
+    const paths = pod.containers.flatMap(({ env = [] }) => env.map(({ value = '' }) => value));
+    const files = paths.flatMap((path) => /^\/run\/secrets\/svc-asr\/(.+)$/.exec(path)?.[1] ?? []);
+    const secret = name === 'migrate' ? 'owner' : name;
+    const command = new RegExp(`create secret generic svc-asr-${secret}(?: .*\\\\\n)* .*`).exec(
+      page,
+    )?.[0];
+    for (const file of files) expect(command).toContain(`--from-file=${file}`);
+  }
+});
+
+test('old clusters get the same objects in versions that they know', () => {
+  const changes = (kustomization(OLD_CLUSTERS).patches ?? []).map(({ target, patch = '' }) => ({
+    kind: target?.kind ?? '',
+    to: parseAllDocuments(patch)[0]?.toJS(),
+  }));
+  expect(changes).toEqual([
+    { kind: 'PodDisruptionBudget', to: [replaceVersion('policy/v1beta1')] },
+    { kind: 'HorizontalPodAutoscaler', to: [replaceVersion('autoscaling/v2beta2')] },
+  ]);
+  const versions = manifests.flatMap(({ kind, apiVersion }) =>
+    changes.some((change) => change.kind === kind) ? [apiVersion] : [],
+  );
+  expect(new Set(versions)).toEqual(new Set(['policy/v1', 'autoscaling/v2']));
+});
+
+function replaceVersion(value: string): object {
+  return { op: 'replace', path: '/apiVersion', value };
+}
 
 test('every service and disruption budget selects the pods of a deployment', () => {
   const labels = manifests.flatMap(({ kind, spec }) =>
