@@ -1,7 +1,7 @@
 drop function if exists close_session(uuid, uuid, text, bigint, text, bigint);
 
--- Settles a session once. Returns 'already' if it was closed before. Nodes of an earlier version
--- don't name the upgrade.
+-- Settles a session once. Returns 'already' if it was closed before, 'superseded' if another upgrade
+-- has it. Nodes of an earlier version don't name the upgrade.
 create or replace function close_session(
   p_account uuid,
   p_session uuid,
@@ -35,7 +35,7 @@ begin
   -- A node that cannot learn whether its claim went through gives the session up. By then another
   -- upgrade may have claimed it, and its stream goes on.
   if v_session.status = 'active' and p_status = 'failed' and v_session.attempt_id <> p_attempt then
-    return 'already';
+    return 'superseded';
   end if;
   if v_session.status = 'active'
     and (v_session.node_id, v_session.node_epoch) is distinct from (p_node, p_epoch) then

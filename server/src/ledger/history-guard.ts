@@ -84,7 +84,7 @@ export class HistoryGuard {
       close: async (input) => {
         const result = await this.#whileTrusted(() => ledger.close(input));
         const { accountId, sessionId } = input;
-        this.#newest = { accountId, sessionId, isOver: true };
+        if (result !== 'superseded') this.#newest = { accountId, sessionId, isOver: true };
         return result;
       },
       balance: (accountId) => this.#whileTrusted(() => ledger.balance(accountId)),

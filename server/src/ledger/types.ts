@@ -87,7 +87,8 @@ export interface CloseInput {
   readonly attemptId?: string;
 }
 
-export type CloseResult = 'closed' | 'already';
+/** `superseded`: another upgrade claimed the session, and its stream goes on. */
+export type CloseResult = 'closed' | 'already' | 'superseded';
 
 export interface Balance {
   readonly availableMs: number;

@@ -129,7 +129,7 @@ describe('giving up a session whose claim was not answered', () => {
       const attemptId = randomUUID();
       await fixture.claim(session, attemptId);
       const lost = { nodeId, attemptId: randomUUID(), status: 'failed' } as const;
-      expect(await fixture.close(session, lost)).toBe('already');
+      expect(await fixture.close(session, lost)).toBe('superseded');
       expect(await fixture.close(session, { attemptId, samples: 16_001 })).toBe('closed');
       expect(await fixture.ledger.balance(accountId)).toMatchObject({ consumedMs: 2_000 });
     },

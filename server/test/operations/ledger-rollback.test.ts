@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/program.ts';
 import { HistoryGuard } from '../../src/ledger/history-guard.ts';
@@ -10,7 +11,7 @@ import {
   type TestDatabase,
 } from '@svc-asr/testing/postgres/test-database.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { openLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { NODE, openLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
 import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
@@ -160,6 +161,20 @@ test('accepts a complete copy', async () => {
     await becomes(svc, 200);
     expect(svc.logged()).not.toContain('has lost ledger history');
   });
+});
+
+test('accepts a database in which another upgrade continues a session that was given up', async () => {
+  const fixture = await openLedgerFixture(database);
+  const guard = new HistoryGuard({ nodeId: 'n', log: createLog({ level: 'silent' }) });
+  const ledger = guard.guard(fixture.ledger);
+  const session = await fixture.reserve(await fixture.account(60_000));
+  await fixture.claim(session, randomUUID());
+  const { id: sessionId, accountId } = session;
+  const node = { nodeId: NODE.id, nodeEpoch: fixture.nodeEpoch };
+  const lost = { status: 'failed', samples: 0, attemptId: randomUUID(), ...node } as const;
+  expect(await ledger.close({ accountId, sessionId, ...lost })).toBe('superseded');
+  await guard.verify(database.pool);
+  expect(guard.isRolledBack).toBe(false);
 });
 
 test('detects a single missing acknowledged session', async () => {

@@ -114,7 +114,7 @@ export const PROMISES = {
     const session = await fixture.reserve(await fixture.account(60_000));
     await fixture.claim(session);
     const lost = { status: 'failed', attemptId: randomUUID() } as const;
-    must(await fixture.close(session, lost), 'already', 'a close by another upgrade');
+    must(await fixture.close(session, lost), 'superseded', 'a close by another upgrade');
     must(await fixture.close(session, { samples: 16_000 }), 'closed', 'the close');
   },
   async 'one reservation at a time'(fixture) {

@@ -134,7 +134,7 @@ export function modelClose(
   step: Step & { do: 'close' },
 ): string {
   if (isOver(session)) return 'already';
-  if (session.status === 'active' && step.failed && !step.sameAttempt) return 'already';
+  if (session.status === 'active' && step.failed && !step.sameAttempt) return 'superseded';
   const samples = session.status === 'active' ? Math.min(step.samples, session.reservedMs * 16) : 0;
   const billableMs = step.failed
     ? 0
