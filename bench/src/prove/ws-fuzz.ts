@@ -19,6 +19,7 @@ const BURST_FRAMES = 2_000;
 const BURST_EVERY = 20;
 const MESSAGES = [
   '{"type":"config","language":"ki","context":[56,13],"id":"a"}',
+  '{"type":"config","endpointing":{"silence_ms":300,"max_utterance_ms":5000},"id":7}',
   '{"type":"flush","id":"b"}',
   '{"type":"reset","id":"c"}',
 ];
