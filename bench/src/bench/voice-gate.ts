@@ -1,3 +1,4 @@
+import { distance } from '@svc-asr/eval/scoring.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { VoiceGate } from '@svc-asr/sdk/audio';
@@ -102,18 +103,4 @@ async function costOf(service: ServiceProcess, tenant: Tenant): Promise<number> 
 
 function wordsOf(transcript: Transcript): string[] {
   return transcript.words.map((word) => word.text);
-}
-
-/** Returns the edit distance in words. */
-function distance(a: readonly string[], b: readonly string[]): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, word] of a.entries()) {
-    const next = [i + 1];
-    for (const [j, other] of b.entries()) {
-      const replace = (row[j] ?? 0) + (word === other ? 0 : 1);
-      next.push(Math.min(replace, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -56,10 +56,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
       unbilled += 1;
       log(`not billed after: ${names.join(', ')}`);
     });
-    const { rows } = await fleet.pool.query<{ failed: number }>(
-      "select count(*)::int as failed from sessions where status = 'failed'",
-    );
-    const failed = rows[0]?.failed ?? -1;
+    const failed = await fleet.countFailedSessions();
     return { passed: unbilled === 0 && failed === 0, figures: { attempts, unbilled, failed } };
   } finally {
     await fleet.stop();

@@ -59,10 +59,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     }
     stopping.abort();
     await calling;
-    const { rows } = await fleet.pool.query<{ failed: number }>(
-      `select count(*) as failed from sessions where status = 'failed'`,
-    );
-    tally.failed = rows[0]?.failed ?? -1;
+    tally.failed = await fleet.countFailedSessions();
     return { passed: tally.cut === 0 && tally.failed === 0, figures: { ...tally } };
   } finally {
     stopping.abort();

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { distance } from '@svc-asr/eval/scoring.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { relay } from '@svc-asr/sdk/relay';
 import { openStream, type GetSession } from '@svc-asr/sdk/stream';
@@ -169,20 +170,6 @@ async function startLink(port: number): Promise<{ phone: string; stop(): Promise
       await ended;
     },
   };
-}
-
-/** Returns the edit distance in words. */
-function distance(a: readonly string[], b: readonly string[]): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [index, word] of a.entries()) {
-    const next = [index + 1];
-    for (const [at, other] of b.entries()) {
-      const replaced = (row[at] ?? 0) + (word === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
 
 function round(value: number): number {

@@ -88,10 +88,7 @@ async function upgrade({ short, args, log }: CampaignOptions): Promise<CampaignR
       await sleep(streamMs / 2);
       stopping.abort();
       await calling;
-      const { rows } = await fleet.pool.query<{ failed: number }>(
-        `select count(*)::int as failed from sessions where status = 'failed'`,
-      );
-      const failed = rows[0]?.failed ?? -1;
+      const failed = await fleet.countFailedSessions();
       return {
         passed: tally.cut === 0 && failed === 0 && migrated > 0 && tally.streams >= callers * 2,
         figures: { ...tally, failed, migrations: migrated },

@@ -67,7 +67,7 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
     const warm = await storm();
     const end = await storm();
     const survivors = await stillServes(service, tenants);
-    const failed = await countFailed(fleet);
+    const failed = await fleet.countFailedSessions();
     const crashes = fleet.processes.filter((process) => !isAlive(process.pid)).length;
     const grown = {
       live_grown_kib: end.liveKib - warm.liveKib,
@@ -229,13 +229,6 @@ function mutatedText(): Buffer {
 }
 
 /** A failed session is free, so no input may cause one. */
-async function countFailed(fleet: Fleet): Promise<number> {
-  const { rows } = await fleet.pool.query<{ failed: number }>(
-    "select count(*)::int as failed from sessions where status = 'failed'",
-  );
-  return rows[0]?.failed ?? -1;
-}
-
 async function stillServes(service: ServiceProcess, tenants: readonly Tenant[]): Promise<number> {
   let serving = 0;
   for (const tenant of tenants) {

@@ -90,6 +90,13 @@ export class Fleet {
     return tenants;
   }
 
+  async countFailedSessions(): Promise<number> {
+    const { rows } = await this.pool.query<{ failed: number }>(
+      "select count(*)::int as failed from sessions where status = 'failed'",
+    );
+    return rows[0]?.failed ?? -1;
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.stop()));
     await this.pool.end();
