@@ -1,38 +1,15 @@
-import { parseConfig } from './config.ts';
-import { createLog, endOnUncaught, redactSecrets } from './platform/log.ts';
-import { readSecretFiles } from './platform/secret-files.ts';
-import { startServer } from './server.ts';
-import { explainStart } from './start-error.ts';
+/**
+ * The entry point of a service process. No other file has side effects when imported.
+ *
+ * The first process of a container ignores every signal that it has no handler for. So the handlers come first, and
+ * everything else is loaded after them. Until the service listens there is nothing to finish.
+ */
+let stop = (signal: NodeJS.Signals): void => {
+  process.stderr.write(`${signal} during the start. Stopped.\n`);
+  process.exit(0);
+};
+process.on('SIGTERM', (signal) => stop(signal));
+process.on('SIGINT', (signal) => stop(signal));
 
-/** The entry point of a service process. No other file has side effects when imported. */
-
-function refuse(error: unknown): never {
-  process.stderr.write(`${redactSecrets(explainStart(error))}\n`);
-  process.exit(1);
-}
-
-const config = (() => {
-  try {
-    return parseConfig(readSecretFiles(process.env));
-  } catch (error) {
-    return refuse(error);
-  }
-})();
-const log = createLog({ level: config.logLevel });
-
-endOnUncaught(log);
-
-const server = await startServer(config, { log }).catch(refuse);
-log.info({ url: server.url, role: config.role, nodeId: config.nodeId }, 'listening');
-
-let stopping = false;
-async function stop(signal: string): Promise<void> {
-  // A second signal exits at once.
-  if (stopping) process.exit(1);
-  stopping = true;
-  log.info({ signal }, 'stopping');
-  await server.stop();
-  log.info('stopped');
-}
-process.on('SIGTERM', (signal) => void stop(signal));
-process.on('SIGINT', (signal) => void stop(signal));
+const { serve } = await import('./serve.ts');
+stop = await serve();

@@ -1,61 +1,16 @@
 #!/usr/bin/env node
-import { loadManifests } from '../manifest.ts';
-import { POOL_NOTICES, startSherpaEngine } from '../sherpa/pool.ts';
-import { startEngineNode } from './engine-node.ts';
-import { parseNodeConfig } from './node-config.ts';
-import { startOtlpTracing } from '../tracing/otlp-tracing.ts';
-import { createNodeMetrics } from './node-metrics.ts';
+/**
+ * svc-engine: a pool of recognisers behind gRPC. It has no database, and its only secret is its certificate's key.
+ *
+ * The first process of a container ignores every signal that it has no handler for. So the handlers come first, and
+ * everything else is loaded after them. Until the node listens there is nothing to finish.
+ */
+let stop = (signal: NodeJS.Signals): void => {
+  process.stderr.write(`${signal} during the start. Stopped.\n`);
+  process.exit(0);
+};
+process.on('SIGTERM', (signal) => stop(signal));
+process.on('SIGINT', (signal) => stop(signal));
 
-/** svc-engine: a pool of recognisers behind gRPC. It has no database, and its only secret is its certificate's key. */
-
-function log(level: 'info' | 'error', message: string, fields: object = {}): void {
-  const time = new Date().toISOString();
-  process.stdout.write(`${JSON.stringify({ level, time, ...fields, msg: message })}\n`);
-}
-
-const config = parseNodeConfig(process.env);
-const manifests = await loadManifests(config.modelsDir);
-const languages = new Map([...manifests.values()].map(({ language, id }) => [language, id]));
-const engine = await startSherpaEngine({
-  modelsDir: config.modelsDir,
-  ...(config.children === null ? {} : { children: config.children }),
-  ...(config.slotsPerChild === null ? {} : { slotsPerChild: config.slotsPerChild }),
-  onNotice: (notice) => {
-    const [level, message] = POOL_NOTICES[notice.notice];
-    log(level, message, notice);
-  },
-});
-const tracing =
-  config.otlp === null
-    ? null
-    : await startOtlpTracing({
-        ...config.otlp,
-        serviceName: 'svc-engine',
-        instance: config.listen,
-      });
-let isStopping = false;
-const metrics = createNodeMetrics(engine, () => isStopping);
-const node = await startEngineNode({
-  engine,
-  address: config.listen,
-  tls: config.tls,
-  languages,
-  tracing,
-  onCall: (code) => metrics.ended(code),
-});
-const metricsServer = config.metricsPort === null ? null : await metrics.listen(config.metricsPort);
-log('info', 'listening', { port: node.port, tls: config.tls !== null });
-
-async function stop(signal: NodeJS.Signals): Promise<void> {
-  // A second signal exits at once.
-  if (isStopping) process.exit(1);
-  isStopping = true;
-  log('info', 'draining', { signal, calls: node.calls });
-  await node.drain(config.drainMs);
-  await engine.close();
-  metricsServer?.close();
-  await tracing?.close();
-  log('info', 'stopped');
-}
-process.on('SIGTERM', (signal) => void stop(signal));
-process.on('SIGINT', (signal) => void stop(signal));
+const { serve } = await import('./serve.ts');
+stop = await serve();
