@@ -34,6 +34,11 @@ interface Patch {
   readonly patch?: string;
 }
 type Selector = Readonly<Record<string, string>>;
+interface Probe {
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
+}
 interface Pod {
   readonly terminationGracePeriodSeconds?: number;
   readonly automountServiceAccountToken?: boolean;
@@ -42,6 +47,9 @@ interface Pod {
     readonly seccompProfile?: { readonly type: string };
   };
   readonly containers: readonly {
+    readonly startupProbe?: Probe;
+    readonly readinessProbe?: Probe;
+    readonly livenessProbe?: Probe;
     readonly env?: readonly { readonly name: string; readonly value?: string }[];
     readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: string[] } } };
     readonly securityContext?: {
@@ -134,6 +142,26 @@ test('pods serve until every machine knows that they leave, and have time to dra
     );
   }
 });
+
+test('a busy machine takes no pod out of service for one late answer, nor restarts one that starts slowly', () => {
+  const probed = pods.flatMap(({ pod }) =>
+    pod.containers.filter(({ readinessProbe }) => readinessProbe !== undefined),
+  );
+  expect(probed).toHaveLength(3);
+  for (const { startupProbe, readinessProbe, livenessProbe } of probed) {
+    for (const probe of [startupProbe, readinessProbe, livenessProbe]) {
+      expect(probe?.timeoutSeconds).toBeGreaterThanOrEqual(3);
+      expect(probe?.failureThreshold).toBeGreaterThanOrEqual(3);
+    }
+    expect(patienceSeconds(startupProbe)).toBeGreaterThanOrEqual(300);
+    // What gets no requests is not restarted at once: it may only be late.
+    expect(patienceSeconds(livenessProbe)).toBeGreaterThan(patienceSeconds(readinessProbe));
+  }
+});
+
+function patienceSeconds(probe: Probe | undefined): number {
+  return (probe?.periodSeconds ?? 0) * (probe?.failureThreshold ?? 0);
+}
 
 test('only the autoscaler sets the number of pods that it scales', () => {
   const scaled = manifests.flatMap(({ spec }) => spec?.scaleTargetRef?.name ?? []);
