@@ -86,8 +86,10 @@ async function values(namespace: string, selector: string): Promise<object> {
 }
 
 async function answer(url: URL): Promise<object | null> {
-  if (url.pathname === GROUP) return RESOURCES;
-  const namespace = VALUES.exec(url.pathname)?.[1];
+  // Kubernetes writes the asterisk as %2A.
+  const path = decodeURIComponent(url.pathname);
+  if (path === GROUP) return RESOURCES;
+  const namespace = VALUES.exec(path)?.[1];
   return namespace === undefined
     ? null
     : values(namespace, url.searchParams.get('labelSelector') ?? '');
