@@ -72,8 +72,9 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const endings: (() => Promise<void>)[] = [
     watchCertificate(app.server, {
       files: config.tls,
+      loaded: certificate,
       log,
-      onLoaded: (loaded) => (certificate = loaded),
+      onLoaded: (renewed) => (certificate = renewed),
     }),
     await deps.history.watch(deps.db),
     async () => counts?.close(),

@@ -30,29 +30,35 @@ export async function readCertificate(files: CertificateFiles | null): Promise<C
 
 /**
  * Reloads a renewed certificate without a restart, when its files change or on SIGHUP. Open connections
- * keep the old one. A certificate that doesn't match its key is ignored.
+ * keep the old one. A certificate that doesn't match its key is ignored. So are files with the same content: Kubernetes
+ * touches those of a secret every minute.
  */
 export function watchCertificate(
   server: HttpServer,
   {
     files: tls,
+    loaded,
     log,
     onLoaded,
   }: {
     files: CertificateFiles | null;
+    /** What the server uses now. */
+    loaded: Certificate | null;
     log: Log;
     onLoaded?: (certificate: Certificate) => void;
   },
 ): () => Promise<void> {
   if (tls === null || !(server instanceof HttpsServer)) return async () => {};
   const secure: HttpsServer = server;
+  let current = loaded;
   let reloading = Promise.resolve();
 
   async function reload(): Promise<void> {
     try {
       const certificate = await readCertificate(tls);
-      if (certificate === null) return;
+      if (certificate === null || isSame(certificate, current)) return;
       secure.setSecureContext(certificate);
+      current = certificate;
       onLoaded?.(certificate);
       log.info('The certificate was reloaded.');
     } catch (error) {
@@ -70,4 +76,8 @@ export function watchCertificate(
     process.off('SIGHUP', again);
     await reloading;
   };
+}
+
+function isSame(a: Certificate, b: Certificate | null): boolean {
+  return b !== null && a.cert.equals(b.cert) && a.key.equals(b.key);
 }
