@@ -8,6 +8,7 @@ import { measureCtc } from '../engine/ctc.ts';
 import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
 import { percentile } from '../engine/percentile.ts';
 import { residentKib } from '../engine/processor.ts';
+import { measureReplay } from '../engine/replay-cost.ts';
 import { compareSides, planStreams, poolSide } from '../engine/throughput.ts';
 import { distinctUtterance, pcmOf, type UtterancePlan } from '../engine/utterances.ts';
 import { measureWeights } from '../engine/weights.ts';
@@ -53,6 +54,7 @@ async function measureTransducer(options: CampaignOptions): Promise<CampaignResu
       ratios[`ratio_${streams}`] = ratio;
       ratios[`ratio_${streams}_endpointing`] = detecting;
     }
+    const replay = await measureReplay(engine, options);
     const ms = short ? 4_000 : 30_000;
     const live = await measureLive(engine, { streams: LIVE_STREAMS, ms });
     const half = await measureAdded({ bare, engine, ms, log });
@@ -62,6 +64,7 @@ async function measureTransducer(options: CampaignOptions): Promise<CampaignResu
       added_ms_p50: half.addedMs,
       kib_per_stream: opening.kibPerStream,
       open_ms_p50: opening.openMs,
+      ...replay,
     };
     const passed =
       (ratios['ratio_16'] ?? 0) >= GOALS.ratio &&
