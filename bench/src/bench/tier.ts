@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ROLE_NAME, type TlsFiles } from '@svc-asr/engine';
 import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
@@ -7,17 +6,15 @@ import { percentile } from '../engine/percentile.ts';
 import { cpuMsOf } from '../engine/processor.ts';
 import { distinctUtterance, pcmOf, secondsOf } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
-import type { LoadAnswer } from '../service/load-main.ts';
 import { Load } from '../service/load.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { openSessions } from '../service/sessions.ts';
+import { measureGateway } from '../tier/gateway-load.ts';
 import { ScriptedNodes, runSpeakers } from '../tier/scripted-nodes.ts';
 
 const GOALS = { hopUs: 700, streamsPerCore: 1_000, addedMs: 2, liveStreams: 2_000 };
-/** A stream with a longer lag is not live. */
-const LAG_MS_MAX = 1_000;
-const GROUP = 100;
-const GROUP_EVERY_MS = 1_000;
+const STREAMS_FIRST = 250;
+const STREAMS_STEP = 250;
 
 export const campaign: Campaign = {
   about: 'cost of engine nodes: the hop with mutual TLS, a gateway core, the whole path',
@@ -44,17 +41,22 @@ async function run(options: CampaignOptions): Promise<CampaignResult> {
   const bench = { ...options, fleet, load, nodes, nodeTls, gatewayTls };
   try {
     const hop = await measureHop(bench);
-    const gateway = await measureGateway(bench);
+    const gateway = await measureGateway({
+      ...bench,
+      steps: steps(bench),
+      seconds: options.short ? 4 : 20,
+    });
+    const liveStreams = gateway['live_streams'] ?? 0;
     const ratio = await measureWholePath(bench);
     // The short form is too short to amortise connections and compilation: it only shows that everything works.
     const isReached =
       options.short ||
       (hop.hop_us_per_audio_s <= GOALS.hopUs &&
         hop.added_ms_p50 <= GOALS.addedMs &&
-        gateway.streams_per_gateway_core >= GOALS.streamsPerCore &&
-        gateway.live_streams >= GOALS.liveStreams);
+        (gateway['streams_per_gateway_core'] ?? 0) >= GOALS.streamsPerCore &&
+        liveStreams >= GOALS.liveStreams);
     return {
-      passed: isReached && gateway.live_streams > 0,
+      passed: isReached && liveStreams > 0,
       figures: { ...hop, ...gateway, ratio },
     };
   } finally {
@@ -89,60 +91,12 @@ function usPerAudioS(cpuMs: number, audioS: number): number {
   return (cpuMs * 1000) / audioS;
 }
 
-/** Measures what real-time streams cost the whole gateway, from the WebSocket to the node. */
-async function measureGateway({ fleet, nodes, gatewayTls, short, args, log }: TierBench) {
-  const streams = Number(args[0] ?? (short ? 50 : GOALS.liveStreams));
-  const service = await fleet.launch({
-    ...tlsEnvironment(gatewayTls),
-    ENGINE_ADDRESSES: nodes.addresses,
-  });
-  const before = cpuMsOf([service.pid]);
-  // A gateway refuses more than 256 concurrent upgrades, so clients connect in groups, one process per group.
-  const groups: Promise<LoadAnswer>[] = [];
-  for (let from = 0; from < streams; from += GROUP) {
-    if (from > 0) await sleep(GROUP_EVERY_MS);
-    const size = Math.min(GROUP, streams - from);
-    groups.push(speakLive({ fleet, service, streams: size, sentences: short ? 2 : 12 }));
-  }
-  const answers = await Promise.all(groups);
-  const cpuMs = cpuMsOf([service.pid]) - before;
-  await service.stop();
-  const audioS = answers.reduce((sum, answer) => sum + answer.audioS, 0);
-  const broken = answers.reduce((sum, answer) => sum + answer.broken, 0);
-  const lagMs = percentile(
-    answers.flatMap((answer) => answer.deltaLagMs),
-    0.95,
-  );
-  const isHeld = broken === 0 && lagMs <= LAG_MS_MAX;
-  log(`${streams} streams: ${broken} broke, lag p95 ${lagMs.toFixed(0)} ms`);
-  return {
-    streams_per_gateway_core: Math.round((audioS * 1000) / cpuMs),
-    live_streams: isHeld ? streams : 0,
-    live_lag_p95_ms: Math.round(lagMs),
-  };
-}
-
-async function speakLive(input: {
-  fleet: Fleet;
-  service: ServiceProcess;
-  streams: number;
-  sentences: number;
-}): Promise<LoadAnswer> {
-  const { fleet, service, streams, sentences } = input;
-  const load = await Load.start();
-  try {
-    const plans = Array.from({ length: streams }, (_, at) => distinctUtterance(at % 8, sentences));
-    const sessions = await openSessions({ fleet, service }, plans);
-    return await load.run({
-      url: service.streamUrl,
-      protocol: 'ours',
-      sessions,
-      plans,
-      speed: 1,
-    });
-  } finally {
-    await load.stop();
-  }
+/** Argument: the only number of streams to try. */
+function steps({ short, args }: TierBench): number[] {
+  if (args[0] !== undefined) return [Number(args[0])];
+  if (short) return [50];
+  const count = (GOALS.liveStreams - STREAMS_FIRST) / STREAMS_STEP + 1;
+  return Array.from({ length: count }, (_, at) => STREAMS_FIRST + at * STREAMS_STEP);
 }
 
 /** Compares audio seconds per CPU second of recognisers in engine nodes and in the gateway's own process. */
