@@ -59,6 +59,8 @@ export interface EngineStream {
   readonly build: string | null;
   /** Names the recogniser. Streams with the same recogniser are lost together. */
   readonly recogniser: string;
+  /** True if another recogniser of this engine serves clearly fewer streams. */
+  readonly isCrowded?: boolean;
   /**
    * Accepts 16 kHz mono s16le. An odd number of bytes is rejected. The engine owns the bytes
    * afterwards. Resolves when the engine can accept more, which is the only backpressure. If it can at

@@ -14,6 +14,7 @@ import {
   observeRecognisers,
   startSherpaEngine,
   TAKEN,
+  withReplay,
   type EngineEvent,
   type EngineStream,
   type PoolNotice,
@@ -152,6 +153,36 @@ test('replaces a dead child without affecting the streams of other children', as
     .poll(() => engine.children().map(({ pid }) => pid))
     .toSatisfy((pids: number[]) => pids.length === CHILDREN && !pids.includes(victim.pid));
   expect(exists(victim.pid)).toBe(false);
+});
+
+test('after a loss, streams spread over the children again with their next utterance', async () => {
+  const { model, pcm } = speech('kikuyu-2');
+  const expected = bare.recognise({ model, pcm });
+  const replaying = withReplay(engine);
+  const streams = await Promise.all(
+    Array.from({ length: 12 }, () => replaying.open({ model, signal: never })),
+  );
+  const readings = streams.map(read);
+  const speak = async (turn: number): Promise<void> => {
+    await Promise.all(
+      streams.map(async (stream, at) => {
+        void stream.write(pcm.slice());
+        stream.flush();
+        await readings[at]?.until('final', turn);
+      }),
+    );
+  };
+  const active = (): number[] => engine.children().map((child) => child.active);
+  const [victim] = engine.children();
+  process.kill(victim?.pid ?? 0, 'SIGKILL');
+  await speak(1);
+  await expect.poll(() => active().length).toBe(CHILDREN);
+  await speak(2);
+  await speak(3);
+  await expect.poll(() => Math.max(...active())).toBeLessThan(8);
+  expect(active().reduce((sum, count) => sum + count, 0)).toBe(12);
+  for (const { seen } of readings) expect(finals(seen)).toEqual([expected, expected, expected]);
+  for (const stream of streams) await stream.close();
 });
 
 test('no child outlives its parent', async () => {

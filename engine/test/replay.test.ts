@@ -7,6 +7,8 @@ import {
   withReplay,
   type Engine,
   type EngineEvent,
+  type EngineStream,
+  type OpenInput,
   type ReplayEngine,
   type ReplayOptions,
   type ScriptedEngine,
@@ -51,9 +53,23 @@ test('continues on another recogniser without an error, a lost word or a repeate
 
 type Step = { do: 'write'; samples: number } | { do: 'flush' } | { do: 'reset' } | { do: 'crash' };
 
-/** Runs these steps. Returns the finals, and the memory that the replay engine holds afterwards. */
-async function take(steps: readonly Step[], crashes: boolean): Promise<readonly EngineEvent[]> {
-  const { inner, engine } = start();
+/** An engine whose recognisers are always crowded, so streams move whenever they may. */
+function crowded(engine: ScriptedEngine): { engine: Engine; opened: () => number } {
+  let opened = 0;
+  async function open(input: OpenInput): Promise<EngineStream> {
+    opened += 1;
+    return Object.assign(await engine.open(input), { isCrowded: true });
+  }
+  return { engine: { ...engine, open }, opened: () => opened };
+}
+
+/** Runs these steps and returns the finals. */
+async function take(
+  steps: readonly Step[],
+  { crashes = false, moves = false }: { crashes?: boolean; moves?: boolean },
+): Promise<readonly EngineEvent[]> {
+  const inner = createScriptedEngine({ script: { texts: [TEXT] } });
+  const engine = withReplay(moves ? crowded(inner).engine : inner);
   const stream = await engine.open({ model: MODEL, signal: never });
   const reading = read(stream);
   let flushes = 1;
@@ -73,7 +89,7 @@ async function take(steps: readonly Step[], crashes: boolean): Promise<readonly 
   return reading.seen.filter((event) => event.type === 'final');
 }
 
-test('crashes at any moment change no final, whatever is written, flushed or reset', async () => {
+test('crashes and moves at any moment change no final, whatever is written, flushed or reset', async () => {
   const write = record({
     do: constantFrom('write' as const),
     samples: integer({ min: 1, max: 3 * CHUNK_SAMPLES }),
@@ -86,10 +102,47 @@ test('crashes at any moment change no final, whatever is written, flushed or res
       const disturbed: Step[] = [...plain];
       disturbed.splice(first, 0, { do: 'crash' });
       disturbed.splice(second, 0, { do: 'crash' });
-      expect(await take(disturbed, true)).toEqual(await take(disturbed, false));
+      const undisturbed = await take(disturbed, {});
+      expect(await take(disturbed, { crashes: true })).toEqual(undisturbed);
+      expect(await take(disturbed, { crashes: true, moves: true })).toEqual(undisturbed);
     }),
     { numRuns: 200 },
   );
+});
+
+test('leaves a crowded recogniser between two utterances, and never during one', async () => {
+  const { engine: inner, opened } = crowded(createScriptedEngine({ script: { texts: [TEXT] } }));
+  const engine = withReplay(inner);
+  const stream = await engine.open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  await stream.write(chunks(2));
+  await reading.until('delta', 2);
+  expect(opened()).toBe(1);
+  stream.flush();
+  await reading.until('final');
+  await stream.write(chunks(1));
+  stream.flush();
+  await stream.write(chunks(1));
+  await reading.until('final', 2);
+  // The second final found a whole chunk of the third utterance, so the stream stayed.
+  expect(opened()).toBe(2);
+  await expect.poll(() => inner.health().active).toBe(1);
+  expect(engine.replays()).toMatchObject({ lost: 0, recovering: 0 });
+  await stream.close();
+  expect(inner.health().active).toBe(0);
+});
+
+test('stays where it is when no other recogniser is free', async () => {
+  const scripted = createScriptedEngine({ capacity: 1, script: { texts: [TEXT] } });
+  const stream = await withReplay(crowded(scripted).engine).open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  for (let turn = 1; turn <= 3; turn += 1) {
+    await stream.write(chunks(1));
+    stream.flush();
+    await reading.until('final', turn);
+  }
+  expect(finals(reading.seen)).toEqual([TEXT, TEXT, TEXT]);
+  await stream.close();
 });
 
 test('answers flushes that were pending when the recogniser was lost, once each', async () => {

@@ -27,7 +27,7 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
       faults: Number(args[0] ?? (short ? 2 : 200)),
       judgeLag: !short,
       async strike(fault) {
-        // The older one: after the first fault it has every stream.
+        // The older one, so that both are struck in turn.
         victim = service.children()[0];
         if (victim === undefined) throw new Error('No recogniser is running.');
         strikes += 1;

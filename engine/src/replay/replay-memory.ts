@@ -19,6 +19,11 @@ export class ReplayMemory {
     return this.#used * BLOCK_BYTES;
   }
 
+  /** Whether less than half is used. */
+  get hasRoom(): boolean {
+    return this.#used < this.#blocksMax / 2;
+  }
+
   /** Returns null when the limit is reached. */
   take(): Buffer | null {
     if (this.#used >= this.#blocksMax) return null;

@@ -24,6 +24,8 @@ export interface ReplayHost {
   readonly streamBytesMax: number;
   /** Opens a stream on another recogniser. Resolves with null if none is available in time. */
   reopen(stream: ReplayStream, replay: Replay): Promise<EngineStream | null>;
+  /** Opens a stream on the least loaded recogniser. Resolves with null if none is free at once. */
+  openAnother(stream: ReplayStream, replay: Replay): Promise<EngineStream | null>;
   /** True once the engine is closed. Streams between two recognisers end too. */
   isClosed(): boolean;
   onLost(stream: ReplayStream): void;
@@ -188,6 +190,33 @@ export class ReplayStream implements EngineStream {
     utterance.audio.release();
     this.#flushesPending -= 1;
     this.#first = utterance.next ?? this.#current;
+    if (attempt.inner.isCrowded === true && this.#isBetweenUtterances) void this.#move();
+  }
+
+  /** No final is pending, and the current utterance is shorter than a chunk, so no delta of it can exist. */
+  get #isBetweenUtterances(): boolean {
+    const isShort = this.#current.audio.bytes < this.chunkSamples * AUDIO.bytesPerSample;
+    return this.#first === this.#current && isShort && this.#replaying === null;
+  }
+
+  /**
+   * Leaves a crowded recogniser between two utterances. When a recogniser is lost, its streams go to the others; without
+   * this they would stay there after it was replaced.
+   */
+  async #move(): Promise<void> {
+    const { audio } = this.#current;
+    // Writes wait in the replay buffer, which must not overflow meanwhile.
+    if (!audio.complete || !this.#host.memory.hasRoom) return;
+    const left = this.#attempt;
+    this.#replaying = Promise.withResolvers<void>();
+    const inner = await this.#host.openAnother(this, { build: null, bytes: audio.bytes });
+    if (this.#over || left.isLost) return void inner?.close();
+    if (inner !== null) {
+      this.#attempt = new Attempt(inner, this.#first);
+      void this.#listen(this.#attempt);
+      void left.inner.close();
+    }
+    await this.#replay(this.#attempt);
   }
 
   #lost(reason: EngineFailure): void {

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIO } from '@svc-asr/protocol';
-import { EngineBusy, type Engine, type EngineStream, type OpenInput } from '../engine.ts';
+import {
+  EngineBusy,
+  type Engine,
+  type EngineStream,
+  type OpenInput,
+  type Replay,
+} from '../engine.ts';
 import { ReplayMemory } from './replay-memory.ts';
 import { ReplayStream, type ReplayFailure } from './replay-stream.ts';
 import { ReplayLimiter } from './replay-limiter.ts';
@@ -55,17 +61,15 @@ export function withReplay(engine: Engine, options: ReplayOptions = {}): ReplayE
 
   async function reopen(
     stream: ReplayStream,
-    replay: NonNullable<OpenInput['replay']>,
-    { model, trace }: OpenInput,
+    replay: Replay,
+    input: OpenInput,
   ): Promise<EngineStream | null> {
     const deadlineMs = performance.now() + slotWithinMs;
     const { signal } = stream;
     waiting.add(stream);
     try {
       while (!signal.aborted && !closing.signal.aborted) {
-        const inner = await engine
-          .open({ model, signal, replay, ...(trace === undefined ? {} : { trace }) })
-          .catch(() => null);
+        const inner = await openAnother(stream, replay, input);
         if (inner !== null) return inner;
         if (performance.now() > deadlineMs) return null;
         await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
@@ -74,6 +78,16 @@ export function withReplay(engine: Engine, options: ReplayOptions = {}): ReplayE
     } finally {
       waiting.delete(stream);
     }
+  }
+
+  function openAnother(
+    { signal }: ReplayStream,
+    replay: Replay,
+    { model, trace }: OpenInput,
+  ): Promise<EngineStream | null> {
+    return engine
+      .open({ model, signal, replay, ...(trace === undefined ? {} : { trace }) })
+      .catch(() => null);
   }
 
   async function open(input: OpenInput): Promise<EngineStream> {
@@ -86,6 +100,7 @@ export function withReplay(engine: Engine, options: ReplayOptions = {}): ReplayE
       limiter,
       streamBytesMax: seconds * AUDIO.sampleRateHz * AUDIO.bytesPerSample,
       reopen: (stream, replay) => reopen(stream, replay, input),
+      openAnother: (stream, replay) => openAnother(stream, replay, input),
       isClosed: () => closing.signal.aborted,
       onLost: (stream) => {
         lost += 1;

@@ -20,6 +20,8 @@ interface ChildInput {
   readonly config: string;
   readonly buffers: ChunkBuffers;
   readonly user?: { readonly uid: number; readonly gid: number };
+  /** Whether another child serves clearly fewer streams. */
+  readonly isCrowded: (child: EngineChild) => boolean;
 }
 
 /**
@@ -221,6 +223,7 @@ export class EngineChild {
       childPid: this.pid,
       build: opening.build,
       buffers: this.#input.buffers,
+      isCrowded: () => this.#input.isCrowded(this),
       send: (type, stream) => this.#send(type, stream),
       sendChunk: (buffer, bytes) => this.#sendChunk(buffer, bytes),
       release: () => this.#streams.delete(id),

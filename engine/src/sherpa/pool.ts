@@ -59,6 +59,8 @@ export interface SherpaEngine extends Engine {
 
 /** A core decodes about 170 live streams of the bundled model. This leaves more than a third for bursts. */
 const SLOTS_PER_CHILD = 100;
+/** With this many more streams than another, a child gives some away. Smaller differences come and go with callers. */
+const CROWDED_BY = 4;
 /** A child that ran this long was healthy, so it is replaced at once. */
 const LIVED_MS = 1_000;
 const RESTART_MS_MIN = 100;
@@ -186,6 +188,7 @@ class Pool implements SherpaEngine {
     const child = new EngineChild({
       config: this.#config,
       buffers: this.#buffers,
+      isCrowded: ({ active }) => active >= (this.#leastLoaded()?.active ?? active) + CROWDED_BY,
       ...(this.#user === undefined ? {} : { user: this.#user }),
     });
     this.#children.add(child);

@@ -28,6 +28,7 @@ export interface StreamLink {
   readonly childPid: number;
   readonly build: string;
   readonly buffers: ChunkBuffers;
+  isCrowded(): boolean;
   send(type: number, stream: number): void;
   /** Sends a buffer, which returns to its pool afterwards. */
   sendChunk(buffer: Buffer, bytes: number): void;
@@ -64,6 +65,10 @@ export class PooledStream implements EngineStream {
 
   get events(): AsyncIterable<EngineEvent> {
     return this.#queue;
+  }
+
+  get isCrowded(): boolean {
+    return this.#link.isCrowded();
   }
 
   /** How long the child's oldest response is overdue. */
