@@ -2,6 +2,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { assert, property, uint8Array } from 'fast-check';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../src/grpc/audio-codec.ts';
 import { RECOGNITION_SERVICE, serviceDefinition } from '../src/grpc/protocol.ts';
 
 /** The method as protobufjs alone would have it. */
@@ -15,17 +16,25 @@ const plain = loaded['StreamingRecognize'];
 const ours = serviceDefinition(RECOGNITION_SERVICE)['StreamingRecognize'];
 if (plain === undefined || ours === undefined) throw new Error('no method');
 
+/** Encodes audio in the buffer that it was collected in. */
+function encodedInPlace(audio: Uint8Array): Buffer {
+  const buffer = Buffer.concat([Buffer.alloc(AUDIO_HEADER_BYTES_MAX), audio]);
+  const encoded = encodeAudio(buffer, AUDIO_HEADER_BYTES_MAX, buffer.length);
+  return ours?.requestSerialize({ encoded }) ?? encoded;
+}
+
 test('encodes audio as protobuf does, and decodes what protobuf encodes', () => {
   const sizes = [0, 1, 127, 128, 16_383, 16_384, 35_840];
   for (const size of sizes) {
     const request = { audioContent: Buffer.alloc(size, 7) };
     expect(ours.requestSerialize(request)).toEqual(plain.requestSerialize(request));
+    expect(encodedInPlace(request.audioContent)).toEqual(plain.requestSerialize(request));
     expect(ours.requestDeserialize(plain.requestSerialize(request))).toMatchObject(request);
   }
   assert(
     property(uint8Array({ maxLength: 300 }), (bytes) => {
       const audioContent = Buffer.from(bytes);
-      expect(plain.requestDeserialize(ours.requestSerialize({ audioContent }))).toMatchObject({
+      expect(plain.requestDeserialize(encodedInPlace(audioContent))).toMatchObject({
         audioContent,
       });
     }),

@@ -34,6 +34,7 @@ import {
   startEngineNode,
   startRivaEngine,
   withReplay,
+  type Engine,
   type EngineNode,
   type PeerNotice,
   type RivaEngine,
@@ -385,11 +386,55 @@ test.each(['no certificate', 'another CA', 'the wrong name'] as const)(
   },
 );
 
+test('a node that serves a gateway refuses other connections with the wrong name', async () => {
+  const node = await startNode({}, await ca.issue(ROLE_NAME.engine));
+  const gateway = await startGateway(node.address, await ca.issue(ROLE_NAME.gateway));
+  expect(await recognise(gateway)).toEqual([TEXT]);
+  const stranger = await startGateway(node.address, await ca.issue('somebody.svc-asr.internal'));
+  expect(stranger.health()).toMatchObject({ ready: false });
+  expect(await recognise(gateway)).toEqual([TEXT]);
+});
+
 test('a gateway sends no audio to a node with the wrong name', async () => {
   const node = await startNode({}, await ca.issue('somebody.svc-asr.internal'));
   const gateway = await startGateway(node.address, await ca.issue(ROLE_NAME.gateway));
   expect(gateway.health()).toMatchObject({ ready: false });
   expect(node.engine.health().active).toBe(0);
+});
+
+test('the recogniser gets exactly the audio that was written, in any sizes', async () => {
+  const scripted = createScriptedEngine({ script: { texts: [TEXT] } });
+  const heard: Buffer[] = [];
+  const engine: Engine = {
+    describe: (model) => scripted.describe(model),
+    health: () => scripted.health(),
+    close: () => scripted.close(),
+    async open(input) {
+      const stream = await scripted.open(input);
+      const write = stream.write.bind(stream);
+      stream.write = (pcm) => {
+        heard.push(Buffer.from(pcm));
+        return write(pcm);
+      };
+      return stream;
+    },
+  };
+  const node = await startEngineNode({ engine, address: '127.0.0.1:0', tls: null });
+  closers.push(() => node.close());
+  const gateway = await startGateway(`127.0.0.1:${node.port}`);
+  const stream = await gateway.open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  const audio = Buffer.from(Uint16Array.from({ length: 200_001 }, (_, at) => at).buffer);
+  const sizes = [3_200, 2, 36_000, 80_000, 640];
+  for (let at = 0, turn = 0; at < audio.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 2;
+    await stream.write(audio.subarray(at, at + size));
+    at += size;
+  }
+  stream.flush();
+  await reading.until('final');
+  expect(Buffer.concat(heard).equals(audio)).toBe(true);
+  await stream.close();
 });
 
 test('a stalled recogniser gets two chunks of a stream, then the writer is held back', async () => {

@@ -10,26 +10,27 @@ import type { StreamingRecognizeRequest, StreamingRecognizeResponse } from './pr
 const AUDIO_TAG = 0x12;
 const EMPTY = Buffer.alloc(0);
 
+/** Room that encodeAudio needs before the audio, for up to 2 MB of it. */
+export const AUDIO_HEADER_BYTES_MAX = 4;
+
+/** Writes the header right before the audio at `from`, so that the audio need not be copied into a message. */
+export function encodeAudio(buffer: Buffer, from: number, to: number): Buffer {
+  const header = 1 + varintBytes(to - from);
+  const message = buffer.subarray(from - header, to);
+  message[0] = AUDIO_TAG;
+  for (let at = 1, rest = to - from; at < header; at += 1, rest >>>= 7) {
+    message[at] = at === header - 1 ? rest : (rest & 0x7f) | 0x80;
+  }
+  return message;
+}
+
 type Encode<T> = (value: T) => Buffer;
 type Decode<T> = (bytes: Buffer) => T;
 
 export function audioRequestEncoder(
   fallback: Encode<StreamingRecognizeRequest>,
 ): Encode<StreamingRecognizeRequest> {
-  return (request) => {
-    const { audioContent } = request;
-    if (audioContent === undefined || request.streamingConfig !== undefined)
-      return fallback(request);
-    const { byteLength } = audioContent;
-    const header = 1 + varintBytes(byteLength);
-    const message = Buffer.allocUnsafe(header + byteLength);
-    message[0] = AUDIO_TAG;
-    for (let at = 1, rest = byteLength; at < header; at += 1, rest >>>= 7) {
-      message[at] = at === header - 1 ? rest : (rest & 0x7f) | 0x80;
-    }
-    message.set(audioContent, header);
-    return message;
-  };
+  return (request) => request.encoded ?? fallback(request);
 }
 
 export function audioRequestDecoder(

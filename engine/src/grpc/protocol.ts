@@ -25,6 +25,8 @@ export interface StreamingRecognizeRequest {
     readonly interimResults?: boolean;
   };
   readonly audioContent?: Uint8Array;
+  /** The whole message by encodeAudio, in place of the other fields. */
+  readonly encoded?: Buffer;
 }
 
 export interface WordInfo {

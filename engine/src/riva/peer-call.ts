@@ -79,9 +79,9 @@ export class PeerCall {
   }
 
   /** Resolves when the node may get more: at most two messages of audio are ever unanswered. */
-  async sendAudio(pcm: Uint8Array): Promise<void> {
+  async sendAudio(encoded: Buffer): Promise<void> {
     this.#unanswered += 1;
-    await this.send({ audioContent: pcm });
+    await this.send({ encoded });
     // Other servers do not answer every message; HTTP/2's window holds us back there.
     if (!this.#isOurs || this.#unanswered < ACKNOWLEDGE_EVERY) return;
     this.#answered ??= Promise.withResolvers<void>();

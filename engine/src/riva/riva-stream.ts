@@ -8,6 +8,7 @@ import {
   type Replay,
 } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
+import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../grpc/audio-codec.ts';
 import type { CallEnd, PartialText, PeerCall } from './peer-call.ts';
 import type { Peer } from './peer.ts';
 
@@ -22,7 +23,7 @@ const PLACE_RETRY_MS = 20;
 
 type Operation = { readonly utterance: number; isDropped: boolean } & (
   | { readonly do: 'begin' }
-  | { readonly do: 'audio'; readonly pcm: Uint8Array }
+  | { readonly do: 'audio'; readonly chunk: Buffer; readonly bytes: number }
   | { readonly do: 'flush'; readonly samples: number }
 );
 
@@ -61,7 +62,10 @@ export class RivaStream implements EngineStream {
   #isWorking = false;
   #chunksQueued = 0;
   #taken: PromiseWithResolvers<void> | null = null;
+  /** The chunk being filled, after room for its header. */
   #chunk: Buffer | null = null;
+  /** A chunk that was sent, for reuse: a new one for each would keep the garbage collector busy. */
+  #spare: Buffer | null = null;
   #filled = 0;
   #utterance = 0;
   #samples = 0;
@@ -157,9 +161,10 @@ export class RivaStream implements EngineStream {
 
   #fill(pcm: Uint8Array): void {
     for (let at = 0; at < pcm.byteLength;) {
-      this.#chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      this.#chunk ??= this.#takeChunk();
       const end = Math.min(pcm.byteLength, at + CHUNK_BYTES - this.#filled);
-      this.#chunk.set(pcm.subarray(at, end), this.#filled);
+      const part = at === 0 && end === pcm.byteLength ? pcm : pcm.subarray(at, end);
+      this.#chunk.set(part, AUDIO_HEADER_BYTES_MAX + this.#filled);
       this.#filled += end - at;
       at = end;
       if (this.#filled === CHUNK_BYTES) this.#sendChunk();
@@ -168,11 +173,18 @@ export class RivaStream implements EngineStream {
 
   #sendChunk(): void {
     if (this.#chunk === null || this.#filled === 0) return;
-    const pcm = this.#chunk.subarray(0, this.#filled);
+    const chunk = this.#chunk;
+    const bytes = this.#filled;
     this.#chunk = null;
     this.#filled = 0;
     this.#chunksQueued += 1;
-    this.#add({ do: 'audio', utterance: this.#utterance, pcm, isDropped: false });
+    this.#add({ do: 'audio', utterance: this.#utterance, chunk, bytes, isDropped: false });
+  }
+
+  #takeChunk(): Buffer {
+    const chunk = this.#spare ?? Buffer.allocUnsafeSlow(AUDIO_HEADER_BYTES_MAX + CHUNK_BYTES);
+    this.#spare = null;
+    return chunk;
   }
 
   #add(operation: Operation): void {
@@ -188,7 +200,7 @@ export class RivaStream implements EngineStream {
       if (operation === undefined || this.#over) break;
       this.#working = operation;
       if (operation.do === 'begin') await this.#begin(operation);
-      else if (operation.do === 'audio') await this.#send(operation.pcm);
+      else if (operation.do === 'audio') await this.#send(operation);
       else await this.#finish(operation);
       this.#working = null;
     }
@@ -224,9 +236,14 @@ export class RivaStream implements EngineStream {
     return current;
   }
 
-  async #send(pcm: Uint8Array): Promise<void> {
-    await this.#current?.call.sendAudio(pcm);
-    this.#replay = { ...this.#replay, bytes: Math.max(0, this.#replay.bytes - pcm.byteLength) };
+  async #send({ chunk, bytes }: Operation & { do: 'audio' }): Promise<void> {
+    const end = AUDIO_HEADER_BYTES_MAX + bytes;
+    const message = encodeAudio(chunk, AUDIO_HEADER_BYTES_MAX, end);
+    await this.#current?.call.sendAudio(message);
+    this.#spare = chunk;
+    if (this.#replay.bytes > 0) {
+      this.#replay = { ...this.#replay, bytes: Math.max(0, this.#replay.bytes - bytes) };
+    }
     this.#chunksQueued -= 1;
     this.#release();
   }
@@ -288,6 +305,7 @@ export class RivaStream implements EngineStream {
     this.#cancel();
     this.#operations = [];
     this.#chunk = null;
+    this.#spare = null;
     this.#taken?.resolve();
     this.#host.onEnd(this);
   }
