@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { withReplay, type Engine, type EngineStream, type SherpaEngine } from '@svc-asr/engine';
 import { percentile } from './percentile.ts';
 import { cpuMsOf, ownCpuMs } from './processor.ts';
@@ -25,12 +26,12 @@ export async function measureReplay(
   const replaying = withReplay(pool);
   const plans = planStreams({
     streams: STREAMS,
-    utterances: short ? STREAMS : 4 * STREAMS,
+    utterances: short ? STREAMS : 2 * STREAMS,
     sentences: short ? 1 : SENTENCES,
   });
   const without: Cost[] = [];
   const withIt: Cost[] = [];
-  const rounds = short ? 2 : 10;
+  const rounds = short ? 2 : 8;
   // The first round is a warm-up.
   for (let round = 0; round <= rounds; round += 1) {
     const sides: [Engine, Cost[]][] = [
@@ -42,35 +43,35 @@ export async function measureReplay(
       if (round > 0) costs.push(cost);
     }
   }
-  const off = middle(without);
-  const on = middle(withIt);
+  // The first streams allocate buffers that later ones share.
+  await kibPerStream(pool);
   const offKib = await kibPerStream(pool);
-  const onKib = await kibPerStream(replaying);
-  log(
-    `replay: ${off.parentUs.toFixed(0)} us without, ${on.parentUs.toFixed(0)} us with it in the parent; ` +
-      `${offKib.toFixed(0)} KiB and ${onKib.toFixed(0)} KiB per stream`,
-  );
-  return {
-    local_us_per_audio_s: off.wholeUs,
-    local_us_per_audio_s_replay: on.wholeUs,
-    parent_us_per_audio_s: off.parentUs,
-    parent_us_per_audio_s_replay: on.parentUs,
+  // A new decorator, because the other one keeps blocks for reuse.
+  const onKib = await kibPerStream(withReplay(pool));
+  const ratios = withIt.map((cost, at) => cost.wholeUs / (without[at]?.wholeUs ?? Number.NaN));
+  const figures = {
+    replay_cpu_ratio: percentile(ratios, 0.5),
+    local_us_per_audio_s: middle(without, 'wholeUs'),
+    local_us_per_audio_s_replay: middle(withIt, 'wholeUs'),
+    parent_us_per_audio_s: middle(without, 'parentUs'),
+    parent_us_per_audio_s_replay: middle(withIt, 'parentUs'),
     parent_kib_per_stream: offKib,
     parent_kib_per_stream_replay: onKib,
   };
+  log(
+    `replay: ${figures.parent_us_per_audio_s.toFixed(0)} us without, ` +
+      `${figures.parent_us_per_audio_s_replay.toFixed(0)} us with it in the parent; ` +
+      `${offKib.toFixed(0)} KiB and ${onKib.toFixed(0)} KiB per stream; CPU ratio by round ` +
+      ratios.map((ratio) => ratio.toFixed(2)).join(' '),
+  );
+  return figures;
 }
 
-function middle(costs: readonly Cost[]): Cost {
-  return {
-    wholeUs: percentile(
-      costs.map((cost) => cost.wholeUs),
-      0.5,
-    ),
-    parentUs: percentile(
-      costs.map((cost) => cost.parentUs),
-      0.5,
-    ),
-  };
+function middle(costs: readonly Cost[], part: keyof Cost): number {
+  return percentile(
+    costs.map((cost) => cost[part]),
+    0.5,
+  );
 }
 
 async function recognise(input: {
@@ -108,13 +109,14 @@ async function kibPerStream(engine: Engine): Promise<number> {
   const plan = distinctUtterance(0, SENTENCES);
   const speech = pcmOf(plan);
   const half = speech.subarray(0, Math.floor(speech.length / 2 / FRAME_BYTES) * FRAME_BYTES);
-  const before = heldKib();
+  const before = await heldKib();
   const streams: EngineStream[] = [];
   for (let count = 0; count < LIVE_STREAMS; count += 1) {
     streams.push(await engine.open({ model: plan.model, signal: never }));
   }
   await Promise.all(streams.map((stream) => writeFrames(stream, half)));
-  const kib = (heldKib() - before) / LIVE_STREAMS;
+  while (engine.health().lagMs > 0) await delay(10);
+  const kib = ((await heldKib()) - before) / LIVE_STREAMS;
   for (const stream of streams) await stream.close();
   return kib;
 }
@@ -125,8 +127,12 @@ async function writeFrames(stream: EngineStream, speech: Uint8Array): Promise<vo
   }
 }
 
-function heldKib(): number {
-  globalThis.gc?.();
+async function heldKib(): Promise<number> {
+  // Buffers are freed after a collection, and some only by the second.
+  for (let turn = 0; turn < 2; turn += 1) {
+    globalThis.gc?.();
+    await setImmediate();
+  }
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / 1024;
 }
