@@ -28,6 +28,8 @@ from .tokens import BLANK
 LOG_STEPS, CONTROL_STEPS, CHECKPOINT_STEPS = 20, 50, 400
 CTC_WEIGHT, CLIP, FLOOR = 0.3, 1.0, 0.01
 CALM_FROM, CALM = 0.6, 0.4  # augmentation weakens from this point of the run to this strength
+# without bf16 instructions, fp32 is 1.6 times as fast
+BF16 = "bf16" in Path("/proc/cpuinfo").read_text()
 SHORTEST = 16  # labels; the loss is per label, and an empty utterance must not divide by zero
 
 
@@ -59,7 +61,7 @@ class Averager:
 
 def losses(model: Transducer, batch: Batch, ctc_alone: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns RNN-T and CTC loss per label. `ctc_alone`: CTC does not update the encoder."""
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast("cpu", torch.bfloat16, enabled=BF16):
         encoded = model.encode(batch.mel, batch.prompts)
         ctc_in = model.ctc_log_probabilities(encoded.detach() if ctc_alone else encoded)
         logits = model.lattice(encoded, batch.targets)
