@@ -4,7 +4,7 @@ import { cpuMsOf, residentKib } from '../engine/processor.ts';
 import { distinctUtterance, type UtterancePlan } from '../engine/utterances.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
-import { Load } from '../service/load.ts';
+import { startLoad } from '../service/load.ts';
 import type { LoadAnswer } from '../service/load-main.ts';
 import { Peer } from '../service/peer.ts';
 import { openSessions } from '../service/sessions.ts';
@@ -30,7 +30,7 @@ export const campaign: Campaign = {
 
 async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const peer = await Peer.start();
-  const [fleet, load] = await Promise.all([Fleet.start(), Load.start()]);
+  const [fleet, load] = await Promise.all([Fleet.start(), startLoad()]);
   try {
     const service = await fleet.launch({ ENGINE_SLOTS_PER_CHILD: '500' });
     const ours: Contender = {

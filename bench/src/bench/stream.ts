@@ -3,7 +3,7 @@ import { Bare } from '../engine/bare.ts';
 import { percentile } from '../engine/percentile.ts';
 import { distinctUtterance, pcmOf, secondsOf, type UtterancePlan } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
-import { Load } from '../service/load.ts';
+import { startLoad } from '../service/load.ts';
 import { measureIdle, measureLive, type StreamBench } from '../service/stream-figures.ts';
 import { cpuMsOf } from '../engine/processor.ts';
 import { openSessions } from '../service/sessions.ts';
@@ -19,7 +19,7 @@ export const campaign: Campaign = {
 };
 
 async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
-  const [bare, load, fleet] = await Promise.all([Bare.start(), Load.start(), Fleet.start()]);
+  const [bare, load, fleet] = await Promise.all([Bare.start(), startLoad(), Fleet.start()]);
   try {
     const service = await fleet.launch({ ENGINE_SLOTS_PER_CHILD: '5000' });
     const bench: StreamBench = { bare, load, fleet, service, log, short };

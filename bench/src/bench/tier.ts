@@ -6,7 +6,7 @@ import { percentile } from '../engine/percentile.ts';
 import { cpuMsOf } from '../engine/processor.ts';
 import { distinctUtterance, pcmOf, secondsOf } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
-import { Load } from '../service/load.ts';
+import { startLoad, type Load } from '../service/load.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { openSessions } from '../service/sessions.ts';
 import { measureGateway } from '../tier/gateway-load.ts';
@@ -35,7 +35,7 @@ async function run(options: CampaignOptions): Promise<CampaignResult> {
   const gatewayTls = await ca.issue(ROLE_NAME.gateway);
   const [fleet, load, nodes] = await Promise.all([
     Fleet.start(),
-    Load.start(),
+    startLoad(),
     ScriptedNodes.start(2, nodeTls),
   ]);
   const bench = { ...options, fleet, load, nodes, nodeTls, gatewayTls };

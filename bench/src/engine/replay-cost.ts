@@ -1,107 +1,74 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { withReplay, type Engine, type EngineStream, type SherpaEngine } from '@svc-asr/engine';
 import { percentile } from './percentile.ts';
-import { cpuMsOf, ownCpuMs } from './processor.ts';
-import { planStreams, type StreamPlans } from './throughput.ts';
-import { distinctUtterance, pcmOf, secondsOf } from './utterances.ts';
+import { ownCpuMs } from './processor.ts';
+import {
+  audioSeconds,
+  compareSides,
+  FRAME_BYTES,
+  planStreams,
+  poolSide,
+  type Side,
+} from './throughput.ts';
+import { distinctUtterance, pcmOf } from './utterances.ts';
 
 const STREAMS = 16;
 const LIVE_STREAMS = 64;
 /** About ten seconds. */
 const SENTENCES = 4;
-const FRAME_BYTES = 3_200;
 const never = new AbortController().signal;
-
-interface Cost {
-  /** CPU time of this process and its children, and of this process alone, in us per second of audio. */
-  readonly wholeUs: number;
-  readonly parentUs: number;
-}
 
 /** Compares the pool without and with replay in alternating rounds. Only this process does more with it. */
 export async function measureReplay(
   pool: SherpaEngine,
   { short, log }: { readonly short: boolean; readonly log: (line: string) => void },
 ): Promise<Record<string, number>> {
-  const replaying = withReplay(pool);
   const plans = planStreams({
     streams: STREAMS,
     utterances: short ? STREAMS : 2 * STREAMS,
     sentences: short ? 1 : SENTENCES,
   });
-  const without: Cost[] = [];
-  const withIt: Cost[] = [];
+  const without = withParent(poolSide(pool));
+  const withIt = withParent(poolSide(pool, { engine: withReplay(pool) }));
   const rounds = short ? 2 : 8;
-  // The first round is a warm-up.
-  for (let round = 0; round <= rounds; round += 1) {
-    const sides: [Engine, Cost[]][] = [
-      [pool, without],
-      [replaying, withIt],
-    ];
-    for (const [engine, costs] of round % 2 === 0 ? sides : sides.toReversed()) {
-      const cost = await recognise({ engine, pool, plans });
-      if (round > 0) costs.push(cost);
-    }
-  }
+  const [off, on] = await compareSides([without.side, withIt.side], { plans, rounds });
+  if (off === undefined || on === undefined) throw new RangeError('A side has no result.');
   // The first streams allocate buffers that later ones share.
   await kibPerStream(pool);
   const offKib = await kibPerStream(pool);
   // A new decorator, because the other one keeps blocks for reuse.
   const onKib = await kibPerStream(withReplay(pool));
-  const ratios = withIt.map((cost, at) => cost.wholeUs / (without[at]?.wholeUs ?? Number.NaN));
+  const audioS = audioSeconds(plans);
   const figures = {
-    replay_cpu_ratio: percentile(ratios, 0.5),
-    local_us_per_audio_s: middle(without, 'wholeUs'),
-    local_us_per_audio_s_replay: middle(withIt, 'wholeUs'),
-    parent_us_per_audio_s: middle(without, 'parentUs'),
-    parent_us_per_audio_s_replay: middle(withIt, 'parentUs'),
+    replay_cpu_ratio: 1 / on.ratio,
+    local_us_per_audio_s: 1e6 / off.rate,
+    local_us_per_audio_s_replay: 1e6 / on.rate,
+    parent_us_per_audio_s: (without.parentMs() * 1000) / audioS,
+    parent_us_per_audio_s_replay: (withIt.parentMs() * 1000) / audioS,
     parent_kib_per_stream: offKib,
     parent_kib_per_stream_replay: onKib,
   };
   log(
     `replay: ${figures.parent_us_per_audio_s.toFixed(0)} us without, ` +
       `${figures.parent_us_per_audio_s_replay.toFixed(0)} us with it in the parent; ` +
-      `${offKib.toFixed(0)} KiB and ${onKib.toFixed(0)} KiB per stream; CPU ratio by round ` +
-      ratios.map((ratio) => ratio.toFixed(2)).join(' '),
+      `${offKib.toFixed(0)} KiB and ${onKib.toFixed(0)} KiB per stream; ` +
+      `CPU ratio ${figures.replay_cpu_ratio.toFixed(2)}`,
   );
   return figures;
 }
 
-function middle(costs: readonly Cost[], part: keyof Cost): number {
-  return percentile(
-    costs.map((cost) => cost[part]),
-    0.5,
-  );
-}
-
-async function recognise(input: {
-  readonly engine: Engine;
-  readonly pool: SherpaEngine;
-  readonly plans: StreamPlans;
-}): Promise<Cost> {
-  const { engine, pool, plans } = input;
-  const pids = pool.children().map(({ pid }) => pid);
-  const speakers = plans.map((said) => ({ model: said[0]?.model, utterances: said.map(pcmOf) }));
-  const audioS = speakers
-    .flatMap((one) => one.utterances)
-    .reduce((s, pcm) => s + secondsOf(pcm), 0);
-  const before = { parent: ownCpuMs(), children: cpuMsOf(pids) };
-  await Promise.all(
-    speakers.map(async ({ model, utterances }) => {
-      if (model === undefined) return;
-      const stream = await engine.open({ model, signal: never });
-      const events = stream.events[Symbol.asyncIterator]();
-      for (const speech of utterances) {
-        await writeFrames(stream, speech);
-        stream.flush();
-        while ((await events.next()).value?.type !== 'final');
-      }
-      await stream.close();
-    }),
-  );
-  const parentMs = ownCpuMs() - before.parent;
-  const wholeMs = parentMs + cpuMsOf(pids) - before.children;
-  return { wholeUs: (wholeMs * 1000) / audioS, parentUs: (parentMs * 1000) / audioS };
+/** Measures this process alone too. The first round, a warm-up, does not count. */
+function withParent(side: Side): { side: Side; parentMs: () => number } {
+  const rounds: number[] = [];
+  return {
+    async side(plans) {
+      const beforeMs = ownCpuMs();
+      const wholeMs = await side(plans);
+      rounds.push(ownCpuMs() - beforeMs);
+      return wholeMs;
+    },
+    parentMs: () => percentile(rounds.slice(1), 0.5),
+  };
 }
 
 /** The memory of this process per stream in the middle of an utterance of about ten seconds. */

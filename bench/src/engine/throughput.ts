@@ -1,4 +1,4 @@
-import { VoiceActivity, type SherpaEngine } from '@svc-asr/engine';
+import { VoiceActivity, type Engine, type SherpaEngine } from '@svc-asr/engine';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import { percentile } from './percentile.ts';
 import { cpuMsOf, ownCpuMs } from './processor.ts';
@@ -17,7 +17,7 @@ export interface SideRates {
   readonly ratio: number;
 }
 
-const FRAME_BYTES = 3_200;
+export const FRAME_BYTES = 3_200;
 const never = new AbortController().signal;
 
 /** Plans in which each of the streams says the same number of utterances. Short ones repeat. */
@@ -37,6 +37,10 @@ export function planStreams(input: {
   );
 }
 
+export function audioSeconds(plans: StreamPlans): number {
+  return plans.flat().reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
+}
+
 /**
  * Compares sides with the first one in alternating rounds, so that other load on the machine affects all equally. All
  * get the same audio in the same number of streams, one child against one process, and all their CPU time counts.
@@ -45,7 +49,7 @@ export async function compareSides(
   sides: readonly Side[],
   input: { readonly plans: StreamPlans; readonly rounds: number },
 ): Promise<SideRates[]> {
-  const audioS = input.plans.flat().reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
+  const audioS = audioSeconds(input.plans);
   const measured = sides.map((side) => ({ side, rates: [] as number[] }));
   // The first round is a warm-up.
   for (let round = 0; round <= input.rounds; round += 1) {
@@ -62,9 +66,17 @@ export async function compareSides(
 }
 
 /** Measures the CPU time of parent and children while every stream sends as fast as it can. */
-export function poolSide(engine: SherpaEngine, options: { detecting?: boolean } = {}): Side {
+export function poolSide(
+  pool: SherpaEngine,
+  options: {
+    readonly detecting?: boolean;
+    /** What opens the streams, if not the pool itself. */
+    readonly engine?: Engine;
+  } = {},
+): Side {
+  const { engine = pool } = options;
   return async (plans) => {
-    const pids = engine.children().map(({ pid }) => pid);
+    const pids = pool.children().map(({ pid }) => pid);
     const speakers = plans.map((said) => ({ model: said[0]?.model, utterances: said.map(pcmOf) }));
     const before = ownCpuMs() + cpuMsOf(pids);
     await Promise.all(

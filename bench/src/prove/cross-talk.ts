@@ -3,7 +3,7 @@ import { Bare } from '../engine/bare.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
-import { Load } from '../service/load.ts';
+import { startLoad } from '../service/load.ts';
 import { openSessions } from '../service/sessions.ts';
 
 /** Many concurrent streams with distinct texts. No stream may receive another's words. */
@@ -15,7 +15,7 @@ export const campaign: Campaign = {
 async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const streams = short ? 16 : 200;
   const plans = numbers(streams).map((at) => distinctUtterance(at, short ? 2 : 4));
-  const [fleet, load, bare] = await Promise.all([Fleet.start(), Load.start(), Bare.start()]);
+  const [fleet, load, bare] = await Promise.all([Fleet.start(), startLoad(), Bare.start()]);
   try {
     const service = await fleet.launch({ ENGINE_CHILDREN: '2' });
     const expected = (await bare.recognise([plans])).texts.flat();

@@ -6,7 +6,7 @@ import { cpuMsOf } from '../engine/processor.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 import type { Fleet } from '../service/fleet.ts';
 import { openSessions } from '../service/sessions.ts';
-import { PacedClients } from './paced-clients.ts';
+import { startPacedClients } from './paced-clients.ts';
 import type { ScriptedNodes } from './scripted-nodes.ts';
 
 /** A stream with a longer lag is not live. */
@@ -68,23 +68,23 @@ async function tryStep(
   service: ServiceProcess,
   streams: number,
 ): Promise<Step> {
-  const clients = await PacedClients.start();
+  const clients = await startPacedClients();
   try {
     for (let from = 0; from < streams; from += GROUP) {
       const size = Math.min(GROUP, streams - from);
       const plans = Array.from({ length: size }, () => distinctUtterance(0, 1));
       // Credentials expire after a minute.
       const sessions = await openSessions({ fleet, service }, plans);
-      await clients.order({ do: 'open', url: service.streamUrl, sessions });
+      await clients.run({ do: 'open', url: service.streamUrl, sessions });
     }
-    await clients.order({ do: 'speak', seconds: WARM_UP_S });
+    await clients.run({ do: 'speak', seconds: WARM_UP_S });
     const before = { gateway: cpuMsOf([service.pid]), nodes: cpuMsOf(nodes.pids) };
     const beganMs = performance.now();
-    const { audioS, lagsMs, broken, cpuMs } = await clients.order({ do: 'speak', seconds });
+    const { audioS, lagsMs, broken, cpuMs } = await clients.run({ do: 'speak', seconds });
     const wallMs = performance.now() - beganMs;
     const gatewayMs = cpuMsOf([service.pid]) - before.gateway;
     const nodeMs = cpuMsOf(nodes.pids) - before.nodes;
-    await clients.order({ do: 'close' });
+    await clients.run({ do: 'close' });
     const lagMs = percentile(lagsMs, 0.95);
     const isHeld = broken === 0 && lagsMs.length > 0 && lagMs <= LAG_MS_MAX;
     const cores = (ms: number): string => (ms / wallMs).toFixed(2);
