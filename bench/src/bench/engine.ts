@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startSherpaEngine, type EngineStream, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare, bareSide } from '../engine/bare.ts';
+import { bareSide, startBare, type Bare } from '../engine/bare.ts';
 import { measureCtc } from '../engine/ctc.ts';
 import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
 import { percentile } from '../engine/percentile.ts';
@@ -43,7 +43,7 @@ async function run(options: CampaignOptions): Promise<CampaignResult> {
 
 async function measureTransducer(options: CampaignOptions): Promise<CampaignResult> {
   const { short, log } = options;
-  const bare = await Bare.start();
+  const bare = await startBare();
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
   try {
     // Measure while the child is new. Later it would reuse the memory of closed streams.
@@ -92,7 +92,7 @@ async function compare(input: {
     [bareSide(bare), poolSide(engine), poolSide(engine, { detecting: true })],
     {
       plans: planStreams({ streams, utterances, sentences: options.short ? 1 : SENTENCES }),
-      rounds: options.short ? 1 : 5,
+      rounds: options.short ? 3 : 5,
     },
   );
   if (alone === undefined || pool === undefined || detecting === undefined) throw new RangeError();
@@ -175,7 +175,7 @@ async function measureAdded(input: {
   readonly ms: number;
   readonly log: (line: string) => void;
 }): Promise<{ addedMs: number }> {
-  const alone = await input.bare.recognise([[distinctUtterance(0, 8), distinctUtterance(1, 8)]]);
+  const alone = await input.bare.run([[distinctUtterance(0, 8), distinctUtterance(1, 8)]]);
   const decodeMs = percentile(alone.decodesMs, 0.5);
   const chunkMs = 1_120;
   const streams = Math.min(Math.round((chunkMs / decodeMs) * 0.5), input.engine.health().capacity);

@@ -1,5 +1,5 @@
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare } from '../engine/bare.ts';
+import { startBare } from '../engine/bare.ts';
 import { percentile } from '../engine/percentile.ts';
 import { distinctUtterance, pcmOf, secondsOf, type UtterancePlan } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
@@ -19,7 +19,7 @@ export const campaign: Campaign = {
 };
 
 async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
-  const [bare, load, fleet] = await Promise.all([Bare.start(), startLoad(), Fleet.start()]);
+  const [bare, load, fleet] = await Promise.all([startBare(), startLoad(), Fleet.start()]);
   try {
     const service = await fleet.launch({ ENGINE_SLOTS_PER_CHILD: '5000' });
     const bench: StreamBench = { bare, load, fleet, service, log, short };
@@ -51,7 +51,7 @@ async function measureRatios(bench: StreamBench): Promise<{ ratio: number; endpo
   const endpointingRatios: number[] = [];
   // The first round is a warm-up.
   for (let round = 0; round < (short ? 2 : 8); round += 1) {
-    const bareRate = audioS / ((await bare.recognise(plans.map((plan) => [plan]))).cpuMs / 1000);
+    const bareRate = audioS / ((await bare.run(plans.map((plan) => [plan]))).cpuMs / 1000);
     const rate = audioS / (await serviceCpuS(bench, plans, 'ours'));
     const withEndpointing = audioS / (await serviceCpuS(bench, plans, 'oursEndpointing'));
     if (round > 0) {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { startSherpaEngine } from '@svc-asr/engine';
 import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare, bareSide } from './bare.ts';
+import { bareSide, startBareCtc } from './bare.ts';
 import { measureCommitLags } from './commit-lag.ts';
 import { percentile } from './percentile.ts';
 import { compareSides, planStreams, poolSide } from './throughput.ts';
@@ -13,7 +13,7 @@ const GOALS = { ratio: 0.9, commitLagP90Ms: 2_500 };
 /** The offline CTC engine against its encoder in bare ONNX Runtime, and the commit lag of live streams. */
 export async function measureCtc({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const modelsDir = standInModels();
-  const bare = await Bare.startCtc(STAND_IN.model);
+  const bare = await startBareCtc(STAND_IN.model);
   // As many slots as the child measures.
   const engine = await startSherpaEngine({ modelsDir, children: 1 });
   const figures: Record<string, number> = { ctc_slots: engine.health().capacity };

@@ -1,6 +1,6 @@
 import { loadManifests, startSherpaEngine } from '@svc-asr/engine';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare, bareSide } from './bare.ts';
+import { bareSide, startBare, startBareCtc } from './bare.ts';
 import { compareSides, planStreams, poolSide } from './throughput.ts';
 
 const STREAMS = [1, 8] as const;
@@ -15,8 +15,8 @@ export async function measureWeights(
   if (manifest === undefined) throw new RangeError(`There is no model in ${modelsDir}.`);
   const bare =
     manifest.kind === 'offline_ctc'
-      ? await Bare.startCtc(manifest.files.model)
-      : await Bare.start(modelsDir);
+      ? await startBareCtc(manifest.files.model)
+      : await startBare(modelsDir);
   const engine = await startSherpaEngine({ modelsDir, children: 1, slotsPerChild: 8 });
   const figures: Record<string, number> = {};
   try {

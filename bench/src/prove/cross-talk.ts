@@ -1,5 +1,5 @@
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare } from '../engine/bare.ts';
+import { startBare } from '../engine/bare.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
@@ -15,10 +15,10 @@ export const campaign: Campaign = {
 async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const streams = short ? 16 : 200;
   const plans = numbers(streams).map((at) => distinctUtterance(at, short ? 2 : 4));
-  const [fleet, load, bare] = await Promise.all([Fleet.start(), startLoad(), Bare.start()]);
+  const [fleet, load, bare] = await Promise.all([Fleet.start(), startLoad(), startBare()]);
   try {
     const service = await fleet.launch({ ENGINE_CHILDREN: '2' });
-    const expected = (await bare.recognise([plans])).texts.flat();
+    const expected = (await bare.run([plans])).texts.flat();
     const sessions = await openSessions({ fleet, service }, plans);
     log(`${streams} streams speak at once`);
     const url = service.streamUrl;

@@ -3,7 +3,7 @@ import { startSherpaEngine, type EngineEvent, type SherpaEngine } from '@svc-asr
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare } from '../engine/bare.ts';
+import { startBare } from '../engine/bare.ts';
 import { stitchedTexts } from '../engine/bare-ctc.ts';
 import { distinctUtterance, pcmOf, type UtterancePlan } from '../engine/utterances.ts';
 
@@ -143,10 +143,10 @@ function distinctPlans([streams, , sentences]: readonly [number, number, number]
 /** A greedy transducer never takes a letter back, so every delta is a prefix of the expected text. */
 async function transducerSpeeches(size: readonly [number, number, number]): Promise<Speech[]> {
   const plans = distinctPlans(size);
-  const bare = await Bare.start();
+  const bare = await startBare();
   try {
     // One at a time, so that nothing is shared.
-    const { texts } = await bare.recognise([plans]);
+    const { texts } = await bare.run([plans]);
     const expected = texts.flat();
     return plans.map((plan, at) => {
       const text = expected[at] ?? '';

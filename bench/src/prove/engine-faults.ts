@@ -3,7 +3,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Bare } from '../engine/bare.ts';
+import { startBare } from '../engine/bare.ts';
 import { LoopingStream } from '../engine/looping-stream.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 
@@ -22,8 +22,8 @@ export const campaign: Campaign = {
 async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const faults = short ? 4 : 200;
   const plans = Array.from({ length: 8 }, (_, at) => distinctUtterance(at, SENTENCES));
-  const bare = await Bare.start();
-  const texts = (await bare.recognise([plans])).texts.flat();
+  const bare = await startBare();
+  const texts = (await bare.run([plans])).texts.flat();
   await bare.stop();
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: CHILDREN });
   const streams = Array.from({ length: STREAMS }, (_, at) => {

@@ -1,8 +1,8 @@
-import { ClientProcess } from './client-process.ts';
+import { MeasuredProcess } from '../measured-process.ts';
 import type { LoadAnswer, LoadOrder } from './load-main.ts';
 
-export type Load = ClientProcess<LoadOrder, LoadAnswer>;
+export type Load = MeasuredProcess<LoadOrder, LoadAnswer>;
 
 export function startLoad(): Promise<Load> {
-  return ClientProcess.start(new URL('./load-main.ts', import.meta.url));
+  return MeasuredProcess.start(new URL('./load-main.ts', import.meta.url));
 }

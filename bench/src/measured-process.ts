@@ -1,31 +1,32 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Clients in a process of their own. It reports that it is ready, and then answers one order at a time. */
-export class ClientProcess<Order extends object, Answer> {
+/** A process of its own whose CPU time is measured apart. It reports that it is ready, and then answers one order at a time. */
+export class MeasuredProcess<Order extends object, Answer> {
   readonly pid: number;
   readonly #process: ChildProcess;
   readonly #ended = new AbortController();
 
-  private constructor(process: ChildProcess) {
+  private constructor(process: ChildProcess, main: URL) {
     this.#process = process;
     this.pid = process.pid ?? 0;
-    process.once('exit', () => this.#ended.abort(new Error('The clients ended.')));
+    process.once('exit', () => this.#ended.abort(new Error(`${main.pathname} ended.`)));
   }
 
   static async start<Order extends object, Answer>(
     main: URL,
-  ): Promise<ClientProcess<Order, Answer>> {
-    const clients = new ClientProcess<Order, Answer>(fork(main));
-    await once(clients.#process, 'message', { signal: clients.#ended.signal });
-    return clients;
+    args: readonly string[] = [],
+  ): Promise<MeasuredProcess<Order, Answer>> {
+    const started = new MeasuredProcess<Order, Answer>(fork(main, args), main);
+    await once(started.#process, 'message', { signal: started.#ended.signal });
+    return started;
   }
 
   async run(order: Order): Promise<Answer> {
     const answered = once(this.#process, 'message', { signal: this.#ended.signal });
     this.#process.send(order);
     const [answer]: Answer[] = await answered;
-    if (answer === undefined) throw new Error('The clients returned no result.');
+    if (answer === undefined) throw new Error('The process returned no result.');
     return answer;
   }
 
