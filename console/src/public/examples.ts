@@ -13,8 +13,8 @@ export const EXAMPLES: readonly Example[] = [
     ],
     words: [
       { text: 'wĩ', startMs: 0, endMs: 133 },
-      { text: 'mwega', startMs: 133, endMs: 613 },
-      { text: 'nĩndakena', startMs: 1013, endMs: 1733 },
+      { text: 'mwega', startMs: 133, endMs: 693 },
+      { text: 'nĩndakena', startMs: 1013, endMs: 1813 },
       { text: 'nĩ', startMs: 1813, endMs: 1973 },
       { text: 'gũkuona', startMs: 1973, endMs: 2693 },
     ],
