@@ -85,37 +85,60 @@ function watching(stream: EngineStream, claim: ScriptClaim): EngineStream {
   });
 }
 
-/** Accepts no audio and answers no flush after the fault, so that the stream cannot end before it. */
+/**
+ * After the fault, all calls wait until the stopping server flushes the stream, so that it cannot end before. Only the
+ * first write stays pending, which pauses the client: the server's flush would wait behind many pending writes.
+ */
 function striking(
   stream: EngineStream,
   claim: StreamClaim,
   { onStrike, isStopping }: FaultyEngineOptions,
 ): EngineStream {
   let left = samplesOf(claim.fault);
-  let heldFlushes = 0;
+  const held: ('flush' | 'reset' | Uint8Array)[] = [];
   let end: (() => void) | undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
+  const strike = async (pcm: Uint8Array): Promise<void> => {
+    claim.met();
+    queueMicrotask(() => onStrike(claim.fault));
+    await stream.write(pcm);
+    await ended;
+  };
+  const releaseHeld = (): void => {
+    for (const call of held.splice(0)) {
+      if (typeof call === 'string') stream[call]();
+      else void stream.write(call);
+    }
+  };
   return wrapped(stream, claim, {
-    async write(pcm) {
-      const before = left;
-      left -= samplesIn(pcm);
-      if (before > 0 && left <= 0) {
-        claim.met();
-        queueMicrotask(() => onStrike(claim.fault));
+    write(pcm) {
+      if (left <= 0) {
+        holdAudio(held, pcm);
+        return TAKEN;
       }
-      await stream.write(pcm);
-      if (left <= 0) await ended;
+      left -= samplesIn(pcm);
+      return left > 0 ? stream.write(pcm) : strike(pcm);
     },
     flush() {
-      heldFlushes += 1;
-      if (left <= 0 && !isStopping()) return;
-      for (; heldFlushes > 0; heldFlushes -= 1) stream.flush();
+      held.push('flush');
+      if (left > 0 || isStopping()) releaseHeld();
+    },
+    reset() {
+      held.push('reset');
+      if (left > 0) releaseHeld();
     },
     close() {
       end?.();
       return stream.close();
     },
   });
+}
+
+/** Joins audio to the audio before it, because a recogniser takes a limited number of pending calls. */
+function holdAudio(held: (string | Uint8Array)[], pcm: Uint8Array): void {
+  const last = held.at(-1);
+  if (typeof last === 'object') held[held.length - 1] = Buffer.concat([last, pcm]);
+  else held.push(new Uint8Array(pcm));
 }
 
 /** After the given amount of audio, further audio, flushes and resets wait in order for the end of the pause. */
