@@ -7,7 +7,14 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from svc_asr import FinalEvent, ReadyEvent, ReconnectingEvent, SpeechEndedEvent, SpeechStartedEvent
+from svc_asr import (
+    FinalEvent,
+    ReadyEvent,
+    ReconnectingEvent,
+    SpeechEndedEvent,
+    SpeechStartedEvent,
+    SvcError,
+)
 from svc_asr._close import NEVER_OPENED
 from svc_asr._events import StreamEvent
 from svc_asr.turns import FINAL_WAIT_S, TurnTracker
@@ -24,13 +31,25 @@ JUST_BEFORE_S = FINAL_WAIT_S - 0.001
 
 
 class Turns:
-    """A tracker, its reports, and events for it."""
+    """A tracker, its reports, its flushes, and events for it."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.flushes: list[asyncio.Future[FinalEvent]] = []
         self.tracker = TurnTracker(
             on_start=lambda: self.told.append("start"), on_end=lambda: self.told.append("end")
         )
+        self.tracker.start(self.request_final)
+
+    def request_final(self) -> asyncio.Future[FinalEvent]:
+        self.flushes.append(asyncio.get_running_loop().create_future())
+        return self.flushes[-1]
+
+    def answer(self, flush: int, text: str = "") -> None:
+        """Answers a flush as a stream does: with the event that it also reports."""
+        final = FinalEvent.from_wire({"reason": "flush", "text": text})
+        self.flushes[flush].set_result(final)
+        self.take(final)
 
     def take(self, *events: StreamEvent) -> None:
         for event in events:
@@ -47,12 +66,70 @@ async def a_turn_ends_after_its_final(turns: Turns) -> None:
     assert not turns.tracker.is_open
 
 
-async def a_turn_in_which_nothing_was_recognised_ends_after_a_second(turns: Turns) -> None:
+async def a_late_final_is_asked_for_and_ends_the_turn_however_late_it_is(turns: Turns) -> None:
     turns.take(STARTED, ENDED)
     await asyncio.sleep(JUST_BEFORE_S)
+    assert turns.flushes == []
+    await asyncio.sleep(60)
+    assert len(turns.flushes) == 1
     assert turns.told == ["start"]
-    await asyncio.sleep(0.002)
+    turns.answer(0)
     assert turns.told == ["start", "end"]
+
+
+async def a_late_final_of_an_endpoint_ends_the_turn_once(turns: Turns) -> None:
+    turns.take(STARTED, ENDED)
+    await asyncio.sleep(60)
+    turns.take(ENDPOINT)
+    assert turns.told == ["start", "end"]
+    turns.answer(0)
+    assert turns.told == ["start", "end"]
+
+
+async def the_flush_of_one_turn_does_not_end_the_next(turns: Turns) -> None:
+    turns.take(STARTED, ENDED)
+    await asyncio.sleep(60)
+    turns.take(ENDPOINT, STARTED, ENDED)
+    await asyncio.sleep(60)
+    turns.answer(0)
+    assert turns.told == ["start", "end", "start"]
+    turns.answer(1)
+    assert turns.told == ["start", "end", "start", "end"]
+
+
+async def a_flush_answered_during_resumed_speech_ends_no_turn(turns: Turns) -> None:
+    turns.take(STARTED, ENDED)
+    await asyncio.sleep(60)
+    turns.take(STARTED)
+    turns.answer(0)
+    assert turns.told == ["start"]
+    turns.take(ENDED)
+    await asyncio.sleep(60)
+    turns.answer(1)
+    assert turns.told == ["start", "end"]
+
+
+async def a_flush_with_nothing_left_to_recognise_ends_the_turn_at_once(turns: Turns) -> None:
+    done: asyncio.Future[FinalEvent] = asyncio.get_running_loop().create_future()
+    done.set_result(FLUSHED)
+    turns.tracker.start(lambda: done)
+    turns.take(STARTED)
+    turns.tracker.flush()
+    assert turns.told == ["start", "end"]
+
+
+async def a_stream_that_ends_before_its_flush_is_answered_ends_no_turn(turns: Turns) -> None:
+    def refuse() -> asyncio.Future[FinalEvent]:
+        raise SvcError("stream_closed", "The stream is closed. Open a new one.")
+
+    turns.take(STARTED, ENDED)
+    await asyncio.sleep(60)
+    turns.flushes[0].set_exception(SvcError("aborted", "The stream's event loop ended."))
+    turns.take(FLUSHED)
+    assert turns.told == ["start"]
+    turns.tracker.start(refuse)
+    turns.tracker.flush()
+    assert turns.told == ["start"]
 
 
 async def resumed_speech_belongs_to_the_same_turn(turns: Turns) -> None:
@@ -75,23 +152,41 @@ async def text_without_speech_events_is_a_turn(turns: Turns) -> None:
 
 async def the_final_of_a_flush_may_take_long(turns: Turns) -> None:
     turns.take(STARTED, ENDED)
-    turns.tracker.on_flush()
+    turns.tracker.flush()
     await asyncio.sleep(60)
     turns.take(LOST, READY)
     await asyncio.sleep(60)
     assert turns.told == ["start"]
-    turns.take(FLUSHED)
+    assert len(turns.flushes) == 1
+    turns.answer(0, "nĩ wega")
     assert turns.told == ["start", "end"]
+
+
+async def without_a_turn_nothing_is_flushed(turns: Turns) -> None:
+    turns.tracker.flush()
+    assert turns.flushes == []
 
 
 async def without_a_session_a_turn_waits(turns: Turns) -> None:
     turns.take(STARTED, ENDED, LOST)
     await asyncio.sleep(60)
-    assert turns.told == ["start"]
     turns.take(READY)
     await asyncio.sleep(JUST_BEFORE_S)
-    assert turns.told == ["start"]
+    assert turns.flushes == []
     await asyncio.sleep(0.002)
+    assert len(turns.flushes) == 1
+    assert turns.told == ["start"]
+
+
+async def after_a_stop_the_next_stream_continues_the_turn(turns: Turns) -> None:
+    turns.take(STARTED, ENDED)
+    await asyncio.sleep(60)
+    turns.tracker.stop()
+    turns.tracker.start(turns.request_final)
+    turns.take(READY)
+    await asyncio.sleep(60)
+    assert turns.told == ["start"]
+    turns.answer(1)
     assert turns.told == ["start", "end"]
 
 
@@ -114,18 +209,27 @@ async def a_stopped_tracker_reports_nothing_more(turns: Turns) -> None:
     turns.take(STARTED, ENDED)
     turns.tracker.stop()
     await asyncio.sleep(60)
+    turns.tracker.flush()
     assert turns.told == ["start"]
+    assert turns.flushes == []
 
 
 @pytest.mark.parametrize(
     "scenario",
     [
         a_turn_ends_after_its_final,
-        a_turn_in_which_nothing_was_recognised_ends_after_a_second,
+        a_late_final_is_asked_for_and_ends_the_turn_however_late_it_is,
+        a_late_final_of_an_endpoint_ends_the_turn_once,
+        the_flush_of_one_turn_does_not_end_the_next,
+        a_flush_answered_during_resumed_speech_ends_no_turn,
+        a_flush_with_nothing_left_to_recognise_ends_the_turn_at_once,
+        a_stream_that_ends_before_its_flush_is_answered_ends_no_turn,
         resumed_speech_belongs_to_the_same_turn,
         text_without_speech_events_is_a_turn,
         the_final_of_a_flush_may_take_long,
+        without_a_turn_nothing_is_flushed,
         without_a_session_a_turn_waits,
+        after_a_stop_the_next_stream_continues_the_turn,
         a_ready_session_ends_no_speech,
         ends_without_a_turn_are_ignored,
         a_stopped_tracker_reports_nothing_more,

@@ -185,6 +185,9 @@ class Replay:
         return self.buffer.settle_sent()
 
     def on_final(self, event: FinalEvent) -> dict[str, Any] | None:
+        if event.reason == "draining":
+            self.stitcher.on_draining(event)
+            return None
         is_forgotten = self.buffer.is_forgotten
         settled = self.settle(event)
         if settled is None:

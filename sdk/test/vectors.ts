@@ -238,6 +238,10 @@ class Replay {
   }
 
   #onFinal(event: FinalEvent) {
+    if (event.reason === 'draining') {
+      this.transcript.onDraining(event);
+      return null;
+    }
     const { isResetPending } = this.#buffer;
     const settled = this.#settle(event);
     if (settled === null) return null;

@@ -69,6 +69,19 @@ async def test_a_turn_keeps_all_its_audio_through_failures(emulator: Emulator, n
     assert sum(heard) == pytest.approx(2 * (len(SENTENCE) / 32_000 + 0.9), abs=0.01)
 
 
+@pytest.mark.parametrize("failure", [None, "restart"])
+async def test_a_turn_ends_once_after_its_final_however_late_that_is(
+    emulator: Emulator, failure: str | None
+) -> None:
+    emulator.arm("slow-engine", ms=1_600, times=1 if failure is None else 2)
+    if failure is not None:
+        emulator.arm(failure, ms=800)
+    events = await listen(emulator, 2)
+    turn = [Type.START_OF_SPEECH, Type.FINAL_TRANSCRIPT, Type.END_OF_SPEECH]
+    assert [event.type for event in events if event.type in turn] == turn * 2
+    assert [data.text for data in finals(events)] == [TEXT, TEXT]
+
+
 async def test_a_flush_ends_the_turn(emulator: Emulator) -> None:
     async with client_of(emulator) as client:
         stream = SvcSTT(model="svc-asr-kikuyu-v1", client=client, silence_ms=5_000).stream()

@@ -31,6 +31,8 @@ export class SvcSpeechStream extends stt.SpeechStream {
   readonly label = 'svc.SpeechStream';
   readonly #options: SpeechStreamOptions;
   readonly #turns: TurnTracker;
+  /** The stream of the current attempt. */
+  #stream: SvcStream | null = null;
   /** A read that a failed attempt left pending: the next attempt must not skip its frame. */
   #pendingInput: Promise<Input> | null = null;
   /** Whether audio was sent since the last flush. */
@@ -43,12 +45,14 @@ export class SvcSpeechStream extends stt.SpeechStream {
     this.#turns = new TurnTracker({
       onStart: () => this.#emit({ type: SpeechEventType.START_OF_SPEECH }),
       onEnd: (speechEndMs) => this.#emitEnd(speechEndMs),
+      onFinalLate: () => this.#flush(),
     });
   }
 
   protected override async run(): Promise<void> {
     const { silenceMs } = this.#options;
     const stream = this.#open();
+    this.#stream = stream;
     const gate = new VoiceGate({ holdMs: silenceMs });
     this.#audioMs = 0;
     try {
@@ -57,7 +61,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
         // The stream ended by itself. finish() reports why.
         if (!('done' in input) || input.done) break;
         this.#pendingInput = null;
-        if (typeof input.value === 'symbol') this.#flush(stream);
+        if (typeof input.value === 'symbol') this.#flushTurn();
         else this.#processAudio(stream, gate, input.value);
       }
       this.#sendAll(stream, gate.end());
@@ -66,7 +70,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     } catch (error) {
       throw toApiError(error);
     } finally {
-      this.#turns.onDisconnected();
+      this.#turns.onStreamEnded();
       await stream.close();
     }
   }
@@ -95,7 +99,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     this.#audioMs += (samples.length * 1000) / SAMPLE_RATE_HZ;
     this.#sendAll(stream, gate.push(samples));
     // No more audio follows in which the service could find the end of the turn.
-    if (!gate.isOpen) this.#flush(stream);
+    if (!gate.isOpen) this.#flushTurn();
   }
 
   #sendAll(stream: SvcStream, outputs: readonly GateOutput[]): void {
@@ -109,13 +113,18 @@ export class SvcSpeechStream extends stt.SpeechStream {
     }
   }
 
-  #flush(stream: SvcStream): void {
-    if (!this.#isSending) return;
+  /** Flushes audio that was sent since the last flush. */
+  #flushTurn(): void {
+    if (this.#isSending) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#stream === null) return;
     this.#isSending = false;
-    this.#turns.onFlush();
+    const flush = this.#turns.onFlush();
     // A stream that fails before the final arrives reports that by itself.
-    void stream.flush().then(
-      () => this.#turns.onFlushFinal(),
+    void this.#stream.flush().then(
+      () => this.#turns.onFlushFinal(flush),
       () => undefined,
     );
   }

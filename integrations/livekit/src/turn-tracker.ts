@@ -2,9 +2,11 @@ interface TurnEvents {
   readonly onStart: () => void;
   /** `speechEndMs` is the end of speech in the stream's time, or null if the service did not report it. */
   readonly onEnd: (speechEndMs: number | null) => void;
+  /** The turn's final is late. Flush, and call `onFlush`: a flush is always answered. */
+  readonly onFinalLate: () => void;
 }
 
-/** How long the end of a turn waits for a final. If nothing was recognised, none comes. */
+/** How long the end of a turn waits for a final. If nothing was recognised, none comes unless asked for. */
 const FINAL_WAIT_MS = 1_000;
 
 /**
@@ -16,7 +18,9 @@ export class TurnTracker {
   readonly #events: TurnEvents;
   #state: 'silence' | 'speech' | 'ending' = 'silence';
   #speechEndMs: number | null = null;
-  #flushesPending = 0;
+  /** The flush whose final ends the turn. An earlier one may be answered late. */
+  #pendingFlush: number | null = null;
+  #flushes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(events: TurnEvents) {
@@ -25,7 +29,10 @@ export class TurnTracker {
 
   onSpeechStarted(): void {
     clearTimeout(this.#timer);
-    if (this.#state === 'silence') this.#events.onStart();
+    if (this.#state === 'silence') {
+      this.#pendingFlush = null;
+      this.#events.onStart();
+    }
     this.#state = 'speech';
   }
 
@@ -44,14 +51,17 @@ export class TurnTracker {
     this.#waitForFinal();
   }
 
-  /** A flush always gets a final, however long that takes. */
-  onFlush(): void {
-    this.#flushesPending += 1;
+  /** A flush always gets a final, however long that takes. Returns its number. */
+  onFlush(): number {
     clearTimeout(this.#timer);
+    this.#flushes += 1;
+    this.#pendingFlush = this.#flushes;
+    return this.#flushes;
   }
 
-  onFlushFinal(): void {
-    this.#flushesPending -= 1;
+  onFlushFinal(flush: number): void {
+    if (flush !== this.#pendingFlush) return;
+    this.#pendingFlush = null;
     this.onTurnFinal();
   }
 
@@ -65,6 +75,12 @@ export class TurnTracker {
     clearTimeout(this.#timer);
   }
 
+  /** The stream ended, and its pending flushes with it. */
+  onStreamEnded(): void {
+    clearTimeout(this.#timer);
+    this.#pendingFlush = null;
+  }
+
   onReady(): void {
     if (this.#state === 'ending') this.#waitForFinal();
   }
@@ -72,6 +88,7 @@ export class TurnTracker {
   /** Ends an open turn now. */
   end(): void {
     clearTimeout(this.#timer);
+    this.#pendingFlush = null;
     if (this.#state === 'silence') return;
     this.#state = 'silence';
     const speechEndMs = this.#speechEndMs;
@@ -81,7 +98,7 @@ export class TurnTracker {
 
   #waitForFinal(): void {
     clearTimeout(this.#timer);
-    if (this.#flushesPending > 0) return;
-    this.#timer = setTimeout(() => this.end(), FINAL_WAIT_MS);
+    if (this.#pendingFlush !== null) return;
+    this.#timer = setTimeout(() => this.#events.onFinalLate(), FINAL_WAIT_MS);
   }
 }

@@ -11,6 +11,7 @@ beforeEach(() => {
   turns = new TurnTracker({
     onStart: () => told.push('start'),
     onEnd: (speechEndMs) => told.push('end', speechEndMs),
+    onFinalLate: () => told.push('late'),
   });
 });
 afterEach(() => {
@@ -26,30 +27,71 @@ test('a turn starts with speech and ends after its final', () => {
   expect(told).toEqual(['start', 'end', 2_400]);
 });
 
-test('a turn in which nothing was recognised ends a second after its speech', () => {
+test('a final that is late by a second is asked for, and ends the turn however late it is', () => {
   turns.onSpeechStarted();
   turns.onSpeechEnded(300);
   vi.advanceTimersByTime(FINAL_WAIT_MS - 1);
   expect(told).toEqual(['start']);
   vi.advanceTimersByTime(1);
-  expect(told).toEqual(['start', 'end', 300]);
+  expect(told).toEqual(['start', 'late']);
+  const flush = turns.onFlush();
+  vi.advanceTimersByTime(60 * FINAL_WAIT_MS);
+  expect(told).toEqual(['start', 'late']);
+  turns.onFlushFinal(flush);
+  expect(told).toEqual(['start', 'late', 'end', 300]);
   expect(vi.getTimerCount()).toBe(0);
-  // A final that arrives later belongs to no turn.
+});
+
+test('the flush of one turn does not end the next', () => {
+  turns.onSpeechStarted();
+  turns.onSpeechEnded(300);
+  const first = turns.onFlush();
   turns.onTurnFinal();
-  expect(told).toHaveLength(3);
+  const between = turns.onFlush();
+  turns.onSpeechStarted();
+  turns.onSpeechEnded(2_000);
+  turns.onFlushFinal(first);
+  turns.onFlushFinal(between);
+  expect(told).toEqual(['start', 'end', 300, 'start']);
+  turns.onFlushFinal(turns.onFlush());
+  expect(told).toEqual(['start', 'end', 300, 'start', 'end', 2_000]);
+});
+
+test('a flush that is answered during resumed speech ends no turn', () => {
+  turns.onSpeechStarted();
+  turns.onSpeechEnded(300);
+  const flush = turns.onFlush();
+  turns.onSpeechStarted();
+  turns.onFlushFinal(flush);
+  turns.onSpeechEnded(2_000);
+  expect(told).toEqual(['start']);
+  vi.advanceTimersByTime(FINAL_WAIT_MS);
+  expect(told).toEqual(['start', 'late']);
+});
+
+test('the flushes of a stream that ended are not waited for', () => {
+  turns.onSpeechStarted();
+  turns.onSpeechEnded(300);
+  turns.onFlush();
+  turns.onStreamEnded();
+  vi.advanceTimersByTime(60 * FINAL_WAIT_MS);
+  expect(told).toEqual(['start']);
+  turns.onReady();
+  vi.advanceTimersByTime(FINAL_WAIT_MS);
+  expect(told).toEqual(['start', 'late']);
 });
 
 test('the final of a flush may take longer than a second, also after a lost session', () => {
   turns.onSpeechStarted();
   turns.onSpeechEnded(1_000);
-  turns.onFlush();
+  const flush = turns.onFlush();
   vi.advanceTimersByTime(10 * FINAL_WAIT_MS);
   turns.onDisconnected();
   turns.onReady();
   vi.advanceTimersByTime(10 * FINAL_WAIT_MS);
   expect(told).toEqual(['start']);
   turns.onText();
-  turns.onFlushFinal();
+  turns.onFlushFinal(flush);
   expect(told).toEqual(['start', 'end', 1_000]);
 });
 
@@ -74,10 +116,10 @@ test('text without speech events is a turn of its own, without the end of speech
   expect(told).toEqual(['start', 'end', null]);
 });
 
-test('text without speech events and without the final of a turn ends after a second', () => {
+test('the final of a turn is also asked for after text without speech events', () => {
   turns.onText();
   vi.advanceTimersByTime(FINAL_WAIT_MS);
-  expect(told).toEqual(['start', 'end', null]);
+  expect(told).toEqual(['start', 'late']);
 });
 
 test('text inside a turn starts no other', () => {
@@ -100,7 +142,7 @@ test('while there is no session a turn waits, and for a whole second after the n
   vi.advanceTimersByTime(FINAL_WAIT_MS - 1);
   expect(told).toEqual(['start']);
   vi.advanceTimersByTime(1);
-  expect(told).toEqual(['start', 'end', 700]);
+  expect(told).toEqual(['start', 'late']);
 });
 
 test('a session that gets ready during speech or silence ends nothing', () => {

@@ -113,6 +113,7 @@ class Receiver:
     def _on_final(self, connection: Connection, event: FinalEvent) -> None:
         # Cut in mid-speech and not charged. The next session receives the whole utterance again.
         if event.reason == "draining" and self._may_move:
+            self._stitcher.on_draining(event)
             return
         self._failover.on_progress()
         is_forgotten = self._buffer.is_forgotten

@@ -40,8 +40,11 @@ class Stitcher:
         self._is_speaking = False
         # Where the last reported speech ended.
         self._speech_end_ms = -1
+        # The session's utterance in which that was, and where the speech before it ended.
+        self._last_end: tuple[int, int] | None = None
 
     def begin_session(self, session_id: str) -> None:
+        self._last_end = None
         self._receipts.append(SessionReceipt(session_id, 0))
 
     def end_session(self, billed: Literal["as_told", "nothing", "unknown"]) -> None:
@@ -92,8 +95,14 @@ class Stitcher:
             return None
         self._is_speaking = starts
         if not starts:
+            self._last_end = (event.utterance, self._speech_end_ms)
             self._speech_end_ms = audio_ms
         return replace(event, utterance=len(self._finals), audio_ms=audio_ms)
+
+    def on_draining(self, event: FinalEvent) -> None:
+        """Speech that a restarting server cut continues in the next session, which reports its start again."""
+        if self._last_end is not None and self._last_end[0] == event.utterance:
+            self._speech_end_ms = self._last_end[1]
 
     def on_reset(self) -> None:
         self._shown_ms = 0

@@ -93,7 +93,10 @@ export class Receiver {
   #onFinal(connection: Connection, event: FinalEvent): void {
     const { buffer, sender, transcript, failover, events, canReconnect } = this.#options;
     // Cut in mid-speech and not charged. The next session receives the whole utterance again.
-    if (event.reason === 'draining' && canReconnect) return;
+    if (event.reason === 'draining' && canReconnect) {
+      transcript.onDraining(event);
+      return;
+    }
     failover.onProgress();
     const { isResetPending } = buffer;
     const settled = this.#settle(event);

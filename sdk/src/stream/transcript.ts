@@ -30,8 +30,11 @@ export class TranscriptBuilder {
   #isSpeaking = false;
   /** Where the last reported speech ended. */
   #speechEndMs = -1;
+  /** The session's utterance in which that was, and where the speech before it ended. */
+  #lastEnd: { readonly utterance: number; readonly previousEndMs: number } | null = null;
 
   beginSession(sessionId: string): void {
+    this.#lastEnd = null;
     this.#receipts.push({ sessionId, billableMs: 0 });
   }
 
@@ -82,8 +85,16 @@ export class TranscriptBuilder {
     const audio_ms = clock.callerMs(event.audio_ms);
     if (starts === this.#isSpeaking || audio_ms <= this.#speechEndMs) return null;
     this.#isSpeaking = starts;
-    if (!starts) this.#speechEndMs = audio_ms;
+    if (!starts) {
+      this.#lastEnd = { utterance: event.utterance, previousEndMs: this.#speechEndMs };
+      this.#speechEndMs = audio_ms;
+    }
     return { ...event, utterance: this.#finals.length, audio_ms };
+  }
+
+  /** Speech that a restarting server cut continues in the next session, which reports its start again. */
+  onDraining({ utterance }: FinalEvent): void {
+    if (this.#lastEnd?.utterance === utterance) this.#speechEndMs = this.#lastEnd.previousEndMs;
   }
 
   onReset(): void {

@@ -128,6 +128,7 @@ class SvcSpeechStream(stt.RecognizeStream):
 
     async def _run(self) -> None:
         stream = open_stream(get_session=self._owner.get_session, endpointing=self._endpointing)
+        self._turns.start(stream.flush_nowait)
         reading = asyncio.ensure_future(self._read(stream))
         sending = asyncio.ensure_future(self._send(stream))
         try:
@@ -149,9 +150,8 @@ class SvcSpeechStream(stt.RecognizeStream):
             if isinstance(item, rtc.AudioFrame):
                 # Live audio cannot be slowed down. The stream buffers it through failures.
                 stream.write_nowait(item.data.tobytes())
-            elif self._turns.is_open:
-                self._turns.on_flush()
-                stream.flush_nowait()
+            else:
+                self._turns.flush()
         await stream.finish()
 
     async def _read(self, stream: SvcStream) -> None:

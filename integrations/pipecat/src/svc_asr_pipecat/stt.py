@@ -103,6 +103,7 @@ class SvcSTTService(STTService):
             ),
             endpointing=self._endpointing,
         )
+        self._turns.start(self._stream.flush_nowait)
         self._reading = self.create_task(self._read(self._stream), name="svc_asr_read")
 
     async def stop(self, frame: EndFrame) -> None:
