@@ -80,7 +80,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     const turns = this.#turns;
     const signal = this.abortSignal;
     const stream = openStream({ getSession, endpointing: { silenceMs }, signal });
-    stream.on('speech_started', () => turns.onSpeechStarted());
+    stream.on('speech_started', ({ audio_ms }) => turns.onSpeechStarted(audio_ms));
     stream.on('speech_ended', ({ audio_ms }) => turns.onSpeechEnded(audio_ms));
     stream.on('delta', (event) => this.#onDelta(event));
     stream.on('final', (event) => this.#onFinal(event, stream));
@@ -121,10 +121,10 @@ export class SvcSpeechStream extends stt.SpeechStream {
   #flush(): void {
     if (this.#stream === null) return;
     this.#isSending = false;
-    const flush = this.#turns.onFlush();
+    this.#turns.onFlush();
     // A stream that fails before the final arrives reports that by itself.
     void this.#stream.flush().then(
-      () => this.#turns.onFlushFinal(flush),
+      ({ end_ms }) => this.#turns.onFlushFinal(end_ms),
       () => undefined,
     );
   }

@@ -17,20 +17,20 @@ const FINAL_WAIT_MS = 1_000;
 export class TurnTracker {
   readonly #events: TurnEvents;
   #state: 'silence' | 'speech' | 'ending' = 'silence';
+  /** Where the turn's speech starts in the stream's time, or -1 if the service did not report it. */
+  #speechStartMs = -1;
   #speechEndMs: number | null = null;
-  /** The flush whose final ends the turn. An earlier one may be answered late. */
-  #pendingFlush: number | null = null;
-  #flushes = 0;
+  #flushesPending = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(events: TurnEvents) {
     this.#events = events;
   }
 
-  onSpeechStarted(): void {
+  onSpeechStarted(audioMs: number): void {
     clearTimeout(this.#timer);
     if (this.#state === 'silence') {
-      this.#pendingFlush = null;
+      this.#speechStartMs = audioMs;
       this.#events.onStart();
     }
     this.#state = 'speech';
@@ -51,18 +51,17 @@ export class TurnTracker {
     this.#waitForFinal();
   }
 
-  /** A flush always gets a final, however long that takes. Returns its number. */
-  onFlush(): number {
+  /** A flush always gets a final, however long that takes. */
+  onFlush(): void {
+    this.#flushesPending += 1;
     clearTimeout(this.#timer);
-    this.#flushes += 1;
-    this.#pendingFlush = this.#flushes;
-    return this.#flushes;
   }
 
-  onFlushFinal(flush: number): void {
-    if (flush !== this.#pendingFlush) return;
-    this.#pendingFlush = null;
-    this.onTurnFinal();
+  /** A final that ends before the turn's speech starts answers a flush of an earlier turn. */
+  onFlushFinal(endMs: number): void {
+    this.#flushesPending -= 1;
+    if (endMs > this.#speechStartMs) this.onTurnFinal();
+    else if (this.#state === 'ending') this.#waitForFinal();
   }
 
   /** The final of an endpoint or of a flush arrived. */
@@ -75,10 +74,11 @@ export class TurnTracker {
     clearTimeout(this.#timer);
   }
 
-  /** The stream ended, and its pending flushes with it. */
+  /** The stream ended, and its pending flushes with it. The next stream's time starts at 0 again. */
   onStreamEnded(): void {
     clearTimeout(this.#timer);
-    this.#pendingFlush = null;
+    this.#flushesPending = 0;
+    this.#speechStartMs = -1;
   }
 
   onReady(): void {
@@ -88,9 +88,9 @@ export class TurnTracker {
   /** Ends an open turn now. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#pendingFlush = null;
     if (this.#state === 'silence') return;
     this.#state = 'silence';
+    this.#speechStartMs = -1;
     const speechEndMs = this.#speechEndMs;
     this.#speechEndMs = null;
     this.#events.onEnd(speechEndMs);
@@ -98,7 +98,7 @@ export class TurnTracker {
 
   #waitForFinal(): void {
     clearTimeout(this.#timer);
-    if (this.#pendingFlush !== null) return;
+    if (this.#flushesPending > 0) return;
     this.#timer = setTimeout(() => this.#events.onFinalLate(), FINAL_WAIT_MS);
   }
 }

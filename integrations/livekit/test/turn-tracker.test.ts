@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 test('a turn starts with speech and ends after its final', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   expect(told).toEqual(['start']);
   turns.onSpeechEnded(2_400);
   expect(told).toEqual(['start']);
@@ -28,41 +28,63 @@ test('a turn starts with speech and ends after its final', () => {
 });
 
 test('a final that is late by a second is asked for, and ends the turn however late it is', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(300);
   vi.advanceTimersByTime(FINAL_WAIT_MS - 1);
   expect(told).toEqual(['start']);
   vi.advanceTimersByTime(1);
   expect(told).toEqual(['start', 'late']);
-  const flush = turns.onFlush();
+  turns.onFlush();
   vi.advanceTimersByTime(60 * FINAL_WAIT_MS);
   expect(told).toEqual(['start', 'late']);
-  turns.onFlushFinal(flush);
+  turns.onFlushFinal(800);
   expect(told).toEqual(['start', 'late', 'end', 300]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('the flush of one turn does not end the next', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(300);
-  const first = turns.onFlush();
+  turns.onFlush();
   turns.onTurnFinal();
-  const between = turns.onFlush();
-  turns.onSpeechStarted();
+  turns.onFlush();
+  turns.onSpeechStarted(800);
   turns.onSpeechEnded(2_000);
-  turns.onFlushFinal(first);
-  turns.onFlushFinal(between);
+  turns.onFlushFinal(700);
+  turns.onFlushFinal(800);
   expect(told).toEqual(['start', 'end', 300, 'start']);
-  turns.onFlushFinal(turns.onFlush());
-  expect(told).toEqual(['start', 'end', 300, 'start', 'end', 2_000]);
+  // From then on the final is asked for as always.
+  vi.advanceTimersByTime(FINAL_WAIT_MS);
+  expect(told).toEqual(['start', 'end', 300, 'start', 'late']);
+  turns.onFlush();
+  turns.onFlushFinal(2_500);
+  expect(told).toEqual(['start', 'end', 300, 'start', 'late', 'end', 2_000]);
+});
+
+test('a flush before the service reports the speech ends the turn with its final', () => {
+  turns.onFlush();
+  turns.onSpeechStarted(100);
+  turns.onSpeechEnded(2_000);
+  vi.advanceTimersByTime(60 * FINAL_WAIT_MS);
+  turns.onFlushFinal(2_500);
+  expect(told).toEqual(['start', 'end', 2_000]);
+});
+
+test('a turn that goes on in the next stream, whose time starts again, ends with its flush', () => {
+  turns.onSpeechStarted(60_000);
+  turns.onStreamEnded();
+  turns.onSpeechEnded(500);
+  turns.onFlush();
+  turns.onFlushFinal(1_000);
+  expect(told).toEqual(['start', 'end', 500]);
 });
 
 test('a flush that is answered during resumed speech ends no turn', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(300);
-  const flush = turns.onFlush();
-  turns.onSpeechStarted();
-  turns.onFlushFinal(flush);
+  turns.onFlush();
+  turns.onSpeechStarted(900);
+  turns.onFlushFinal(800);
   turns.onSpeechEnded(2_000);
   expect(told).toEqual(['start']);
   vi.advanceTimersByTime(FINAL_WAIT_MS);
@@ -70,7 +92,7 @@ test('a flush that is answered during resumed speech ends no turn', () => {
 });
 
 test('the flushes of a stream that ended are not waited for', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(300);
   turns.onFlush();
   turns.onStreamEnded();
@@ -82,24 +104,24 @@ test('the flushes of a stream that ended are not waited for', () => {
 });
 
 test('the final of a flush may take longer than a second, also after a lost session', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(1_000);
-  const flush = turns.onFlush();
+  turns.onFlush();
   vi.advanceTimersByTime(10 * FINAL_WAIT_MS);
   turns.onDisconnected();
   turns.onReady();
   vi.advanceTimersByTime(10 * FINAL_WAIT_MS);
   expect(told).toEqual(['start']);
   turns.onText();
-  turns.onFlushFinal(flush);
+  turns.onFlushFinal(1_500);
   expect(told).toEqual(['start', 'end', 1_000]);
 });
 
 test('speech that resumes before the final belongs to the same turn', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(1_000);
   vi.advanceTimersByTime(FINAL_WAIT_MS - 1);
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   vi.advanceTimersByTime(10 * FINAL_WAIT_MS);
   // The final of the first half, at the audio limit of its session.
   turns.onTurnFinal();
@@ -123,7 +145,7 @@ test('the final of a turn is also asked for after text without speech events', (
 });
 
 test('text inside a turn starts no other', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onText();
   turns.onSpeechEnded(800);
   turns.onText();
@@ -132,7 +154,7 @@ test('text inside a turn starts no other', () => {
 });
 
 test('while there is no session a turn waits, and for a whole second after the next one is ready', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(700);
   vi.advanceTimersByTime(FINAL_WAIT_MS - 1);
   turns.onDisconnected();
@@ -147,7 +169,7 @@ test('while there is no session a turn waits, and for a whole second after the n
 
 test('a session that gets ready during speech or silence ends nothing', () => {
   turns.onReady();
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onReady();
   vi.advanceTimersByTime(10 * FINAL_WAIT_MS);
   expect(told).toEqual(['start']);
@@ -163,10 +185,10 @@ test('ends without a turn are ignored', () => {
 });
 
 test('the end of one turn is not reported for the next', () => {
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.onSpeechEnded(500);
   turns.onTurnFinal();
-  turns.onSpeechStarted();
+  turns.onSpeechStarted(0);
   turns.end();
   expect(told).toEqual(['start', 'end', 500, 'start', 'end', null]);
 });

@@ -31,7 +31,7 @@ class TurnTracker:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self, request_final: Callable[[], asyncio.Future[FinalEvent]]) -> None:
-        """Pass the stream's `flush_nowait`."""
+        """Follows a stream. Pass its `flush_nowait`."""
         self._request_final = request_final
 
     @property
@@ -42,7 +42,6 @@ class TurnTracker:
         if isinstance(event, SpeechStartedEvent):
             self._stop_waiting()
             if self._state == "silence":
-                self._flushed = None
                 self._on_start()
             self._state = "speech"
         elif isinstance(event, SpeechEndedEvent) and self._state == "speech":
