@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
+// Clients read them, and a developer's shell may have those of `npm run dev`.
+delete process.env['SVC_BASE_URL'];
+delete process.env['SVC_API_KEY'];
+
 export default defineConfig({
   test: {
     include: ['**/*.test.{ts,tsx}'],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +8,10 @@ import pytest
 from .emulator import Emulator, run_emulator
 
 TEXT = "nĩ wega mũno"
+
+# Clients read them, and a developer's shell may have those of `npm run dev`.
+os.environ.pop("SVC_BASE_URL", None)
+os.environ.pop("SVC_API_KEY", None)
 
 
 @pytest.fixture(scope="session")
