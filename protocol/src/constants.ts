@@ -35,8 +35,10 @@ export const LIMITS = {
   nonFatalErrors: 10,
   flushesPerSecond: 5,
   textMessagesPerSecond: 20,
-  /** Text messages, pings and pongs that may come at once. */
+  /** Text messages, pings, pongs and tiny audio frames that may come at once. */
   textMessagesBurst: 100,
+  /** Audio frames below this size (2 ms) count as messages, because each costs more to read than its audio pays for. */
+  tinyFrameBytes: 64,
   idleTimeoutMs: 60_000,
   sessionWallClockMs: 15 * 60_000,
   initializationMs: 20_000,

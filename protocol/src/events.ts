@@ -196,7 +196,8 @@ export const STREAM_ERRORS = {
   },
   too_many_errors: {
     close: 1008,
-    message: 'More than ten errors. Accepted audio is charged. Fix the client.',
+    message:
+      'More than ten errors, or more than 20 audio frames under 64 bytes a second. Accepted audio is charged. Fix the client.',
   },
   too_many_messages: {
     close: 1008,

@@ -89,6 +89,7 @@ export class Connection {
   #flushedAtMs: number[] = [];
   #hasDelta = false;
   #isOver = false;
+  #lateFrames = 0;
 
   constructor(input: ConnectionInput) {
     const nowMs = input.clock.monotonicMs();
@@ -132,7 +133,7 @@ export class Connection {
     const { socket, engine } = this.#input;
     socket.on('message', (data, isBinary) => this.#onFrame(data, isBinary));
     for (const control of ['ping', 'pong'] as const) {
-      socket.on(control, () => this.#take(onControl(this.#state, this.#now())));
+      socket.on(control, () => this.#onControlFrame());
     }
     socket.on('error', (error) => this.#onSocketError(error));
     socket.on('peer-close', () => this.#take(onClientClose(this.#state, this.#now())));
@@ -175,8 +176,18 @@ export class Connection {
     this.#take(fail(this.#state, code));
   }
 
+  #onControlFrame(): void {
+    if (this.#isOver) this.#onLateFrame();
+    else this.#take(onControl(this.#state, this.#now()));
+  }
+
   #onFrame(data: unknown, isBinary: boolean): void {
     if (!Buffer.isBuffer(data)) throw new TypeError('The socket must deliver buffers.');
+    if (this.#isOver) {
+      // Audio that a fast client sent before it saw the close is no flood.
+      if (!isBinary || data.byteLength < LIMITS.tinyFrameBytes) this.#onLateFrame();
+      return;
+    }
     const nowMs = this.#now();
     if (isBinary) {
       if (data.byteLength > LIMITS.frameBytes) this.end('message_too_large');
@@ -188,6 +199,14 @@ export class Connection {
     this.#take(onControl(this.#state, nowMs));
     if (this.#isOver) return;
     this.#take(onMessage(this.#state, { message: parseTextMessage(data), nowMs }));
+  }
+
+  /** The close frame is out, and only the client's own is expected. A flood that continues gets no more turns. */
+  #onLateFrame(): void {
+    const { socket } = this.#input;
+    if (socket.readyState === socket.OPEN) return;
+    this.#lateFrames += 1;
+    if (this.#lateFrames > LIMITS.textMessagesBurst) socket.terminate();
   }
 
   #onSocketError(error: Error): void {
@@ -321,6 +340,8 @@ export class Connection {
     const { socket, settle, metrics, onEnd } = this.#input;
     const { meter } = this.#state;
     const samples = meter.acceptedSamples;
+    // Nothing more is accepted, so a client that keeps sending waits in its own buffers.
+    socket.pause();
     this.#opening.abort();
     if (ending.status === 'completed') metrics.billed(billableMs(meter, samples));
     if (!this.isReady) metrics.neverReady(ending.status);

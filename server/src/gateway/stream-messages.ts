@@ -29,11 +29,24 @@ export function onMessage(
   }
 }
 
-/** Text messages, pings and pongs share one rate limit, so that control frames can't bypass it. */
+/** A text message, a ping or a pong. */
 export function onControl(state: StreamState, nowMs: number): Step {
+  return spendAllowance(state, { nowMs, above: 'too_many_messages' });
+}
+
+/** An audio frame that is empty or holds less than 2 ms. */
+export function onTinyFrame(state: StreamState, nowMs: number): Step {
+  return spendAllowance(state, { nowMs, above: 'too_many_errors' });
+}
+
+/** All cheap frames share one rate limit, so that none can bypass it. Time earns it back, and so does accepted audio. */
+function spendAllowance(
+  state: StreamState,
+  { nowMs, above }: { nowMs: number; above: 'too_many_messages' | 'too_many_errors' },
+): Step {
   const earned = ((nowMs - state.allowanceAtMs) * LIMITS.textMessagesPerSecond) / 1000;
   const allowance = Math.min(LIMITS.textMessagesBurst, state.allowance + earned) - 1;
-  if (allowance < 0) return fail(state, 'too_many_messages');
+  if (allowance < 0) return fail(state, above);
   return [{ ...state, allowance, allowanceAtMs: nowMs }, []];
 }
 

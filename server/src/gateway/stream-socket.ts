@@ -35,6 +35,8 @@ export const SOCKET_OPTIONS = {
   // Slightly above the limit, for the same reason. A much larger message is not read at all.
   maxPayload: LIMITS.frameBytes + 1024,
   maxFragments: 64,
+  // One message per connection and turn of the event loop. One read can hold ten thousand frames.
+  allowSynchronousEvents: false,
   closeTimeout: 5_000,
 } as const;
 

@@ -69,7 +69,7 @@ export interface StreamState {
   readonly droppedEarlyAudio: boolean;
   readonly nonFatalErrors: number;
   readonly recentFlushesMs: readonly number[];
-  /** Text messages, pings and pongs that are still allowed at once, as of `allowanceAtMs`. */
+  /** Text messages, pings, pongs and tiny frames that are still allowed at once, as of `allowanceAtMs`. */
   readonly allowance: number;
   readonly allowanceAtMs: number;
   readonly saidWaiting: 'loading' | 'queued' | null;

@@ -336,6 +336,60 @@ describe('errors and limits', () => {
     expect(stage.ending).toMatchObject({ closeCode: 1008, reason: 'too_many_messages' });
   });
 
+  test.each([0, 1, 2, LIMITS.tinyFrameBytes - 1])(
+    'counts audio frames of %i bytes as messages: closes with 1008, billed, above 100 at once',
+    (bytes) => {
+      const stage = new Stage(60_000).ready();
+      for (let at = 0; at < LIMITS.textMessagesBurst; at += 1) stage.audio(bytes);
+      expect(stage.ending).toBeNull();
+      // Their own audio earns a little back.
+      for (let at = 0; at < 5; at += 1) stage.audio(bytes);
+      expect(stage.ending).toMatchObject({
+        closeCode: 1008,
+        reason: 'too_many_errors',
+        status: 'completed',
+      });
+    },
+  );
+
+  test('counts empty frames before ready and while the last final is pending', () => {
+    const starting = new Stage(60_000);
+    const finishing = new Stage(1_000).ready().audio(32_000);
+    expect(finishing.state.phase).toBe('finishing');
+    for (const stage of [starting, finishing]) {
+      for (let at = 0; at <= LIMITS.textMessagesBurst; at += 1) stage.audio(0);
+      expect(stage.ending).toMatchObject({ reason: 'too_many_errors' });
+    }
+  });
+
+  test('shares one allowance between messages and tiny frames', () => {
+    const stage = new Stage(60_000).ready();
+    for (let at = 0; at < 50; at += 1) stage.audio(0).text({ type: 'config' });
+    expect(stage.ending).toBeNull();
+    expect(stage.text({ type: 'config' }).ending).toMatchObject({ reason: 'too_many_messages' });
+  });
+
+  test.each([
+    ['the smallest frames that are not tiny, in real time', 64, 2],
+    ['20 ms frames in real time', 640, 20],
+    ['100 ms frames all at once', 3_200, 0],
+    ['files sent at once, each with a tiny last frame', 3_202, 0],
+  ])('never counts honest audio: %s', (_, bytes, everyMs) => {
+    const stage = new Stage(300_000).ready();
+    for (let at = 0; at < 2_000; at += 1) {
+      stage.nowMs += everyMs;
+      stage.audio(Math.min(3_200, bytes));
+      if (bytes > 3_200) stage.audio(bytes - 3_200);
+    }
+    expect(stage.ending).toBeNull();
+  });
+
+  test('messages that bunch up behind audio get the time of that audio', () => {
+    const stage = new Stage(300_000).ready();
+    for (let at = 0; at < 250; at += 1) stage.audio(32_000).text({ type: 'config' });
+    expect(stage.ending).toBeNull();
+  });
+
   test('answers a flush of less than 100 ms of audio with an empty final, without decoding', () => {
     const stage = new Stage(60_000).ready().audio(3_198).text({ type: 'flush', id: 1 });
     expect(stage.asked).toEqual(['reset']);

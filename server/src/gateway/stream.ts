@@ -2,7 +2,7 @@ import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/
 import type { EngineEvent } from '@svc-asr/engine';
 import { endSpeech, endStalledTurn, recogniseTurns, joinEmptyEndpoint } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
-import { onMessage } from './stream-messages.ts';
+import { onMessage, onTinyFrame } from './stream-messages.ts';
 import { acceptAudio, audioMs, isFull, remainingMs } from './metering.ts';
 import {
   reportError,
@@ -17,6 +17,9 @@ import { sniff } from './audio-sniffer.ts';
 import { finalEvent, holdsWords, type FinalMarker } from './final-event.ts';
 
 const OPENING_BRACE = 0x7b;
+/** Audio earns message allowance at the rate of real time, so that messages may be as dense in a file sent fast. */
+const MESSAGES_PER_AUDIO_BYTE =
+  LIMITS.textMessagesPerSecond / (AUDIO.sampleRateHz * AUDIO.bytesPerSample);
 
 /** The rules of one stream as pure functions from state to state, without a socket, an engine or a clock. */
 
@@ -59,6 +62,11 @@ export function onWaiting(state: StreamState, code: 'loading' | 'queued'): Step 
 }
 
 export function onAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number }): Step {
+  if (input.frame.byteLength >= LIMITS.tinyFrameBytes) return takeAudio(state, input);
+  return then(onTinyFrame(state, input.nowMs), (now) => takeAudio(now, input));
+}
+
+function takeAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number }): Step {
   switch (state.phase) {
     case 'starting':
       return [state.droppedEarlyAudio ? state : { ...state, droppedEarlyAudio: true }, []];
@@ -68,7 +76,12 @@ export function onAudio(state: StreamState, input: { frame: Uint8Array; nowMs: n
     case 'streaming': {
       const { meter, pcm } = acceptAudio(state.meter, input.frame);
       const heard = pcm.byteLength > 0;
-      const next = { ...state, meter, lastAudioAtMs: heard ? input.nowMs : state.lastAudioAtMs };
+      const next = {
+        ...state,
+        meter,
+        allowance: state.allowance + pcm.byteLength * MESSAGES_PER_AUDIO_BYTE,
+        lastAudioAtMs: heard ? input.nowMs : state.lastAudioAtMs,
+      };
       const step: Step = heard ? recognise(next, pcm) : [next, []];
       if (isOrdinary(next, input.frame)) return step;
       return then(

@@ -51,22 +51,22 @@ test('a process buffers at most 256 KiB of a stream that its engine has not acce
   await svc.stop();
 });
 
-test('recognises and bills a burst of tiny frames after a large one', async () => {
+test('recognises and bills a burst of the smallest audio frames after a large one', async () => {
   const svc = await startService({ script: { texts: ['nĩ wega'], chunkMs: 25 } });
   const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 60 });
   const client = await StreamClient.ready(body, { url: svc.streamUrl });
   for (const frame of framed(speech({ ms: 10_000 }), 64_000)) client.send(frame);
   await client.flush();
-  const tiny = Array.from({ length: 3_500 }, () => audioFrame(Buffer.alloc(2)));
-  const burst = [audioFrame(Buffer.alloc(36_000)), ...tiny];
+  const small = Array.from({ length: 500 }, () => audioFrame(Buffer.alloc(LIMITS.tinyFrameBytes)));
+  const burst = [audioFrame(Buffer.alloc(36_000)), ...small];
   client.wire?.write(Buffer.concat(Array.from({ length: 6 }, () => burst).flat()));
   client.say({ type: 'flush' });
-  const samples = (6 * (36_000 + 2 * 3_500)) / 2;
+  const samples = (6 * (36_000 + LIMITS.tinyFrameBytes * 500)) / 2;
   const totalMs = 10_000 + Math.ceil(samples / 16);
   expect(await client.next('final', 2)).toMatchObject({ total_audio_ms: totalMs });
   await client.close();
   const [session] = (await svc.usage()).body.recent_sessions;
-  expect(session).toMatchObject({ status: 'completed', billable_ms: 19_000 });
+  expect(session).toMatchObject({ status: 'completed', billable_ms: 23_000 });
   await svc.stop();
 });
 
