@@ -2,6 +2,9 @@ drop function if exists close_session(uuid, uuid, text, bigint, text, bigint);
 
 -- Settles a session once. Returns 'already' if it was closed before, 'superseded' if another upgrade
 -- has it. Nodes of an earlier version don't name the upgrade.
+--
+-- Its own refusals have SQLSTATEs of class SV. They are permanent. Every other error may heal, so the
+-- caller repeats the settlement.
 create or replace function close_session(
   p_account uuid,
   p_session uuid,
@@ -18,7 +21,7 @@ begin
   perform from accounts where id = p_account for no key update;
   select * into v_session from sessions where account_id = p_account and id = p_session for update;
   if not found then
-    raise exception 'session % does not exist', p_session using errcode = 'no_data_found';
+    raise exception 'session % does not exist', p_session using errcode = 'SVC01';
   end if;
   if v_session.completed_at is not null then
     return 'already';
@@ -30,7 +33,7 @@ begin
   end if;
   if p_status not in ('completed', 'failed') then
     raise exception 'a session is closed as completed or failed'
-      using errcode = 'invalid_parameter_value';
+      using errcode = 'SVC02';
   end if;
   -- A node that cannot learn whether its claim went through gives the session up. By then another
   -- upgrade may have claimed it, and its stream goes on.
@@ -40,12 +43,12 @@ begin
   if v_session.status = 'active'
     and (v_session.node_id, v_session.node_epoch) is distinct from (p_node, p_epoch) then
     raise exception 'session % belongs to another node', p_session
-      using errcode = 'insufficient_privilege';
+      using errcode = 'SVC03';
   end if;
   -- A node whose claim got no response fails the session. Nothing can claim it later.
   if v_session.status = 'reserved' and p_status <> 'failed' then
     raise exception 'session % was never claimed', p_session
-      using errcode = 'object_not_in_prerequisite_state';
+      using errcode = 'SVC04';
   end if;
   perform end_session(
     v_session,

@@ -101,6 +101,8 @@ export class Gateway {
     this.#isTrustedProxy = trustProxies(deps.config.trustedProxies);
     this.#settlements = new Settlements({
       write: async (settlement) => void (await deps.ledger.close(settlement)),
+      onDelayed: ({ sessionId, status, samples }, err) =>
+        deps.log.warn({ sessionId, status, samples, err }, 'A settlement is delayed.'),
       onLost: ({ sessionId, status, samples }, err) =>
         deps.log.error({ sessionId, status, samples, err }, 'A settlement was abandoned.'),
     });

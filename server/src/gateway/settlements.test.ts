@@ -16,6 +16,7 @@ class Database {
   refusal: Error | null = null;
   attempts = 0;
   readonly written: string[] = [];
+  readonly delayed: string[] = [];
   readonly lost: { sessionId: string; cause: unknown }[] = [];
 
   readonly settlements = new Settlements({
@@ -31,6 +32,7 @@ class Database {
       }
       this.written.push(sessionId);
     },
+    onDelayed: ({ sessionId }) => this.delayed.push(sessionId),
     onLost: ({ sessionId }, cause) => this.lost.push({ sessionId, cause }),
   });
 }
@@ -50,10 +52,21 @@ test('settlements wait while the database is down, and each is written once when
 
 test('a settlement that the database refuses is abandoned at once, with the reason', async () => {
   const database = new Database();
-  database.refusal = Object.assign(new Error('belongs to another node'), { code: '42501' });
+  database.refusal = Object.assign(new Error('belongs to another node'), { code: 'SVC03' });
   await database.settlements.settle(settlement('s'));
   expect(database.attempts).toBe(1);
   expect(database.lost).toEqual([{ sessionId: 's', cause: database.refusal }]);
+});
+
+test('a settlement that fails for a reason that can heal is reported once and retried', async () => {
+  const database = new Database();
+  database.refusal = Object.assign(new Error('permission denied'), { code: '42501' });
+  const settled = database.settlements.settle(settlement('s'));
+  await eventually(() => database.attempts >= 3);
+  expect(database).toMatchObject({ delayed: ['s'], lost: [] });
+  database.refusal = null;
+  await settled;
+  expect(database.written).toEqual(['s']);
 });
 
 test('drained waits for a first attempt that is still under way', async () => {

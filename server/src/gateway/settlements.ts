@@ -1,9 +1,12 @@
 import { isDatabaseUnavailable } from '../platform/db.ts';
+import { isCloseRefused } from '../ledger/close.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
 
 export interface SettlementsInput {
   /** Writes one settlement. Writing the same one again changes nothing. */
   readonly write: (settlement: CloseInput) => Promise<void>;
+  /** Called once for a settlement that must wait although the database is up, with the error. */
+  readonly onDelayed: (settlement: CloseInput, cause: unknown) => void;
   /** Called for an abandoned settlement, with the error of its last attempt. */
   readonly onLost: (settlement: CloseInput, cause: unknown) => void;
 }
@@ -14,21 +17,19 @@ const AT_ONCE = 8;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 1_000;
 
-/** SQLSTATE classes of permanent errors: no data, bad value, violated constraint, no permission, wrong state. */
-const REFUSALS = /^(02|22|23|42|P0|55000)/;
-
 /** A settlement that the database has not confirmed yet. */
 interface Pending {
   readonly settlement: CloseInput;
   readonly done: () => void;
+  isReported: boolean;
   pauseMs: number;
   retryAtMs: number;
 }
 
 /**
- * Writes the outcome of every stream to the database, and retries while the database is down. Each account has at most
- * one retry under way, so an account whose row is locked does not hold up the others. A process that dies with
- * settlements pending bills nothing for them.
+ * Writes the outcome of every stream to the database, and retries until the database has accepted or refused it. Each
+ * account has at most one retry under way, so an account whose row is locked does not hold up the others. A process
+ * that dies with settlements pending bills nothing for them.
  */
 export class Settlements {
   readonly #input: SettlementsInput;
@@ -55,7 +56,7 @@ export class Settlements {
   /** Resolves when the settlement is written or abandoned. */
   settle(settlement: CloseInput): Promise<void> {
     return new Promise((done) => {
-      const entry: Pending = { settlement, done, pauseMs: 0, retryAtMs: 0 };
+      const entry: Pending = { settlement, done, isReported: false, pauseMs: 0, retryAtMs: 0 };
       this.#pending.add(entry);
       this.#start(entry);
     });
@@ -95,16 +96,21 @@ export class Settlements {
       this.#finish(entry);
     } catch (error) {
       const isFull = this.#waiting.length >= WAITING_MAX;
-      if (isRefusal(error) || isFull || this.#stopped) this.#giveUp(entry, error);
+      if (isCloseRefused(error) || isFull || this.#stopped) this.#giveUp(entry, error);
       else this.#postpone(entry, error);
     }
   }
 
   #postpone(entry: Pending, error: unknown): void {
     const nowMs = performance.now();
+    const isOutage = isDatabaseUnavailable(error);
+    if (!isOutage && !entry.isReported) {
+      entry.isReported = true;
+      this.#input.onDelayed(entry.settlement, error);
+    }
     entry.pauseMs = longer(entry.pauseMs);
     entry.retryAtMs = nowMs + entry.pauseMs;
-    if (isDatabaseUnavailable(error) && this.#databaseRetryAtMs <= nowMs) {
+    if (isOutage && this.#databaseRetryAtMs <= nowMs) {
       this.#databasePauseMs = longer(this.#databasePauseMs);
       this.#databaseRetryAtMs = nowMs + this.#databasePauseMs;
     }
@@ -152,9 +158,4 @@ export class Settlements {
 
 function longer(pauseMs: number): number {
   return Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, pauseMs * 2));
-}
-
-function isRefusal(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && REFUSALS.test(code);
 }

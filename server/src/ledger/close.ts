@@ -24,3 +24,15 @@ export async function close(db: Queryable, input: CloseInput): Promise<CloseResu
     return onlyRow(rows).outcome;
   });
 }
+
+/** SQLSTATEs that close_session raises itself: no session, no such status, another node's session, never claimed. */
+const CLOSE_REFUSALS = new Set(['SVC01', 'SVC02', 'SVC03', 'SVC04']);
+
+/**
+ * Whether the database answered that it never accepts this settlement. Any other error may heal: a database that
+ * refuses connections, a missing permission, a failed migration, a row that an operator must repair.
+ */
+export function isCloseRefused(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && CLOSE_REFUSALS.has(code);
+}

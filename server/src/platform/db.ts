@@ -160,6 +160,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   // 08 connection exception, 57P0x shutdown, crash or start-up, 53 out of connections or memory,
   // 25006 read-only standby.
   if (/^(08|57P0|53)/.test(code) || code === '25006') return true;
+  // The database exists and accepts no connections. Functions raise the same code for other reasons.
+  if (code === '55000' && 'routine' in error && error.routine === 'CheckMyDatabase') return true;
   return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/.test(
     error.message,
   );
