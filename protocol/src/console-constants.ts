@@ -16,6 +16,10 @@ export const NAME_PATTERN = `^(?=[^]*\\S)[^${CONTROLS}]+$`;
 /** Several lines of text. */
 export const TEXT_PATTERN = `^(?:[^${CONTROLS}]|[\\t\\n]|\\r\\n)*$`;
 
+/** A web origin: no path, no query. */
+export const ORIGIN_PATTERN = '^https?://[!-.0-~]+$';
+export const ORIGIN_LENGTH_MAX = 200;
+
 export const CONSOLE_LIMITS = {
   codeDigits: 8,
   codeLifetimeMs: 10 * 60_000,

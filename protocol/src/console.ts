@@ -6,6 +6,8 @@ import {
   EMAIL_LENGTH_MAX,
   EMAIL_PATTERN,
   NAME_PATTERN,
+  ORIGIN_LENGTH_MAX,
+  ORIGIN_PATTERN,
   ROLES,
   TEXT_PATTERN,
 } from './console-constants.ts';
@@ -225,10 +227,13 @@ export type Settings = Static<typeof Settings>;
 
 export const SetOrigins = Closed(
   {
-    allowed_origins: Type.Array(Type.String({ pattern: '^https?://[!-.0-~]+$', maxLength: 200 }), {
-      maxItems: CONSOLE_LIMITS.allowedOrigins,
-      uniqueItems: true,
-    }),
+    allowed_origins: Type.Array(
+      Type.String({ pattern: ORIGIN_PATTERN, maxLength: ORIGIN_LENGTH_MAX }),
+      {
+        maxItems: CONSOLE_LIMITS.allowedOrigins,
+        uniqueItems: true,
+      },
+    ),
   },
   'SetOrigins',
 );

@@ -204,6 +204,8 @@ export const SPECIFIC_MESSAGES = {
   },
   invalid_api_key: {
     severalHeaders: 'The request has different Authorization headers. Send one.',
+    metricsToken:
+      'The metrics token is missing or wrong. Send it as Authorization: Bearer <METRICS_TOKEN>.',
   },
   unsupported_media_type: {
     contentEncoding: 'The request body has a Content-Encoding. Send uncompressed JSON.',

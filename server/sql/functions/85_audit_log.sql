@@ -1,5 +1,5 @@
 -- Triggers that write the audit log. The context of a request is set for one transaction:
--- svc.actor, svc.request_id, svc.source. The login is always determined by the database.
+-- svc.actor, svc.request_id, svc.source, svc.reason. The login is always determined by the database.
 
 create or replace trigger audit_log_append_only before update or delete on audit_log
   for each row execute function refuse_change('the audit log only grows');
@@ -38,6 +38,8 @@ declare
   v_old jsonb := case when tg_op <> 'INSERT' then to_jsonb(old) end;
   v_new jsonb := case when tg_op <> 'DELETE' then to_jsonb(new) end;
   v_row jsonb := coalesce(v_new, v_old);
+  v_reason jsonb := jsonb_strip_nulls(
+    jsonb_build_object('reason', nullif(current_setting('svc.reason', true), '')));
   v_before jsonb;
   v_after jsonb;
 begin
@@ -56,7 +58,7 @@ begin
     tg_argv[0] || case tg_op when 'INSERT' then '.created' when 'UPDATE' then '.changed' else '.deleted' end,
     v_row ->> tg_argv[1],
     case when tg_op <> 'INSERT' then v_before end,
-    case when tg_op <> 'DELETE' then v_after end);
+    case when tg_op <> 'DELETE' then v_after || v_reason end);
   return null;
 end
 $$;

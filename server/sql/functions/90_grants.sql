@@ -108,10 +108,12 @@ grant execute on function create_api_key(uuid, text, bytea, text, text[], timest
 grant execute on function revoke_api_key(uuid, text) to svc_operator;
 grant execute on function approve_waitlist(uuid, uuid, text) to svc_operator;
 grant insert (id, name, email) on accounts to svc_operator;
-grant update (name, email, status, allowed_origins) on accounts to svc_operator;
+grant update (name, email, status) on accounts to svc_operator;
 grant update (status, decided_at, decided_by) on waitlist to svc_operator;
 grant select (id, email, is_operator) on console_users to svc_operator;
 grant execute on function set_operator(text, boolean) to svc_operator;
+grant execute on function erase_account(uuid) to svc_operator;
+grant execute on function set_allowed_origins(uuid, text[]) to svc_operator;
 grant execute on function accept_ledger_history(text) to svc_operator;
 
 -- mover: moves accounts between cells. Imports whole accounts, and nothing into an account that this cell serves.

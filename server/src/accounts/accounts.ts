@@ -75,6 +75,19 @@ export async function findAccount(db: Queryable, id: string): Promise<Account | 
   return row === undefined ? null : toAccount(row);
 }
 
+const IDS_BETWEEN = statement('select id from accounts where id between $1 and $2 limit 2', {
+  id: text(),
+});
+
+/** Up to two account ids of this range. */
+export async function listAccountIds(
+  db: Queryable,
+  range: { from: string; to: string },
+): Promise<string[]> {
+  const rows = await queryRows(db, IDS_BETWEEN, [range.from, range.to]);
+  return rows.map((row) => row.id);
+}
+
 /** Newest first. */
 export async function listAccounts(db: Queryable, limit: number): Promise<Account[]> {
   const rows = await queryRows(db, LIST, [limit]);
@@ -88,6 +101,29 @@ export async function searchAccounts(
 ): Promise<Account[]> {
   const rows = await queryRows(db, SEARCH, [input.text, input.limit]);
   return rows.map(toAccount);
+}
+
+export async function renameAccount(
+  db: Queryable,
+  input: { id: string; name: string },
+): Promise<void> {
+  await db.query('update accounts set name = $2 where id = $1', [input.id, input.name]);
+}
+
+/** An empty list allows every origin. */
+export async function setAllowedOrigins(
+  db: Queryable,
+  input: { id: string; origins: readonly string[] },
+): Promise<void> {
+  await db.query('select set_allowed_origins($1, $2)', [input.id, input.origins]);
+}
+
+const ERASE = statement('select erase_account($1) as erased', { erased: boolean() });
+
+/** Removes all personal data and keeps the figures. False: a session is reserved or active. */
+export async function eraseAccount(db: Queryable, id: string): Promise<boolean> {
+  const [row] = await queryRows(db, ERASE, [id]);
+  return row?.erased === true;
 }
 
 /**

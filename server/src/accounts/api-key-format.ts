@@ -1,6 +1,6 @@
 import { createHmac, randomInt, type KeyObject } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { API_KEY_PREFIX } from '@svc-asr/protocol';
+import { API_KEY_PREFIX } from '@svc-asr/protocol/constants.ts';
 
 /**
  * `svc_live_v1_` + public id (12) + secret (32, 190 bits) + checksum (6), all base62. The checksum lets

@@ -59,6 +59,18 @@ export function withAuditContext<T>(
   });
 }
 
+/** Runs changes in one transaction whose audit entries carry this reason. */
+export function withAuditReason<T>(
+  pool: Pool,
+  reason: string,
+  work: (db: Queryable) => Promise<T>,
+): Promise<T> {
+  return inTransaction(pool, async (db) => {
+    await db.query(`select set_config('svc.reason', $1, true)`, [reason]);
+    return work(db);
+  });
+}
+
 /** Lists entries, newest first, of one account or of all. */
 export async function listAuditLog(
   db: Queryable,

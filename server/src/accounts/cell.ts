@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Queryable } from '../platform/db.ts';
-import { queryRows, statement, text } from '../platform/statement.ts';
-import type { Peppers } from './peppers.ts';
+import { bytes, number, queryRows, statement, text } from '../platform/statement.ts';
+import type { Pepper, Peppers } from './peppers.ts';
 
 /** The two-character prefix of every key id created in the cell. Lower case, because it is also a host name. */
 export const CELL_ID = /^[0-9a-z]{2}$/;
@@ -30,6 +30,19 @@ export async function reportPeppers(db: Queryable, peppers: Peppers): Promise<vo
     peppers.map(({ id }) => id),
     peppers.map(({ secret }) => fingerprint(secret)),
   ]);
+}
+
+const REPORTED = statement('select pepper_id, fingerprint from cell_peppers', {
+  pepper_id: number(),
+  fingerprint: bytes(),
+});
+
+/** Whether the service last started with this pepper. Null: the service never started with this database. */
+export async function isReportedPepper(db: Queryable, pepper: Pepper): Promise<boolean | null> {
+  const rows = await queryRows(db, REPORTED, []);
+  if (rows.length === 0) return null;
+  const reported = rows.find((row) => row.pepper_id === pepper.id);
+  return reported?.fingerprint.equals(fingerprint(pepper.secret)) === true;
 }
 
 function fingerprint(secret: Buffer): Buffer {

@@ -3,16 +3,17 @@ import {
   createAccount,
   findAccount,
   listAccounts,
-  setAccountStatus,
-  setConcurrency,
+  renameAccount,
+  searchAccounts,
   type Account,
 } from '../accounts/accounts.ts';
-import { parseCount, parseEmailArgument, parseText, parseUuid } from './arguments.ts';
+import { addAccountChanges } from './account-changes.ts';
+import { parseCount, parseEmailArgument, parseText } from './arguments.ts';
 import type { AdminContext, AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { addMoveCommand } from './move-command.ts';
 import type { Row } from './output.ts';
-import { Problem } from './problem.ts';
+import { accountOf, parseShortId } from './short-id.ts';
 
 export function addAccountsCommand(
   program: Command,
@@ -20,7 +21,11 @@ export function addAccountsCommand(
   environment: AdminEnvironment,
 ): void {
   const accounts = program.command('accounts').description('create, look at and change accounts');
-  examples(accounts, ['accounts create --name "Nairobi Radio"', 'accounts list --json']);
+  examples(accounts, [
+    'accounts create --name "Nairobi Radio"',
+    'accounts search radio',
+    'accounts list --json',
+  ]);
 
   const create = accounts
     .command('create')
@@ -30,7 +35,7 @@ export function addAccountsCommand(
     .action((options: { name: string; email?: string }) =>
       run(async (context) => {
         const id = await createAccount(context.db, options);
-        await show(context, id);
+        await showAccount(context, id);
         context.output.say(`Next: svc-admin credit grant ${id} 1h --reason "first credit"`);
       }),
     );
@@ -39,9 +44,11 @@ export function addAccountsCommand(
   const showCommand = accounts
     .command('show')
     .description('show one account and its balance')
-    .argument('<account>', 'its id', parseUuid)
-    .action((id: string) => run((context) => show(context, id)));
-  examples(showCommand, ['accounts show 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11']);
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .action((shortId: string) =>
+      run(async ({ db, output }) => output.show(present(await accountOf(db, shortId)))),
+    );
+  examples(showCommand, ['accounts show 7f0c9a52', 'accounts show 7f0c9a52 --json']);
 
   const list = accounts
     .command('list')
@@ -54,57 +61,40 @@ export function addAccountsCommand(
     );
   examples(list, ['accounts list', 'accounts list --limit 500 --json']);
 
-  addStatus(accounts, run, { name: 'suspend', status: 'suspended' });
-  addStatus(accounts, run, { name: 'resume', status: 'active' });
+  const search = accounts
+    .command('search')
+    .description('list accounts by a part of their name or email address, newest first')
+    .argument('<text>', 'a part of the name or address', parseText(1, 200))
+    .option('--limit <count>', 'maximum number of rows', parseCount(1, 10_000), 50)
+    .action((text: string, options: { limit: number }) =>
+      run(async ({ db, output }) =>
+        output.show((await searchAccounts(db, { text, limit: options.limit })).map(present)),
+      ),
+    );
+  examples(search, ['accounts search radio', 'accounts search @radio.example --json']);
 
-  const concurrency = accounts
-    .command('set-concurrency')
-    .description(
-      'set how many sessions it may have at once; live sessions above a lowered limit continue',
-    )
-    .argument('<account>', 'its id', parseUuid)
-    .argument('<limit>', 'from 1 to 10000', parseCount(1, 10_000))
-    .action((id: string, limit: number) =>
+  const rename = accounts
+    .command('rename')
+    .description('change the name of an account')
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument('<name>', 'the new name', parseText(1, 200))
+    .action((shortId: string, name: string) =>
       run(async (context) => {
-        if (!(await setConcurrency(context.db, { id, limit }))) throw unknownAccount(id);
-        await show(context, id);
+        const { id } = await accountOf(context.db, shortId);
+        await renameAccount(context.db, { id, name });
+        await showAccount(context, id);
       }),
     );
+  examples(rename, ['accounts rename 7f0c9a52 "Radio Nairobi"']);
+
+  addAccountChanges(accounts, run, environment);
   addMoveCommand(accounts, run, environment);
-  examples(concurrency, ['accounts set-concurrency 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 5']);
 }
 
-function addStatus(
-  accounts: Command,
-  run: RunCommand,
-  verb: { name: string; status: Account['status'] },
-): void {
-  const about = {
-    active: 'resume a suspended account',
-    suspended: 'refuse its new and reserved sessions; open streams end within a minute',
-  };
-  const command = accounts
-    .command(verb.name)
-    .description(about[verb.status])
-    .argument('<account>', 'its id', parseUuid)
-    .action((id: string) =>
-      run(async (context) => {
-        const found = await setAccountStatus(context.db, { id, status: verb.status });
-        if (!found) throw unknownAccount(id);
-        await show(context, id);
-      }),
-    );
-  examples(command, [`accounts ${verb.name} 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11`]);
-}
-
-async function show({ db, output }: AdminContext, id: string): Promise<void> {
+/** Shows an account as it is now. */
+export async function showAccount({ db, output }: AdminContext, id: string): Promise<void> {
   const account = await findAccount(db, id);
-  if (account === null) throw unknownAccount(id);
-  output.show(present(account));
-}
-
-export function unknownAccount(id: string): Problem {
-  return new Problem(`There is no account ${id}. See \`svc-admin accounts list\`.`);
+  if (account !== null) output.show(present(account));
 }
 
 function present(account: Account): Row {
@@ -115,6 +105,7 @@ function present(account: Account): Row {
     status: account.status,
     move: account.move,
     concurrency: account.concurrencyLimit,
+    allowed_origins: account.allowedOrigins,
     available_ms: account.availableMs,
     reserved_ms: account.reservedMs,
     consumed_ms: account.consumedMs,

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { writeAuditMetrics } from './audit-metrics.ts';
 import { audit } from '../ledger/audit.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
@@ -23,6 +22,7 @@ export function addAuditCommand(program: Command, run: RunCommand): void {
           })),
         );
         if (options.metricsFile !== undefined) {
+          const { writeAuditMetrics } = await import('./audit-metrics.ts');
           await writeAuditMetrics(options.metricsFile, findings);
         }
         const broken = findings.filter(({ violations }) => violations.length > 0);

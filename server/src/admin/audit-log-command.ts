@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { listAuditLog } from '../accounts/audit-log.ts';
-import { parseCount, parseUuid } from './arguments.ts';
+import { parseCount } from './arguments.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
+import { accountOf, parseShortId } from './short-id.ts';
 
 export function addAuditLogCommand(program: Command, run: RunCommand): void {
   const command = program
@@ -10,17 +11,15 @@ export function addAuditLogCommand(program: Command, run: RunCommand): void {
     .description(
       'who changed what: sign-ins, keys, members, credit, limits, commands; newest first',
     )
-    .option('--account <id>', 'only this account', parseUuid)
+    .option('--account <id>', 'only this account', parseShortId)
     .option('--limit <count>', 'maximum number of entries', parseCount(1, 100_000), 50)
     .action((options: { account?: string; limit: number }) =>
       run(async ({ db, output }) => {
         const { account, limit } = options;
-        const entries = await listAuditLog(db, { accountId: account ?? null, limit });
+        const accountId = account === undefined ? null : (await accountOf(db, account)).id;
+        const entries = await listAuditLog(db, { accountId, limit });
         output.show(entries.map((entry) => ({ ...entry })));
       }, 'svc_auditor'),
     );
-  examples(command, [
-    'audit-log --limit 200',
-    'audit-log --account 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 --json',
-  ]);
+  examples(command, ['audit-log --limit 200', 'audit-log --account 7f0c9a52 --json']);
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { findCell, setCell } from '../accounts/cell.ts';
 import { addToEdge } from '../cells/edge-files.ts';
-import { generateSecrets } from '../config.ts';
 import { connect } from '../platform/db.ts';
 import { migrate } from '../platform/migrate.ts';
 import { nullable, queryRows, statement, text } from '../platform/statement.ts';
@@ -68,14 +67,20 @@ async function createCell(
     const count =
       options.edge === undefined ? null : await addToEdge(options.edge, cell, options.server);
     output.show({ cell, edge: options.edge ?? null });
-    if (known === null && count !== null) printEnvironment(output, cell, count);
+    if (known === null && count !== null) await printEnvironment(output, cell, count);
   } finally {
     await owner.end();
   }
 }
 
 /** New secrets for a new cell. The pepper has its own id, so that keys can move to another cell. */
-function printEnvironment(output: AdminContext['output'], cell: string, pepperId: number): void {
+async function printEnvironment(
+  output: AdminContext['output'],
+  cell: string,
+  pepperId: number,
+): Promise<void> {
+  // The settings of the service load its engine, which takes longer than any other command runs.
+  const { generateSecrets } = await import('../config.ts');
   const { API_KEY_PEPPER, SESSION_SIGNING_KEYS } = generateSecrets();
   output.say(
     `For the processes of a new cell ${cell} (keep them in a secret manager; they are shown once):\n` +

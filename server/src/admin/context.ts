@@ -1,5 +1,6 @@
 import type { DatabaseRole, Pool } from '../platform/db.ts';
 import type { Peppers } from '../accounts/peppers.ts';
+import type { Ask } from './confirm.ts';
 import type { Output, Streams } from './output.ts';
 
 /** Passed to every command after the command line has been validated. */
@@ -24,4 +25,6 @@ export interface AdminEnvironment extends Streams {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The data folder of `npm run dev`. */
   readonly devFolder: string;
+  /** Undefined: nobody can answer. */
+  readonly ask?: Ask | undefined;
 }

@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { findAccount } from '../accounts/accounts.ts';
 import { createLedger, type CreditResult } from '../ledger/ledger.ts';
 import { listTransactions } from '../ledger/history.ts';
-import { unknownAccount } from './accounts-command.ts';
 import { parseCount, parseDuration, parseReason, parseUuid } from './arguments.ts';
-import type { AdminContext, RunCommand } from './context.ts';
+import { confirm } from './confirm.ts';
+import type { AdminContext, AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT, Problem } from './problem.ts';
+import { accountOf, parseShortId } from './short-id.ts';
 
-const ACCOUNT = '7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11';
+const ACCOUNT = '7f0c9a52';
+/** More than this is asked about, because it is usually a typing error. */
+const ASK_ABOVE_MS = 1_000 * 3_600_000;
 
 interface GrantOptions {
   readonly reason: string;
   readonly id?: string;
+  readonly yes?: true;
 }
 
 interface AdjustOptions extends GrantOptions {
@@ -22,19 +25,24 @@ interface AdjustOptions extends GrantOptions {
 }
 
 /** Credit can be added or removed, with a reason, but never set. */
-export function addCreditCommand(program: Command, run: RunCommand): void {
+export function addCreditCommand(
+  program: Command,
+  run: RunCommand,
+  environment: AdminEnvironment,
+): void {
   const credit = program.command('credit').description('grant and correct audio credit');
   examples(credit, [`credit grant ${ACCOUNT} 2h --reason "invoice 2027-014"`]);
 
   const grant = credit
     .command('grant')
     .description('add credit')
-    .argument('<account>', 'its id', parseUuid)
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
     .argument('<amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .requiredOption('--reason <text>', 'why; kept permanently in the ledger', parseReason)
     .option('--id <uuid>', 'your own id of this grant; a repeated id is applied once', parseUuid)
-    .action((accountId: string, ms: number, options: GrantOptions) =>
-      run((context) => post(context, 'grant', { accountId, ms, ...options })),
+    .option('--yes', 'do not ask about more than 1,000 hours')
+    .action((shortId: string, ms: number, options: GrantOptions) =>
+      run((context) => post(context, environment, { kind: 'grant', shortId, ms, ...options })),
     );
   examples(grant, [
     `credit grant ${ACCOUNT} 2h --reason "invoice 2027-014"`,
@@ -44,7 +52,7 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
   const adjust = credit
     .command('adjust')
     .description('add or remove credit, never below zero')
-    .argument('<account>', 'its id', parseUuid)
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
     .option('--add <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .option('--take <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .requiredOption('--reason <text>', 'why; kept permanently in the ledger', parseReason)
@@ -53,9 +61,11 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
       'your own id of this adjustment; a repeated id is applied once',
       parseUuid,
     )
-    .action((accountId: string, options: AdjustOptions) =>
+    .option('--yes', 'do not ask about more than 1,000 hours')
+    .action((shortId: string, options: AdjustOptions) =>
       run(async (context) => {
-        await post(context, 'adjust', { accountId, ms: adjustmentOf(options), ...options });
+        const ms = adjustmentOf(options);
+        await post(context, environment, { kind: 'adjust', shortId, ms, ...options });
       }),
     );
   examples(adjust, [
@@ -66,11 +76,11 @@ export function addCreditCommand(program: Command, run: RunCommand): void {
   const history = credit
     .command('history')
     .description('the transactions of an account, newest first')
-    .argument('<account>', 'its id', parseUuid)
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
     .option('--limit <count>', 'maximum number of transactions', parseCount(1, 10_000), 50)
-    .action((accountId: string, options: { limit: number }) =>
+    .action((shortId: string, options: { limit: number }) =>
       run(async ({ db, output }) => {
-        if ((await findAccount(db, accountId)) === null) throw unknownAccount(accountId);
+        const { id: accountId } = await accountOf(db, shortId);
         output.show(await listTransactions(db, { accountId, limit: options.limit }));
       }),
     );
@@ -83,12 +93,22 @@ function adjustmentOf({ add, take }: AdjustOptions): number {
   throw new Problem('Use either --add or --take with an amount, such as --take 30m.', EXIT.usage);
 }
 
+interface Posting extends GrantOptions {
+  readonly kind: 'grant' | 'adjust';
+  readonly shortId: string;
+  readonly ms: number;
+}
+
 async function post(
   context: AdminContext,
-  kind: 'grant' | 'adjust',
-  input: GrantOptions & { readonly accountId: string; readonly ms: number },
+  environment: AdminEnvironment,
+  posting: Posting,
 ): Promise<void> {
-  const { accountId, ms, reason, id = randomUUID() } = input;
+  const { kind, shortId, ms, reason, id = randomUUID(), yes } = posting;
+  const { id: accountId, name } = await accountOf(context.db, shortId);
+  const hours = Math.round(ms / 3_600_000).toLocaleString('en');
+  const question = `This adds ${hours} hours of audio to account ${accountId} (${name}).`;
+  await confirm(environment, { question, yes: yes === true || ms <= ASK_ABOVE_MS });
   const ledger = createLedger(context.db);
   const result = await ledger[kind]({ accountId, ms, reason, actor: context.actor, id });
   report(context, { accountId, ms, id, result });
@@ -112,7 +132,7 @@ function report(
       if (result.replayed) output.say('This id was posted before. Nothing was posted again.');
       return;
     case 'unknown_account':
-      throw unknownAccount(accountId);
+      throw new Problem(`There is no account ${accountId}.`);
     case 'request_conflict':
       throw new Problem(`The id ${id} was used for another amount or reason. Use a new one.`);
     case 'insufficient_credits':

@@ -1,5 +1,4 @@
-import { addressProblem, parseTlsFiles, startRivaEngine } from '@svc-asr/engine';
-import { MODEL_IDS } from '@svc-asr/protocol';
+import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
 import type { Command } from 'commander';
 import type { AdminEnvironment } from './context.ts';
 import { examples } from './examples.ts';
@@ -35,6 +34,8 @@ async function askNodes(env: AdminEnvironment['env']) {
       EXIT.usage,
     );
   }
+  // Loading the engine takes longer than any other command runs.
+  const { addressProblem, parseTlsFiles, startRivaEngine } = await import('@svc-asr/engine');
   const problems: string[] = [];
   const tls = parseTlsFiles(env, problems);
   const problem = addressProblem(addresses);

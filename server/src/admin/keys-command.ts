@@ -1,6 +1,5 @@
-import { isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import { isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import { InvalidArgumentError, type Command } from 'commander';
-import { findAccount } from '../accounts/accounts.ts';
 import {
   countKeysByPepper,
   insertApiKey,
@@ -8,14 +7,14 @@ import {
   revokeApiKey,
 } from '../accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '../accounts/api-key-format.ts';
-import { findCell } from '../accounts/cell.ts';
-import { unknownAccount } from './accounts-command.ts';
-import { parseExpiry, parseText, parseUuid } from './arguments.ts';
+import { findCell, isReportedPepper } from '../accounts/cell.ts';
+import { parseExpiry, parseText } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT, Problem } from './problem.ts';
+import { accountOf, parseShortId } from './short-id.ts';
 
-const ACCOUNT = '7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11';
+const ACCOUNT = '7f0c9a52';
 
 interface CreateOptions {
   readonly name: string;
@@ -30,12 +29,12 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
   const create = keys
     .command('create')
     .description('create a key; it is shown only once')
-    .argument('<account>', 'its id', parseUuid)
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
     .option('--name <name>', 'a name for the key', parseText(0, 200), '')
     .option('--models <ids>', 'only these models, separated by commas', parseModels)
     .option('--expires <date>', 'when it expires', parseExpiry)
-    .action((accountId: string, options: CreateOptions) =>
-      run((context) => createKey(context, accountId, options)),
+    .action((shortId: string, options: CreateOptions) =>
+      run((context) => createKey(context, shortId, options)),
     );
   examples(create, [
     `keys create ${ACCOUNT} --name production`,
@@ -54,8 +53,10 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
   const list = keys
     .command('list')
     .description('list the keys of an account, including expired and revoked ones')
-    .argument('<account>', 'its id', parseUuid)
-    .action((accountId: string) => run((context) => listKeys(context, accountId)));
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .action((shortId: string) =>
+      run(async (context) => listKeys(context, (await accountOf(context.db, shortId)).id)),
+    );
   examples(list, [`keys list ${ACCOUNT}`]);
 
   const revoke = keys
@@ -63,10 +64,11 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
     .description(
       'revoke a key; every process refuses it within five seconds, and open streams finish',
     )
-    .argument('<account>', 'its id', parseUuid)
+    .argument('<account>', 'its id, or the first characters of it', parseShortId)
     .argument('<key>', 'the key id that `keys list` shows')
-    .action((accountId: string, id: string) =>
+    .action((shortId: string, id: string) =>
       run(async (context) => {
+        const { id: accountId } = await accountOf(context.db, shortId);
         if (!(await revokeApiKey(context.db, { accountId, id }))) {
           throw new Problem(`Account ${accountId} has no key ${id}. See \`svc-admin keys list\`.`);
         }
@@ -78,7 +80,7 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
 
 async function createKey(
   { db, output, peppers }: AdminContext,
-  accountId: string,
+  shortId: string,
   options: CreateOptions,
 ): Promise<void> {
   if (peppers === null) {
@@ -88,7 +90,14 @@ async function createKey(
       EXIT.usage,
     );
   }
-  if ((await findAccount(db, accountId)) === null) throw unknownAccount(accountId);
+  const { id: accountId } = await accountOf(db, shortId);
+  if ((await isReportedPepper(db, peppers[0])) === false) {
+    throw new Problem(
+      'API_KEY_PEPPER differs from the one that the service started with, so the service would refuse the key. ' +
+        'Set it to the same value as in the service.',
+      EXIT.usage,
+    );
+  }
   const { key, publicId } = generateApiKey(await findCell(db));
   const created = await insertApiKey(db, {
     id: publicId,
@@ -110,7 +119,6 @@ async function createKey(
 }
 
 async function listKeys({ db, output }: AdminContext, accountId: string): Promise<void> {
-  if ((await findAccount(db, accountId)) === null) throw unknownAccount(accountId);
   const keys = await listApiKeys(db, accountId);
   output.show(
     keys.map((key) => ({

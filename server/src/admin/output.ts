@@ -6,6 +6,8 @@ export interface Output {
   show(data: Shown): void;
   /** One line per row with its values, for files that other programs read: no header, and nothing if there are no rows. */
   lines(rows: readonly Row[]): void;
+  /** A header and one line per row, for spreadsheets. */
+  csv(rows: readonly Row[]): void;
   /** A sentence after the table. Left out of JSON, and never on standard output. */
   say(sentence: string): void;
 }
@@ -30,6 +32,12 @@ export function createOutput(streams: Streams, json: boolean): Output {
     lines(rows) {
       if (json) showJson(rows);
       else streams.out(rows.map((row) => `${Object.values(row).map(cell).join(' ')}\n`).join(''));
+    },
+    csv(rows) {
+      const [first] = rows;
+      if (first === undefined) return;
+      const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(plain))];
+      streams.out(lines.map((line) => `${line.map(csvCell).join(',')}\r\n`).join(''));
     },
     say(sentence) {
       if (!json) streams.err(`${escapeControls(sentence)}\n`);
@@ -75,6 +83,17 @@ function cell(value: Value): string {
   if (typeof value === 'number') return value.toLocaleString('en');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return oneLine(value);
+}
+
+/** A value as programs read it. */
+function plain(value: Value): string {
+  return typeof value === 'number' ? String(value) : cell(value);
+}
+
+/** Quotes a cell (RFC 4180). A spreadsheet must not read a name as a formula. */
+function csvCell(text: string): string {
+  const safe = /^[=+@\t\r]|^-(?!\d+$)/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** A line break in a field would look like another row. */

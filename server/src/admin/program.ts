@@ -17,6 +17,7 @@ import { createOutput } from './output.ts';
 import { EXIT, Problem } from './problem.ts';
 import { addNodesCommand, addSessionsCommand } from './sessions-command.ts';
 import { readSettings } from './settings.ts';
+import { addUsageCommand } from './usage-command.ts';
 import { addOperatorsCommand, addWaitlistCommand } from './waitlist-command.ts';
 
 /** Only the audit of a large ledger takes this long. */
@@ -110,13 +111,14 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
   );
   examples(program, [
     'accounts create --name "Nairobi Radio"',
-    'credit grant 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 2h --reason "invoice 2027-014"',
-    'keys create 7f0c9a52-3d5e-4c0f-9d55-0d6b1f0f4f11 --name production',
+    'credit grant 7f0c9a52 2h --reason "invoice 2027-014"',
+    'keys create 7f0c9a52 --name production',
     'audit',
     'migrate',
   ]);
   addAccountsCommand(program, run, environment);
-  addCreditCommand(program, run);
+  addCreditCommand(program, run, environment);
+  addUsageCommand(program, run);
   addKeysCommand(program, run);
   addSessionsCommand(program, run);
   addNodesCommand(program, run);

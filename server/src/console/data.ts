@@ -1,6 +1,6 @@
 import { Erase } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
-import { findAccount } from '../accounts/accounts.ts';
+import { eraseAccount, findAccount } from '../accounts/accounts.ts';
 import { parseEmail } from '../accounts/email-address.ts';
 import { listApiKeys } from '../accounts/api-keys.ts';
 import { listMembers } from '../accounts/members.ts';
@@ -11,7 +11,6 @@ import { ConsoleError } from './console-error.ts';
 import { CLEARED_COOKIE } from './cookies.ts';
 import { memberOf, requireOwner } from './guard.ts';
 import {
-  boolean,
   nullable,
   number,
   queryRows,
@@ -35,7 +34,6 @@ const SESSIONS = statement(
     completed_at: nullable(timestamp()),
   },
 );
-const ERASE = statement('select erase_account($1) as erased', { erased: boolean() });
 
 /** Exports all data of an account, and erases it. */
 export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
@@ -72,8 +70,8 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       if (parseEmail(request.body.confirm_email) !== email) {
         throw new ConsoleError('erasure_not_confirmed');
       }
-      const [row] = await audited(deps.db, request, (db) => queryRows(db, ERASE, [accountId]));
-      if (row?.erased !== true) throw new ConsoleError('session_in_progress');
+      const erased = await audited(deps.db, request, (db) => eraseAccount(db, accountId));
+      if (!erased) throw new ConsoleError('session_in_progress');
       void reply.header('set-cookie', CLEARED_COOKIE);
       return {};
     },

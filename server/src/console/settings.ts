@@ -1,5 +1,6 @@
 import { SetLanguage, SetOrigins, type ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
+import { setAllowedOrigins } from '../accounts/accounts.ts';
 import { setPersonLanguage } from '../accounts/members.ts';
 import { audited } from './audited.ts';
 import type { ConsoleDeps } from './console-deps.ts';
@@ -27,10 +28,8 @@ export function settingsRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     { onRequest: requireOwner, schema: { body: SetOrigins } },
     async (request) => {
       const member = memberOf(request);
-      const values = [member.accountId, request.body.allowed_origins];
-      await audited(deps.db, request, (db) =>
-        db.query('select set_allowed_origins($1, $2)', values),
-      );
+      const change = { id: member.accountId, origins: request.body.allowed_origins };
+      await audited(deps.db, request, (db) => setAllowedOrigins(db, change));
       return presentSettings(deps, member);
     },
   );

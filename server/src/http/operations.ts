@@ -1,8 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { SPECIFIC_MESSAGES } from '@svc-asr/protocol';
 import { ApiError } from '../platform/api-error.ts';
 import { withinDeadline } from '../platform/deadline.ts';
+
+const WRONG_TOKEN = SPECIFIC_MESSAGES.invalid_api_key.metricsToken;
 
 /** Routes for operators: /healthz, /readyz and /metrics. */
 export function operationRoutes(app: FastifyInstance, deps: Deps): void {
@@ -19,8 +22,9 @@ export function operationRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/metrics', async (request, reply) => {
     const { metricsToken } = deps.config;
     if (metricsToken === null) throw new ApiError('route_not_found');
-    if (!isToken(request.headers.authorization, metricsToken))
-      throw new ApiError('invalid_api_key');
+    if (!isToken(request.headers.authorization, metricsToken)) {
+      throw new ApiError('invalid_api_key', { message: WRONG_TOKEN });
+    }
     deps.metrics.databaseUp.set((await isDatabaseUp()) ? 1 : 0);
     void reply.type(deps.metrics.registry.contentType);
     return deps.metrics.registry.metrics();

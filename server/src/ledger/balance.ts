@@ -1,4 +1,4 @@
-import { LIMITS, type ModelId } from '@svc-asr/protocol';
+import { LIMITS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import type { Queryable } from '../platform/db.ts';
 import { nullable, number, queryRows, statement, text, timestamp } from '../platform/statement.ts';
 import type { Balance, SessionStatus } from './types.ts';

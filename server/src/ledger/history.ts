@@ -39,6 +39,25 @@ export async function listTransactions(
   return queryRows(db, TRANSACTIONS, [input.accountId, input.limit]);
 }
 
+const USAGE_OF_MONTH = statement(
+  `select t.account_id, a.name, s.model, count(*) as sessions, sum(t.consumed_ms)::bigint as billable_ms
+    from txn t join accounts a on a.id = t.account_id
+      join sessions s on s.account_id = t.account_id and s.id = t.session_id
+    where t.consumed_ms <> 0 and ($2::uuid is null or t.account_id = $2)
+      and t.created_at >= ($1 || '-01')::timestamp at time zone 'UTC'
+      and t.created_at < (($1 || '-01')::timestamp + interval '1 month') at time zone 'UTC'
+    group by 1, 2, 3 order by 1, 3`,
+  { account_id: text(), name: text(), model: text(), sessions: number(), billable_ms: number() },
+);
+
+/** Audio charged in a UTC month such as 2027-01, by account and model, as the ledger has it. */
+export async function usageOfMonth(
+  db: Queryable,
+  input: { month: string; accountId: string | null },
+): Promise<RowOf<typeof USAGE_OF_MONTH>[]> {
+  return queryRows(db, USAGE_OF_MONTH, [input.month, input.accountId]);
+}
+
 const SESSION_COLUMNS = {
   id: text(),
   account_id: text(),
@@ -80,6 +99,21 @@ const LIST_LIVE_SESSIONS = statement(
 export async function findSession(db: Queryable, id: string): Promise<SessionRow | null> {
   const [row] = await queryRows(db, FIND_SESSION, [id]);
   return row ?? null;
+}
+
+const SESSION_IDS_BETWEEN = statement(
+  `select s.id from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
+    where t.kind = 'reserve' and t.session_id between $1 and $2 limit 2`,
+  { id: text() },
+);
+
+/** Up to two session ids of this range. */
+export async function listSessionIds(
+  db: Queryable,
+  range: { from: string; to: string },
+): Promise<string[]> {
+  const rows = await queryRows(db, SESSION_IDS_BETWEEN, [range.from, range.to]);
+  return rows.map((row) => row.id);
 }
 
 /** Newest first. Sessions are found through the account's reservations. */

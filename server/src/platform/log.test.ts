@@ -34,6 +34,23 @@ test('K04 redacts headers and session responses by name, whatever their value', 
   expect(text).not.toMatch(/cGFzcw|odd|sid=1|plain/);
 });
 
+test('K04 logs of an error what helps, and none of the objects that libraries attach to it', () => {
+  const client = { processID: 4711, secretKey: 815_815_815, connectionParameters: { host: 'db' } };
+  const cause = Object.assign(new Error('Connection lost'), { code: 'ECONNRESET', client });
+  const error = Object.assign(new AggregateError([cause], 'All failed', { cause }), {
+    detail: 'Key (email)=(amina@radio.example) already exists.',
+  });
+  const text = captured((log) => log.warn({ err: error }, 'A database connection broke.'));
+  expect(JSON.parse(text).err).toMatchObject({
+    type: 'AggregateError',
+    message: 'All failed',
+    cause: { type: 'Error', message: 'Connection lost', code: 'ECONNRESET' },
+    errors: [{ code: 'ECONNRESET' }],
+  });
+  expect(text).not.toMatch(/815815815|secretKey|4711|amina/);
+  expect(captured((log) => log.warn({ err: 'plain' }, 'x'))).toContain('"message":"plain"');
+});
+
 test('K04 redacts crash output with the same pattern', () => {
   const error = new Error(`boom ${key}`);
   expect(redactSecrets(String(error.stack))).not.toContain(key);

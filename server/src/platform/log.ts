@@ -41,10 +41,44 @@ export function createLog(options: { level: LogLevel; destination?: DestinationS
         censor: '[redacted]',
       },
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
       hooks: { streamWrite: (line) => escapeControls(redactSecrets(line)) },
     },
     options.destination ?? pino.destination(BUFFERED_STDOUT),
   );
+}
+
+interface ErrorFields {
+  readonly type: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly code?: string;
+  readonly cause?: ErrorFields;
+  readonly errors?: readonly ErrorFields[];
+}
+
+/** Causes and parts of an error are logged this deep. */
+const ERROR_DEPTH_MAX = 4;
+
+/**
+ * Returns the fields of an error that are safe to log. Libraries attach whole objects to their errors: `pg` adds the
+ * connection with its cancel key, and PostgreSQL's detail repeats values of the row.
+ */
+function describeError(error: unknown, depth = 1): ErrorFields {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  const { code } = error as NodeJS.ErrnoException;
+  const isDeep = depth < ERROR_DEPTH_MAX;
+  return {
+    type: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...(typeof code === 'string' && { code }),
+    ...(isDeep && error.cause !== undefined && { cause: describeError(error.cause, depth + 1) }),
+    ...(isDeep &&
+      error instanceof AggregateError && {
+        errors: error.errors.slice(0, 10).map((part) => describeError(part, depth + 1)),
+      }),
+  };
 }
 
 /** Logs an uncaught error with secrets redacted, then exits, because the process may be in an undefined state. */

@@ -60,7 +60,9 @@ test('/metrics shows latency by route and status, refusals by code, the database
 });
 
 test('/metrics needs the token, and is absent if none is set', async () => {
-  expect((await svc.request('/metrics')).status).toBe(401);
+  const refused = await svc.request('/metrics');
+  expect(refused.status).toBe(401);
+  expect(JSON.stringify(refused.body)).toContain('metrics token');
   const without = await startService({ database: svc.database });
   try {
     expect((await without.request('/metrics')).status).toBe(404);

@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { reportPeppers } from '../../src/accounts/cell.ts';
+import { createTestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import { findApiKey } from '../../src/accounts/api-keys.ts';
 import { joinWaitlist } from '../../src/accounts/waitlist.ts';
+import type { Ask } from '../../src/admin/confirm.ts';
 import { runAdmin } from '../../src/admin/program.ts';
 import { hashApiKey, parseApiKey } from '../../src/accounts/api-key-format.ts';
 import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
@@ -35,12 +39,14 @@ async function admin(...words: readonly string[]): Promise<Said> {
 async function adminWith(
   env: Readonly<Record<string, string>>,
   words: readonly string[],
+  ask?: Ask,
 ): Promise<Said> {
   let out = '';
   let err = '';
   const status = await runAdmin(words, {
     env,
     devFolder: '/nowhere',
+    ask,
     out: (text) => void (out += text),
     err: (text) => void (err += text),
   });
@@ -104,6 +110,108 @@ test('a grant is idempotent by id; an adjustment never makes the balance negativ
   await fixture.expectInvariantsHold();
 });
 
+test('asks before it grants more than 1,000 hours', async () => {
+  const id = await fixture.account(0);
+  const grant = ['credit', 'grant', id, '100000h', '--reason', 'invoice 15'];
+  const env = { DATABASE_URL: fixture.database.url };
+  const alone = await adminWith(env, grant);
+  expect(alone).toMatchObject({ status: 1, out: '' });
+  expect(alone.err).toContain('adds 100,000 hours');
+  expect(alone.err).toContain('--yes');
+  expect(await adminWith(env, grant, async () => 'no')).toMatchObject({ status: 1, out: '' });
+  expect(await json('accounts', 'show', id)).toMatchObject({ available_ms: 0 });
+  expect(await adminWith(env, grant, async () => 'yes')).toMatchObject({ status: 0 });
+  expect(await json(...grant, '--yes')).toMatchObject({ available_ms: 720_000_000_000 });
+});
+
+test('keys create refuses a pepper that the service does not have', async () => {
+  const database = await createTestDatabase();
+  const env = { DATABASE_URL: database.url, API_KEY_PEPPER: PEPPER.toString('base64') };
+  const id = await createAccount(database.pool, { name: 'Radio' });
+  expect(await adminWith(env, ['keys', 'create', id])).toMatchObject({ status: 0 });
+  await reportPeppers(database.as('svc_api'), [{ id: 0, secret: randomBytes(32) }]);
+  const refused = await adminWith(env, ['keys', 'create', id]);
+  expect(refused).toMatchObject({ status: 2, out: '' });
+  expect(refused.err).toContain('the service would refuse the key');
+  await reportPeppers(database.as('svc_api'), [{ id: 0, secret: PEPPER }]);
+  expect(await adminWith(env, ['keys', 'create', id])).toMatchObject({ status: 0 });
+  await database.drop();
+});
+
+test('finds accounts by a part of their name, and by the first characters of their id', async () => {
+  const { id } = await json<{ id: string }>('accounts', 'create', '--name', 'Kisumu Tours');
+  expect(await json('accounts', 'search', 'kisumu')).toMatchObject([{ id }]);
+  expect(await json('accounts', 'show', id.slice(0, 10))).toMatchObject({ id });
+  expect(await json('accounts', 'rename', id, 'Kisumu Travel')).toMatchObject({
+    name: 'Kisumu Travel',
+  });
+  const alike = `${id.slice(0, 35)}${id.endsWith('0') ? '1' : '0'}`;
+  await createAccount(fixture.owner, { id: alike, name: 'Alike' });
+  const both = await admin('accounts', 'show', id.slice(0, 35));
+  expect(both).toMatchObject({ status: 1, out: '' });
+  expect(both.err).toContain('Several accounts begin with');
+  expect(await json('accounts', 'show', id)).toMatchObject({ id });
+});
+
+test('a suspension keeps its reason in the audit log', async () => {
+  const id = await fixture.account(60_000);
+  await json('accounts', 'suspend', id, '--reason', 'invoice 16 overdue');
+  await json('accounts', 'resume', id);
+  const entries = await json<{ action: string; after: string }[]>('audit-log', '--account', id);
+  const changes = entries.filter(({ action }) => action === 'account.changed');
+  expect(changes.map(({ after }) => JSON.parse(after))).toEqual([
+    { status: 'active' },
+    { status: 'suspended', reason: 'invoice 16 overdue' },
+  ]);
+});
+
+test('sets the origins that may stream, and clears them', async () => {
+  const id = await fixture.account(0);
+  const origins = ['https://radio.example', 'https://www.radio.example'];
+  expect(await json('accounts', 'set-origins', id, ...origins)).toMatchObject({
+    allowed_origins: origins,
+  });
+  expect(await json('accounts', 'set-origins', id)).toMatchObject({ allowed_origins: null });
+  const path = await admin('accounts', 'set-origins', id, 'https://radio.example/live');
+  expect(path).toMatchObject({ status: 2, out: '' });
+  expect(path.err).toContain('without a path');
+});
+
+test('erases an account after a question, but not while it has a session', async () => {
+  const id = await fixture.account(60_000);
+  const session = await fixture.reserve(id);
+  expect((await admin('accounts', 'erase', id)).err).toContain('--yes');
+  const busy = await admin('accounts', 'erase', id, '--yes');
+  expect(busy).toMatchObject({ status: 1, out: '' });
+  expect(busy.err).toContain('reserved or active');
+  await fixture.close(session, { status: 'failed', samples: 0 });
+  expect(await json('accounts', 'erase', id, '--yes')).toMatchObject({
+    name: 'erased',
+    email: null,
+    status: 'suspended',
+  });
+});
+
+test('usage of a month agrees with the ledger, and its CSV has no formulas', async () => {
+  const id = await createAccount(fixture.owner, { name: `=1+1, "Radio"` });
+  await json('credit', 'grant', id, '1h', '--reason', 'first');
+  for (const samples of [16_000 * 3, 16_000 * 4]) {
+    const session = await fixture.reserve(id);
+    await fixture.claim(session);
+    await fixture.close(session, { status: 'completed', samples });
+  }
+  const month = new Date().toISOString().slice(0, 7);
+  const [row] = await json<{ billable_ms: number }[]>('usage', '--account', id, '--month', month);
+  expect(row).toMatchObject({ sessions: 2, model: 'svc-asr-kikuyu-v1', billable_ms: 7_000 });
+  expect(await json('accounts', 'show', id)).toMatchObject({ consumed_ms: row?.billable_ms });
+  const csv = (await admin('usage', '--account', id, '--month', month, '--csv')).out;
+  expect(csv).toBe(
+    'account_id,name,model,sessions,billable_ms\r\n' +
+      `${id},"'=1+1, ""Radio""",svc-asr-kikuyu-v1,2,7000\r\n`,
+  );
+  expect(await json('usage', '--account', id, '--month', '2001-01')).toEqual([]);
+});
+
 test('suspends and resumes accounts and changes their concurrency limit', async () => {
   const id = await fixture.account(60_000);
   await json('accounts', 'suspend', id);
@@ -157,6 +265,7 @@ test('K02 approves a person on the waitlist once, with their first credit', asyn
 
 test('nodes and the audit are shown as tables and as JSON', async () => {
   expect((await admin('nodes')).out).toContain('node-1');
+  expect((await admin('nodes', 'list')).out).toContain('node-1');
   const audit = await admin('audit', '--safety');
   expect(audit).toMatchObject({ status: 0 });
   expect(audit.err).toContain('Every invariant holds.');
@@ -225,6 +334,10 @@ describe('a mistake', () => {
       says: 'either --add or --take',
     },
     { words: ['accounts', 'show', 'nairobi'], status: 2, says: 'must be a UUID' },
+    { words: ['accounts', 'show', '7f0'], status: 2, says: 'at least four' },
+    { words: ['accounts', 'show', '7f0c-9a52'], status: 2, says: 'must be a UUID' },
+    { words: ['sessions', 'show', NOBODY], status: 1, says: 'There is no session' },
+    { words: ['usage', '--month', '2027-13'], status: 2, says: 'such as 2027-01' },
     { words: ['accounts', 'show', NOBODY], status: 1, says: 'There is no account' },
     { words: ['accounts', 'suspend', NOBODY], status: 1, says: 'There is no account' },
     { words: ['accounts', 'set-concurrency', NOBODY, '0'], status: 2, says: 'from 1 to 10000' },
@@ -282,6 +395,7 @@ test('the help of every command has an example', async () => {
   ];
   const inner = [
     'accounts create|accounts show|accounts list|accounts suspend|accounts resume|accounts set-concurrency',
+    'accounts search|accounts rename|accounts set-origins|accounts erase|usage|nodes list',
     'credit grant|credit adjust|credit history|keys create|keys list|keys revoke|sessions list|sessions show',
     'waitlist list|waitlist approve|operators add|operators remove',
   ].flatMap((names) => names.split('|'));
@@ -303,6 +417,16 @@ test('DATABASE_URL and the pepper can be read from files, as in the service', as
   await rm(folder, { recursive: true });
   const missing = await adminWith(files, ['accounts', 'list']);
   expect(missing).toMatchObject({ status: 2, err: `DATABASE_URL_FILE cannot be read: ${url}\n` });
+});
+
+test('a command loads neither the engine nor the schemas, so that it starts quickly', async () => {
+  const main = join(import.meta.dirname, '../../src/admin/main.ts');
+  const { stderr } = await promisify(execFile)(process.execPath, [main, '--help'], {
+    env: { ...process.env, NODE_DEBUG: 'esm' },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  expect(stderr).toContain('commander');
+  expect(stderr).not.toMatch(/node_modules\/(?:typebox|sherpa|onnxruntime|@grpc)/);
 });
 
 test('`npm run admin` and `npm run audit` reach it', async () => {
