@@ -233,6 +233,11 @@ export const STREAM_ERRORS = {
     message:
       'This account is no longer active. Accepted audio is charged. Contact the operator of this service.',
   },
+  session_ended: {
+    close: 4403,
+    message:
+      'The operator of this service ended this session. Accepted audio is charged. Contact the operator before you create another.',
+  },
   idle_timeout: {
     close: 4408,
     message:

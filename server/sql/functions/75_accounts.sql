@@ -110,3 +110,31 @@ begin
   return p_account;
 end
 $$;
+
+-- Asks the node of an open stream to end it. Returns what the session is: 'active', 'reserved', or 'over'. Null: unknown.
+create or replace function request_session_end(p_session uuid) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_session sessions;
+begin
+  select s.* into v_session from txn t
+    join sessions s on s.account_id = t.account_id and s.id = t.session_id
+    where t.session_id = p_session and t.kind = 'reserve';
+  if not found then
+    return null;
+  end if;
+  if v_session.completed_at is not null then
+    return 'over';
+  end if;
+  if v_session.status <> 'active' then
+    return v_session.status;
+  end if;
+  delete from session_end_requests where requested_at < clock_timestamp() - interval '1 day';
+  insert into session_end_requests (session_id, account_id) values (p_session, v_session.account_id)
+    on conflict do nothing;
+  if found then
+    perform write_audit(v_session.account_id, 'session.end_requested', p_session::text, null, null);
+  end if;
+  return 'active';
+end
+$$;

@@ -3,7 +3,7 @@
 revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
-  passkey_challenges, usage_days, usage_rolled, ledger_marks
+  passkey_challenges, usage_days, usage_rolled, ledger_marks, session_end_requests
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function.
 revoke execute on all functions in schema public from public;
@@ -31,7 +31,7 @@ grant execute on function register_node(text, text, text[], integer) to svc_node
 grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
 grant execute on function retire_node(text, bigint) to svc_node;
 grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to svc_node;
-grant select on nodes to svc_node;
+grant select on nodes, session_end_requests to svc_node;
 grant select (id, status) on accounts to svc_node;
 
 -- sweeper: ends expired reservations and orphaned sessions.
@@ -113,6 +113,7 @@ grant update (status, decided_at, decided_by) on waitlist to svc_operator;
 grant select (id, email, is_operator) on console_users to svc_operator;
 grant execute on function set_operator(text, boolean) to svc_operator;
 grant execute on function erase_account(uuid) to svc_operator;
+grant execute on function request_session_end(uuid) to svc_operator;
 grant execute on function set_allowed_origins(uuid, text[]) to svc_operator;
 grant execute on function accept_ledger_history(text) to svc_operator;
 

@@ -1,14 +1,20 @@
 import type { Command } from 'commander';
-import { findSession, listLiveSessions, listSessions } from '../ledger/history.ts';
+import { requestSessionEnd } from '../accounts/accounts.ts';
+import { findSession, listLiveSessions, listSessions, type SessionRow } from '../ledger/history.ts';
 import { listNodes } from '../nodes/nodes.ts';
+import type { Queryable } from '../platform/db.ts';
+import { sleep } from '../platform/sleep.ts';
 import { parseCount } from './arguments.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { Problem } from './problem.ts';
 import { accountOf, parseShortId, sessionOf } from './short-id.ts';
 
+/** A node looks for requests every two seconds. It then waits for the last final. */
+const END_WITHIN_MS = 10_000;
+
 export function addSessionsCommand(program: Command, run: RunCommand): void {
-  const sessions = program.command('sessions').description('show sessions');
+  const sessions = program.command('sessions').description('show and end sessions');
   examples(sessions, ['sessions list', 'sessions show 3d0e7f64']);
 
   const list = sessions
@@ -41,6 +47,41 @@ export function addSessionsCommand(program: Command, run: RunCommand): void {
       }),
     );
   examples(show, ['sessions show 3d0e7f64']);
+  addEnd(sessions, run);
+}
+
+function addEnd(sessions: Command, run: RunCommand): void {
+  const end = sessions
+    .command('end')
+    .description('end an open stream; its accepted audio is charged')
+    .argument('<session>', 'its id, or the first characters of it', parseShortId)
+    .action((shortId: string) =>
+      run(async ({ db, output }) => {
+        const id = await sessionOf(db, shortId);
+        if ((await requestSessionEnd(db, id)) === 'reserved') {
+          throw new Problem('The session is only reserved. It expires by itself within a minute.');
+        }
+        const session = await endedSession(db, id);
+        if (session === null) {
+          throw new Problem(
+            `Its node has not ended session ${id} yet. Check the node with \`svc-admin nodes list\`.`,
+          );
+        }
+        output.show(session);
+      }),
+    );
+  examples(end, ['sessions end 3d0e7f64']);
+}
+
+/** Waits until the session is over. Null: it still isn't. */
+async function endedSession(db: Queryable, id: string): Promise<SessionRow | null> {
+  const deadlineMs = performance.now() + END_WITHIN_MS;
+  while (performance.now() < deadlineMs) {
+    const session = await findSession(db, id);
+    if (session !== null && session.completed_at !== null) return session;
+    await sleep(200);
+  }
+  return null;
 }
 
 export function addNodesCommand(program: Command, run: RunCommand): void {

@@ -10,14 +10,7 @@ import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { CLEARED_COOKIE } from './cookies.ts';
 import { memberOf, requireOwner } from './guard.ts';
-import {
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-} from '../platform/statement.ts';
+import { nullable, number, queryRows, statement, text, timestamp } from '../platform/statement.ts';
 
 const SESSIONS_MAX = 10_000;
 const SESSIONS = statement(

@@ -153,6 +153,13 @@ export class Gateway {
     }
   }
 
+  /** Ends streams because the operator asked for it. */
+  endSessions(sessionIds: ReadonlySet<string>): void {
+    for (const connection of this.#connections) {
+      if (sessionIds.has(connection.sessionId)) connection.end('session_ended');
+    }
+  }
+
   /** Notifies every stream, waits for them to finish, then ends the rest. Resolves when none is left. */
   async drain(drainMs: number): Promise<void> {
     this.#drainDeadlineAtMs = this.#now() + drainMs;

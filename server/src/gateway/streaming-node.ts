@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Engine } from '@svc-asr/engine';
 import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
-import { listSuspended } from '../accounts/accounts.ts';
+import { listEndRequested, listSuspended } from '../accounts/accounts.ts';
 import { createPool } from '../platform/db.ts';
 import type { Deps } from '../deps.ts';
 import type { ConnectionLimits } from './connection.ts';
@@ -45,7 +45,10 @@ export async function startStreaming(
     publicUrl: streamUrl(config.publicStreamUrl),
     models: MODEL_IDS,
     load: () => engine.health(),
-    onRenewed: async () => gateway.suspend(await listSuspended(leaseDb, [...gateway.accounts()])),
+    onRenewed: async () => {
+      gateway.suspend(await listSuspended(leaseDb, [...gateway.accounts()]));
+      gateway.endSessions(await listEndRequested(leaseDb, [...gateway.acceptedAudio().keys()]));
+    },
   });
   const gateway = new Gateway({ ...deps, ...input.parts, engine, node }).attach(input.server);
   const stopReports = startLiveAudioReports({

@@ -212,6 +212,14 @@ test('usage of a month agrees with the ledger, and its CSV has no formulas', asy
   expect(await json('usage', '--account', id, '--month', '2001-01')).toEqual([]);
 });
 
+test('sessions end leaves a reserved session alone', async () => {
+  const session = await fixture.reserve(await fixture.account(60_000));
+  const said = await admin('sessions', 'end', session.id.slice(0, 13));
+  expect(said).toMatchObject({ status: 1, out: '' });
+  expect(said.err).toContain('expires by itself');
+  await fixture.close(session, { status: 'failed', samples: 0 });
+});
+
 test('suspends and resumes accounts and changes their concurrency limit', async () => {
   const id = await fixture.account(60_000);
   await json('accounts', 'suspend', id);
@@ -396,7 +404,7 @@ test('the help of every command has an example', async () => {
   const inner = [
     'accounts create|accounts show|accounts list|accounts suspend|accounts resume|accounts set-concurrency',
     'accounts search|accounts rename|accounts set-origins|accounts erase|usage|nodes list',
-    'credit grant|credit adjust|credit history|keys create|keys list|keys revoke|sessions list|sessions show',
+    'credit grant|credit adjust|credit history|keys create|keys list|keys revoke|sessions list|sessions show|sessions end',
     'waitlist list|waitlist approve|operators add|operators remove',
   ].flatMap((names) => names.split('|'));
   for (const command of ['', ...commands, ...inner]) {

@@ -1,6 +1,8 @@
 import type { UsageSession } from '@svc-asr/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setAccountStatus } from '../../src/accounts/accounts.ts';
+import { listAuditLog } from '../../src/accounts/audit-log.ts';
+import { runAdmin } from '../../src/admin/program.ts';
 import {
   KIKUYU,
   startService,
@@ -232,7 +234,38 @@ describe('ended by the service', () => {
     await setAccountStatus(svc.database.pool, { id: tenant.accountId, status: 'active' });
     expect(await bill(tenant)).toMatchObject({ status: 'completed', billable_ms: 1_000 });
   });
+
+  test('a stream that the operator ends with svc-admin: session_ended, 4403, accepted audio billed', async () => {
+    const { client, tenant } = await newStream();
+    await client.send(speech({ ms: 1_000 })).flush();
+    const other = await newStream();
+    const { recent_sessions: sessions } = (await svc.usage(tenant)).body;
+    const id = sessions[0]?.id ?? '';
+    const ended = svcAdmin('sessions', 'end', id);
+    expect(await client.error('session_ended')).toMatchObject({ fatal: true, close_code: 4403 });
+    expect(await client.closed).toEqual({ code: 4403, reason: 'session_ended' });
+    expect(await ended).toMatchObject({ status: 0, out: { id, status: 'completed' } });
+    expect(await bill(tenant)).toMatchObject({ status: 'completed', billable_ms: 1_000 });
+    expect(other.client.socket.readyState).toBe(other.client.socket.OPEN);
+    await other.client.close();
+    const log = await listAuditLog(svc.database.pool, { accountId: tenant.accountId, limit: 10 });
+    expect(log).toContainEqual(
+      expect.objectContaining({ action: 'session.end_requested', target: id }),
+    );
+  });
 });
+
+/** Runs a command with --json. */
+async function svcAdmin(...words: readonly string[]): Promise<{ status: number; out: unknown }> {
+  let out = '';
+  const status = await runAdmin([...words, '--json'], {
+    env: { DATABASE_URL: svc.database.url },
+    devFolder: '/nowhere',
+    out: (text) => void (out += text),
+    err: () => {},
+  });
+  return { status, out: out === '' ? null : JSON.parse(out) };
+}
 
 describe('a dead connection', () => {
   test('no byte and no pong for the time allowed: completed, accepted audio billed', async () => {
