@@ -52,5 +52,5 @@ function rangeOf(shortId: string): IdRange {
 
 /** Whether the hyphens are where a UUID has them. */
 function hasHyphens(text: string): boolean {
-  return [...text].every((character, at) => (character === '-') === (EMPTY_ID[at] === '-'));
+  return text.split('').every((character, at) => (character === '-') === (EMPTY_ID[at] === '-'));
 }
