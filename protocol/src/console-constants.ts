@@ -66,6 +66,14 @@ export const CONSOLE_ERRORS = {
     status: 403,
     message: 'Operators sign in with a passkey. Add one in the settings, then sign in with it.',
   },
+  enrolment_required: {
+    status: 403,
+    message: 'Operators add their first passkey with a code from `svc-admin operators enrol`.',
+  },
+  wrong_enrolment_code: {
+    status: 400,
+    message: 'Incorrect or expired enrolment code. Check it, or ask for a new one.',
+  },
   confirm_first: { status: 403, message: 'Confirm with your passkey, then try again.' },
   credit_limit_reached: {
     status: 409,

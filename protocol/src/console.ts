@@ -69,8 +69,14 @@ export const UsePasskey = Closed(
 );
 export type UsePasskey = Static<typeof UsePasskey>;
 
+/** A code from `svc-admin operators enrol`, as it was typed. */
+const enrolmentCode = { enrolment_code: Type.Optional(Type.String({ maxLength: 40 })) };
+export const EnrolmentCode = Closed(enrolmentCode, 'EnrolmentCode');
+export type EnrolmentCode = Static<typeof EnrolmentCode>;
+
 export const AddPasskey = Closed(
   {
+    ...enrolmentCode,
     name: Name,
     credential: deviceResponse({
       attestationObject: Base64Url,
@@ -93,7 +99,14 @@ export const Passkey = Closed(
   'Passkey',
 );
 export type Passkey = Static<typeof Passkey>;
-export const PasskeyList = Closed({ data: Type.Array(Passkey) }, 'PasskeyList');
+export const PasskeyList = Closed(
+  {
+    data: Type.Array(Passkey),
+    /** An operator adds their first passkey with a code. */
+    needs_enrolment_code: Type.Boolean(),
+  },
+  'PasskeyList',
+);
 export type PasskeyList = Static<typeof PasskeyList>;
 
 export const MyAccount = Closed({ id: Uuid, name: Type.String(), role: RoleSchema }, 'MyAccount');

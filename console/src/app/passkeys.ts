@@ -11,12 +11,19 @@ export function canUsePasskeys(): boolean {
   return typeof PublicKeyCredential === 'function';
 }
 
-/** Creates a passkey on this device and stores its public key on the server. */
-export async function addPasskey(name: string): Promise<PasskeyList> {
-  const optionsJSON = await post<PublicKeyCredentialCreationOptionsJSON>('/passkeys/options');
-  const { startRegistration } = await loadWebAuthn();
-  const credential = await startRegistration({ optionsJSON }).catch(throwConsoleError);
-  return post<PasskeyList>('/passkeys', { name, credential });
+/**
+ * Creates a passkey on this device and stores its public key on the server. A person who has a passkey confirms with it
+ * first. Operators can give an enrolment code instead.
+ */
+export async function addPasskey(name: string, enrolmentCode: string): Promise<PasskeyList> {
+  const enrolment = enrolmentCode === '' ? {} : { enrolment_code: enrolmentCode };
+  return withConfirmation(async () => {
+    const path = '/passkeys/options';
+    const optionsJSON = await post<PublicKeyCredentialCreationOptionsJSON>(path, enrolment);
+    const { startRegistration } = await loadWebAuthn();
+    const credential = await startRegistration({ optionsJSON }).catch(throwConsoleError);
+    return post<PasskeyList>('/passkeys', { ...enrolment, name, credential });
+  });
 }
 
 export async function signInWithPasskey(): Promise<void> {
@@ -26,19 +33,17 @@ export async function signInWithPasskey(): Promise<void> {
   await post('/sign-in/passkey', { credential });
 }
 
-/** Runs an operator's action. If the server asks for it, the operator confirms with their passkey first. */
-export async function withConfirmation(action: () => Promise<unknown>): Promise<void> {
+/** Runs an action. If the server asks for it, the person confirms with their passkey first. */
+export async function withConfirmation<T>(action: () => Promise<T>): Promise<T> {
   try {
-    await action();
+    return await action();
   } catch (error) {
     if (!(error instanceof ConsoleApiError) || error.code !== 'confirm_first') throw error;
-    const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>(
-      '/operator/confirm/options',
-    );
+    const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>('/confirm/options');
     const { startAuthentication } = await loadWebAuthn();
     const credential = await startAuthentication({ optionsJSON }).catch(throwConsoleError);
-    await post('/operator/confirm', { credential });
-    await action();
+    await post('/confirm', { credential });
+    return action();
   }
 }
 

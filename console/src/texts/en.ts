@@ -47,6 +47,9 @@ export const en = {
       passkey_required:
         'Operators sign in with a passkey. Add one in the settings, then sign in with it.',
       confirm_first: 'Confirm with your passkey, then try again.',
+      enrolment_required:
+        'Operators add their first passkey with an enrolment code. Another operator creates it on the command line.',
+      wrong_enrolment_code: 'Incorrect or expired enrolment code. Check it, or ask for a new one.',
       credit_limit_reached:
         'An approval grants at most 10 hours, and an operator at most 100 hours a day.',
       owner_only: 'Only owners of this account can do this.',
@@ -327,7 +330,13 @@ export const en = {
     add: 'Add a passkey',
     addLead:
       'Your device asks you to confirm. The secret stays on the device; we store only the public key.',
+    addConfirm:
+      'First confirm with a passkey you have. If you lost it, ask the operator of this service to reset your passkeys.',
     addDo: 'Continue',
+    enrolmentCode: 'Enrolment code',
+    enrolmentHint: 'From svc-admin operators enrol. It works once, for 15 minutes.',
+    enrolmentMissing: 'Enter the enrolment code.',
+    enrolmentOptional: 'Only if you lost your passkey: a code from svc-admin operators enrol.',
     name: 'Name',
     nameHint: 'For example "my phone".',
     nameMissing: 'Give the passkey a name.',
@@ -336,7 +345,7 @@ export const en = {
     unused: 'not used yet',
     removeTitle: (name: string) => `Remove "${name}"?`,
     removeLead:
-      "You can't sign in with it any more. Delete it on the device too, or the device will keep offering it.",
+      "You can't sign in with it any more, and you are signed out in your other browsers. Confirm with a passkey. Delete it on the device too, or the device will keep offering it.",
   },
   operator: {
     title: 'Waitlist',

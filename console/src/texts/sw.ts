@@ -52,6 +52,10 @@ export const sw: Texts = {
       passkey_required:
         'Waendeshaji huingia kwa ufunguo wa siri. Ongeza mmoja kwenye mipangilio, kisha uingie nao.',
       confirm_first: 'Thibitisha kwa ufunguo wako wa siri, kisha ujaribu tena.',
+      enrolment_required:
+        'Waendeshaji huongeza ufunguo wa kwanza wa siri kwa msimbo wa kujiandikisha. Mwendeshaji mwingine huuunda kwenye mstari wa amri.',
+      wrong_enrolment_code:
+        'Msimbo wa kujiandikisha si sahihi au muda wake umekwisha. Uangalie, au omba mpya.',
       credit_limit_reached: 'Idhini moja hutoa saa 10 kwa kikomo, na mwendeshaji saa 100 kwa siku.',
       owner_only: 'Ni mmiliki wa akaunti hii tu anayeweza kufanya hili.',
       not_found: 'Haikupatikana. Pakia ukurasa upya.',
@@ -339,7 +343,14 @@ export const sw: Texts = {
     add: 'Ongeza ufunguo wa siri',
     addLead:
       'Kifaa chako kitakuomba uthibitishe. Siri hubaki kwenye kifaa; sisi huweka nusu ya umma.',
+    addConfirm:
+      'Kwanza thibitisha kwa ufunguo wa siri ulio nao. Ukiupoteza, mwombe mwendeshaji wa huduma hii afute funguo zako za siri.',
     addDo: 'Endelea',
+    enrolmentCode: 'Msimbo wa kujiandikisha',
+    enrolmentHint: 'Kutoka svc-admin operators enrol. Hutumika mara moja, kwa dakika 15.',
+    enrolmentMissing: 'Andika msimbo wa kujiandikisha.',
+    enrolmentOptional:
+      'Ikiwa umepoteza ufunguo wako wa siri tu: msimbo wa svc-admin operators enrol.',
     name: 'Jina',
     nameHint: 'Ni kifaa gani, kama "simu yangu".',
     nameMissing: 'Upe ufunguo wa siri jina.',
@@ -348,7 +359,7 @@ export const sw: Texts = {
     unused: 'haujatumika bado',
     removeTitle: (name) => `Uondoe "${name}"?`,
     removeLead:
-      'Hautakuingiza hapa tena. Ufute kwenye kifaa pia, la sivyo kifaa kitaendelea kuupendekeza.',
+      'Hautakuingiza hapa tena, na utatoka kwenye vivinjari vyako vingine. Thibitisha kwa ufunguo wa siri. Ufute kwenye kifaa pia, la sivyo kifaa kitaendelea kuupendekeza.',
   },
   operator: {
     title: 'Orodha ya kusubiri',

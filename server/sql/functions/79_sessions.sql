@@ -110,18 +110,6 @@ begin
 end
 $$;
 
-create or replace function set_operator(p_email text, p_is_operator boolean) returns boolean
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_user uuid;
-begin
-  update console_users set is_operator = p_is_operator where email = p_email returning id into v_user;
-  update console_sessions set expires_at = least(expires_at, clock_timestamp() + interval '8 hours')
-    where user_id = v_user and p_is_operator;
-  return v_user is not null;
-end
-$$;
-
 -- Approves a waitlist entry from the operators' page, atomically. Grants at most 10 hours of credit
 -- per approval and 100 hours a day per operator. Approving twice grants once.
 create or replace function approve_as_operator(

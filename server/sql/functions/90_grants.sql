@@ -3,7 +3,7 @@
 revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
-  passkey_challenges, usage_days, usage_rolled, ledger_marks, session_end_requests
+  passkey_challenges, operator_enrolments, security_notices, usage_days, usage_rolled, ledger_marks, session_end_requests
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function.
 revoke execute on all functions in schema public from public;
@@ -65,7 +65,10 @@ grant execute on function withdraw_invitation(uuid, uuid) to svc_console;
 grant execute on function forget_person(uuid) to svc_console;
 grant execute on function expire_invitations() to svc_console;
 grant update (email_due_at, email_tries) on invitations to svc_console;
-grant select, delete on passkeys to svc_console;
+grant select on passkeys to svc_console;
+grant execute on function passkey_change_problem(text, bytea) to svc_console;
+grant execute on function remove_passkey(text, uuid) to svc_console;
+grant select, update (email_due_at, email_tries), delete on security_notices to svc_console;
 grant execute on function find_console_session(text) to svc_console;
 grant execute on function close_console_session(text) to svc_console;
 grant execute on function close_console_sessions(text) to svc_console;
@@ -83,7 +86,9 @@ grant execute on function create_sign_in_code(uuid, uuid, bytea, bytea, bytea, i
 grant execute on function use_sign_in_code(uuid, bytea[], integer) to svc_sign_in;
 grant execute on function open_console_session(bytea, uuid, text) to svc_sign_in;
 grant execute on function confirm_console_session(text, uuid) to svc_sign_in;
-grant select, insert on passkeys to svc_sign_in;
+grant execute on function passkey_change_problem(text, bytea) to svc_sign_in;
+grant execute on function add_passkey(text, bytea, uuid, text, bytea, bigint, text[], text, integer) to svc_sign_in;
+grant select on passkeys to svc_sign_in;
 -- Only the use of a passkey is updated.
 grant update (counter, last_used_at) on passkeys to svc_sign_in;
 grant select, insert, delete on passkey_challenges to svc_sign_in;
@@ -115,6 +120,8 @@ grant execute on function set_operator(text, boolean) to svc_operator;
 grant execute on function erase_account(uuid) to svc_operator;
 grant execute on function request_session_end(uuid) to svc_operator;
 grant execute on function set_allowed_origins(uuid, text[]) to svc_operator;
+grant execute on function create_enrolment(text, uuid, bytea) to svc_operator;
+grant execute on function reset_passkeys(text) to svc_operator;
 grant execute on function accept_ledger_history(text) to svc_operator;
 
 -- mover: moves accounts between cells. Imports whole accounts, and nothing into an account that this cell serves.

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { normaliseEmail } from './email-address.ts';
 import type { Queryable } from '../platform/db.ts';
-import { boolean, queryRows, statement } from '../platform/statement.ts';
+import { boolean, queryRows, statement, text } from '../platform/statement.ts';
+import { hashEnrolmentCode, newEnrolmentCode } from './enrolment-code.ts';
 
 const SET_OPERATOR = statement('select set_operator($1, $2) as found', { found: boolean() });
 
 /**
- * Grants or revokes the operator role. Returns false for an unknown address. A new operator is signed
- * out of sessions longer than an operator's may be.
+ * Grants or revokes the operator role. Returns false for an unknown address. A new operator loses the
+ * passkeys and sessions they had, because those may be someone else's.
  */
 export async function setOperator(
   db: Queryable,
@@ -14,4 +16,20 @@ export async function setOperator(
 ): Promise<boolean> {
   const [row] = await queryRows(db, SET_OPERATOR, [normaliseEmail(input.email), input.isOperator]);
   return row?.found === true;
+}
+
+const CREATE_ENROLMENT = statement('select create_enrolment($1, $2, $3) as outcome', {
+  outcome: text<'created' | 'not_operator' | 'limit_reached'>(),
+});
+
+/** Creates a code with which an operator adds a passkey. It works once, for 15 minutes. Only its hash is stored. */
+export async function createEnrolment(
+  db: Queryable,
+  email: string,
+): Promise<{ code: string } | 'not_operator' | 'limit_reached'> {
+  const code = newEnrolmentCode();
+  const values = [normaliseEmail(email), randomUUID(), hashEnrolmentCode(code)];
+  const [row] = await queryRows(db, CREATE_ENROLMENT, values);
+  if (row === undefined) throw new Error('create_enrolment returned no row.');
+  return row.outcome === 'created' ? { code } : row.outcome;
 }

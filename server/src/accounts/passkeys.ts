@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db.ts';
+import { normaliseEmail } from './email-address.ts';
 import {
   bytes,
   nullable,
@@ -53,31 +54,52 @@ export async function findPasskey(db: Queryable, credentialId: string): Promise<
   return row === undefined ? null : toPasskey(row);
 }
 
-/** Stores a verified device, unless it is already known. Needs a transaction. */
-export async function insertPasskey(
+/** Why a session may not change passkeys. The database decides it from the session's token. */
+export type PasskeyChangeProblem =
+  | 'not_signed_in'
+  | 'confirm_first'
+  | 'enrolment_required'
+  | 'wrong_enrolment_code';
+
+const CHANGE_PROBLEM = statement('select passkey_change_problem($1, $2) as problem', {
+  problem: nullable(text<PasskeyChangeProblem>()),
+});
+
+/** Returns null if this session may change its person's passkeys. A wrong code counts as an attempt. */
+export async function findPasskeyChangeProblem(
   db: Queryable,
-  input: Pick<
-    Passkey,
-    'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'
-  > & { limit: number },
-): Promise<'added' | 'known' | 'limit_reached'> {
-  await db.query('select pg_advisory_xact_lock(hashtextextended($1, 3))', [input.userId]);
-  const passkeys = await listPasskeys(db, input.userId);
-  if (passkeys.length >= input.limit) return 'limit_reached';
-  const { rowCount } = await db.query(
-    `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
-        values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing`,
-    [
-      randomUUID(),
-      input.userId,
-      input.credentialId,
-      input.publicKey,
-      input.counter,
-      input.transports,
-      input.name,
-    ],
-  );
-  return rowCount === 1 ? 'added' : 'known';
+  input: { token: string; enrolmentCodeHash: Buffer | null },
+): Promise<PasskeyChangeProblem | null> {
+  const [row] = await queryRows(db, CHANGE_PROBLEM, [input.token, input.enrolmentCodeHash]);
+  return row?.problem ?? null;
+}
+
+const ADD = statement('select add_passkey($1, $2, $3, $4, $5, $6, $7, $8, $9) as outcome', {
+  outcome: text<'added' | 'passkey_refused' | 'passkey_limit_reached' | PasskeyChangeProblem>(),
+});
+
+/** Stores a verified device of the session's person, unless it is already known. */
+export async function addPasskey(
+  db: Queryable,
+  input: Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'> & {
+    token: string;
+    enrolmentCodeHash: Buffer | null;
+    limit: number;
+  },
+): Promise<RowOf<typeof ADD>['outcome']> {
+  const [row] = await queryRows(db, ADD, [
+    input.token,
+    input.enrolmentCodeHash,
+    randomUUID(),
+    input.credentialId,
+    input.publicKey,
+    input.counter,
+    input.transports,
+    input.name,
+    input.limit,
+  ]);
+  if (row === undefined) throw new Error('add_passkey returned no row.');
+  return row.outcome;
 }
 
 /** Returns false if the passkey was used or removed since it was read. */
@@ -94,15 +116,25 @@ export async function markPasskeyUsed(
   return rowCount === 1;
 }
 
+const REMOVE = statement('select remove_passkey($1, $2) as outcome', {
+  outcome: text<'removed' | 'not_found' | PasskeyChangeProblem>(),
+});
+
+/** Removes a passkey of the session's person and signs them out in all other browsers. */
 export async function removePasskey(
   db: Queryable,
-  input: { userId: string; id: string },
-): Promise<boolean> {
-  const { rowCount } = await db.query('delete from passkeys where user_id = $1 and id = $2', [
-    input.userId,
-    input.id,
-  ]);
-  return rowCount === 1;
+  input: { token: string; id: string },
+): Promise<RowOf<typeof REMOVE>['outcome']> {
+  const [row] = await queryRows(db, REMOVE, [input.token, input.id]);
+  return row?.outcome ?? 'not_found';
+}
+
+const RESET = statement('select reset_passkeys($1) as removed', { removed: nullable(number()) });
+
+/** Removes all passkeys and sessions of a person. Returns the number of passkeys, or null for an unknown address. */
+export async function resetPasskeys(db: Queryable, email: string): Promise<number | null> {
+  const [row] = await queryRows(db, RESET, [normaliseEmail(email)]);
+  return row?.removed ?? null;
 }
 
 function toPasskey(row: RowOf<typeof FIND>): Passkey {

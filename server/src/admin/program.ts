@@ -13,12 +13,13 @@ import { examples } from './examples.ts';
 import { addLedgerCommand } from './ledger-command.ts';
 import { addKeysCommand } from './keys-command.ts';
 import { addMigrateCommand } from './migrate-command.ts';
+import { addOperatorsCommand, addPasskeysCommand } from './operators-command.ts';
 import { createOutput } from './output.ts';
 import { EXIT, Problem } from './problem.ts';
 import { addNodesCommand, addSessionsCommand } from './sessions-command.ts';
 import { readSettings } from './settings.ts';
 import { addUsageCommand } from './usage-command.ts';
-import { addOperatorsCommand, addWaitlistCommand } from './waitlist-command.ts';
+import { addWaitlistCommand } from './waitlist-command.ts';
 
 /** Only the audit of a large ledger takes this long. */
 const STATEMENT_TIMEOUT_MS = 30 * 60_000;
@@ -125,6 +126,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
   addEnginesCommand(program, environment);
   addWaitlistCommand(program, run);
   addOperatorsCommand(program, run);
+  addPasskeysCommand(program, run);
   addAuditCommand(program, run);
   addAuditLogCommand(program, run);
   addLedgerCommand(program, run);

@@ -1,8 +1,7 @@
 import { Option, type Command } from 'commander';
 import { approveWaitlist, listWaitlist, type WaitlistEntry } from '../accounts/waitlist.ts';
-import { setOperator } from '../accounts/operators.ts';
 import { createLedger } from '../ledger/ledger.ts';
-import { parseCount, parseDuration, parseEmailArgument, parseUuid } from './arguments.ts';
+import { parseCount, parseDuration, parseUuid } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { Problem } from './problem.ts';
@@ -70,26 +69,4 @@ async function approveEntry(
     await createLedger(db).grant({ accountId, ms: grantMs, reason, actor, id });
   }
   output.show({ entry_id: id, account_id: accountId, granted_ms: grantMs });
-}
-
-export function addOperatorsCommand(program: Command, run: RunCommand): void {
-  const operators = program
-    .command('operators')
-    .description('manage who may approve the waitlist in the console');
-  examples(operators, ['operators add amina@service.example']);
-  for (const verb of ['add', 'remove'] as const) {
-    const command = operators
-      .command(verb)
-      .description(verb === 'add' ? 'make a console user an operator' : 'no longer')
-      .argument('<email>', 'the address they sign in with', parseEmailArgument)
-      .action((email: string) =>
-        run(async ({ db, output }) => {
-          if (!(await setOperator(db, { email, isOperator: verb === 'add' }))) {
-            throw new Problem(`No console user has the address ${email}.`);
-          }
-          output.show({ email, is_operator: verb === 'add' });
-        }),
-      );
-    examples(command, [`operators ${verb} amina@service.example`]);
-  }
 }

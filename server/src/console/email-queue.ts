@@ -1,9 +1,10 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import { startPeriodic, type PeriodicTask } from '../platform/periodic.ts';
 import type { ConsoleDeps } from './console-deps.ts';
-import { invitationEmail, welcomeEmail, type Email } from './emails.ts';
+import { invitationEmail, welcomeEmail, type Email, type LinkInput } from './emails.ts';
 import type { Mailer } from './mailer.ts';
-import { queryRows, statement, text, type Statement } from '../platform/statement.ts';
+import { securityEmail, type NoticeKind } from './security-emails.ts';
+import { queryRows, statement, text, type Row, type Statement } from '../platform/statement.ts';
 
 const BATCH = 20;
 const EVERY_MS = 2_000;
@@ -11,20 +12,19 @@ const EVERY_MS = 2_000;
 const DUE_COLUMNS = { id: text(), email: text(), language: text<ConsoleLanguage>() };
 
 /** The queue of unsent emails. Taking a batch postpones each row; sending an email completes it. */
-interface Queue {
-  readonly take: Statement<typeof DUE_COLUMNS>;
+interface Queue<C extends typeof DUE_COLUMNS> {
+  readonly take: Statement<C>;
   readonly settle: string;
-  readonly compose: (input: { to: string; language: ConsoleLanguage; publicUrl: string }) => Email;
+  readonly compose: (row: Row<C>, link: LinkInput) => Email;
 }
 
 /**
  * Two processes never send the same email, because taking a row postpones its next attempt. A refused
  * address is retried with backoff, down to once a day.
  */
-const QUEUES: readonly Queue[] = [
-  {
-    take: statement(
-      `update console_users u set welcome_tries = welcome_tries + 1,
+const WELCOMES: Queue<typeof DUE_COLUMNS> = {
+  take: statement(
+    `update console_users u set welcome_tries = welcome_tries + 1,
         welcome_after = clock_timestamp() + least(30 * 2 ^ welcome_tries, 86400) * interval '1 second'
       from (
         select id from console_users where welcomed_at is null and welcome_after <= clock_timestamp()
@@ -32,14 +32,15 @@ const QUEUES: readonly Queue[] = [
       ) due
       where u.id = due.id
       returning u.id, u.email, u.language`,
-      DUE_COLUMNS,
-    ),
-    settle: 'update console_users set welcomed_at = clock_timestamp() where id = $1',
-    compose: welcomeEmail,
-  },
-  {
-    take: statement(
-      `update invitations i set email_tries = email_tries + 1,
+    DUE_COLUMNS,
+  ),
+  settle: 'update console_users set welcomed_at = clock_timestamp() where id = $1',
+  compose: (_row, link) => welcomeEmail(link),
+};
+
+const INVITATIONS: Queue<typeof DUE_COLUMNS> = {
+  take: statement(
+    `update invitations i set email_tries = email_tries + 1,
         email_due_at = clock_timestamp() + least(30 * 2 ^ email_tries, 86400) * interval '1 second'
       from (
         select id from invitations where email_due_at <= clock_timestamp()
@@ -47,12 +48,28 @@ const QUEUES: readonly Queue[] = [
       ) due
       where i.id = due.id
       returning i.id, i.email, i.language`,
-      DUE_COLUMNS,
-    ),
-    settle: 'update invitations set email_due_at = null where id = $1',
-    compose: invitationEmail,
-  },
-];
+    DUE_COLUMNS,
+  ),
+  settle: 'update invitations set email_due_at = null where id = $1',
+  compose: (_row, link) => invitationEmail(link),
+};
+
+const NOTICE_COLUMNS = { ...DUE_COLUMNS, kind: text<NoticeKind>(), about: text() };
+const NOTICES: Queue<typeof NOTICE_COLUMNS> = {
+  take: statement(
+    `update security_notices n set email_tries = email_tries + 1,
+        email_due_at = clock_timestamp() + least(30 * 2 ^ email_tries, 86400) * interval '1 second'
+      from (
+        select id from security_notices where email_due_at <= clock_timestamp()
+        order by email_due_at limit $1 for update skip locked
+      ) due, console_users u, console_users a
+      where n.id = due.id and u.id = n.recipient and a.id = n.about
+      returning n.id, u.email, u.language, n.kind, a.email as about`,
+    NOTICE_COLUMNS,
+  ),
+  settle: 'delete from security_notices where id = $1',
+  compose: ({ kind, about }, link) => securityEmail({ ...link, kind, about }),
+};
 
 /** Polls for due emails until it is stopped. */
 export function startEmailQueue(deps: ConsoleDeps): PeriodicTask {
@@ -68,17 +85,24 @@ export function startEmailQueue(deps: ConsoleDeps): PeriodicTask {
 }
 
 async function sendDueEmails(deps: ConsoleDeps, mailer: Mailer): Promise<void> {
-  const { db, publicUrl } = deps;
-  await db.query('select expire_invitations(), forget_audit_sources()');
-  for (const { take, settle, compose } of QUEUES) {
-    const rows = await queryRows(db, take, [BATCH]);
-    for (const { id, email, language } of rows) {
-      try {
-        await mailer.send(compose({ to: email, language, publicUrl }));
-        await db.query(settle, [id]);
-      } catch (error) {
-        deps.service.log.warn({ err: error }, 'An email was not sent. It will be retried.');
-      }
+  await deps.db.query('select expire_invitations(), forget_audit_sources()');
+  await sendQueue(deps, mailer, NOTICES);
+  await sendQueue(deps, mailer, WELCOMES);
+  await sendQueue(deps, mailer, INVITATIONS);
+}
+
+async function sendQueue<C extends typeof DUE_COLUMNS>(
+  { db, publicUrl, service }: ConsoleDeps,
+  mailer: Mailer,
+  { take, settle, compose }: Queue<C>,
+): Promise<void> {
+  for (const row of await queryRows(db, take, [BATCH])) {
+    const { id, email: to, language }: Row<typeof DUE_COLUMNS> = row;
+    try {
+      await mailer.send(compose(row, { to, language, publicUrl }));
+      await db.query(settle, [id]);
+    } catch (error) {
+      service.log.warn({ err: error }, 'An email was not sent. It will be retried.');
     }
   }
 }

@@ -36,15 +36,6 @@ Sign in with this email address to see who invited you, and to accept or decline
 
 The invitation expires after 14 days. If you don't know what this is about, ignore this email. Nothing happens unless you accept.
 `,
-    passkeySubject: 'A passkey was added to your svc-asr account',
-    passkey: (
-      url: string,
-    ) => `You can now sign in to the svc-asr console with it. All your passkeys are listed here:
-
-    ${url}
-
-If you didn't add it, remove it there now and contact the operator of this service.
-`,
   },
   sw: {
     codeSubject: (code: string) => `${code} ni msimbo wako wa kuingia svc-asr`,
@@ -74,15 +65,6 @@ Ingia kwa anwani hii ya barua pepe ili uone aliyekualika, kisha ukubali au ukata
 
 Mwaliko huisha baada ya siku 14. Ikiwa hujui unahusu nini, puuza barua hii. Hakuna kinachotokea usipokubali.
 `,
-    passkeySubject: 'Ufunguo wa siri umeongezwa kwenye akaunti yako ya svc-asr',
-    passkey: (
-      url: string,
-    ) => `Kuanzia sasa unakuingiza kwenye konsoli ya svc-asr. Funguo zako zote za siri ziko hapa:
-
-    ${url}
-
-Ikiwa si wewe uliyeuongeza, uondoe hapo mara moja, na umwandikie mwendeshaji wa huduma hii.
-`,
   },
 } as const satisfies Record<ConsoleLanguage, unknown>;
 
@@ -97,7 +79,7 @@ export function codeEmail(input: { to: string; code: string; language: ConsoleLa
   };
 }
 
-interface LinkInput {
+export interface LinkInput {
   readonly to: string;
   readonly language: ConsoleLanguage;
   readonly publicUrl: string;
@@ -114,10 +96,4 @@ export function invitationEmail(input: LinkInput): Email {
   const texts = TEXTS[input.language];
   const url = new URL('/app', input.publicUrl).href;
   return { to: input.to, subject: texts.invitationSubject, text: texts.invitation(url) };
-}
-
-export function passkeyEmail(input: LinkInput): Email {
-  const texts = TEXTS[input.language];
-  const url = new URL('/app/settings', input.publicUrl).href;
-  return { to: input.to, subject: texts.passkeySubject, text: texts.passkey(url) };
 }

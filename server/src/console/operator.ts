@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Approve,
-  UsePasskey,
-  type ConsoleErrorCode,
-  type WaitlistPage,
-} from '@svc-asr/protocol/console.ts';
+import { Approve, type ConsoleErrorCode, type WaitlistPage } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
 import { listWaitlist, type WaitlistEntry } from '../accounts/waitlist.ts';
 import { audited } from './audited.ts';
-import { confirmSession } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
-import { challengeCookie, CLEARED_CHALLENGE } from './cookies.ts';
 import { requireOperator, signedInOf } from './guard.ts';
 import { idParam, type IdParam } from './id-param.ts';
-import { issueChallenge, spendChallenge } from './passkey-challenges.ts';
 import { operatorAccountRoutes } from './operator-accounts.ts';
-import { verifyPasskey } from './verify-passkey.ts';
-import { authenticationOptions } from './webauthn.ts';
 import { queryRows, statement, text } from '../platform/statement.ts';
 
 const SHOWN = 100;
@@ -31,7 +21,6 @@ const DECLINE = statement('select decline_as_operator($1, $2) as outcome', {
 /** The waitlist and accounts, for operators who signed in with a passkey. The database checks both again. */
 export function operatorRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.addHook('onRequest', requireOperator);
-  confirmRoutes(app, deps);
   operatorAccountRoutes(app, deps);
 
   app.get('/operator/waitlist', async (): Promise<WaitlistPage> => {
@@ -69,32 +58,6 @@ export function operatorRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       );
       const outcome = row?.outcome ?? 'not_found';
       if (outcome !== 'declined') throw new ConsoleError(outcome);
-      return {};
-    },
-  );
-}
-
-/** Before credit is granted or an account suspended, the operator uses their passkey again. */
-function confirmRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
-  app.post('/operator/confirm/options', async (request, reply) => {
-    const challenge = await issueChallenge(deps.signInDb, signedInOf(request).userId);
-    void reply.header('set-cookie', challengeCookie(challenge));
-    return authenticationOptions(deps, challenge);
-  });
-
-  app.post<{ Body: UsePasskey }>(
-    '/operator/confirm',
-    { schema: { body: UsePasskey } },
-    async (request, reply) => {
-      const { userId, token, challenge } = signedInOf(request);
-      const spent =
-        challenge !== null && (await spendChallenge(deps.signInDb, { challenge, userId }));
-      if (!spent) throw new ConsoleError('passkey_refused');
-      const person = await verifyPasskey(deps, { ...request.body, challenge });
-      if (person !== userId || !(await confirmSession(deps.signInDb, { token, userId }))) {
-        throw new ConsoleError('passkey_refused');
-      }
-      void reply.header('set-cookie', CLEARED_CHALLENGE);
       return {};
     },
   );

@@ -7,6 +7,7 @@ import { createRateLimiter } from '../platform/rate-limit.ts';
 import { activityRoutes } from './activity.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError, presentConsoleError } from './console-error.ts';
+import { confirmRoutes } from './confirm.ts';
 import { dataRoutes } from './data.ts';
 import { devMailboxRoutes } from './dev-mailbox.ts';
 import { forbidCaching, refuseOtherSites, requireAccount, requireSignedIn } from './guard.ts';
@@ -74,6 +75,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
     personRoutes(signedIn, deps);
     invitationRoutes(signedIn, deps);
     passkeyRoutes(signedIn, deps);
+    confirmRoutes(signedIn, deps);
     await signedIn.register(async (members) => {
       members.addHook('onRequest', requireAccount);
       overviewRoutes(members, deps);

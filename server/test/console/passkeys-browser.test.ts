@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
+import { setOperator } from '../../src/accounts/operators.ts';
 import { violations } from '../support/console-axe.ts';
 import {
   openPage,
@@ -7,6 +8,7 @@ import {
   signInAs,
   startConsoleInChromium,
 } from '../support/console-chromium.ts';
+import { enrolmentCode } from '../support/console-operator.ts';
 import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
 
 /** Passkeys in Chromium, with its own prompts and virtual device. */
@@ -41,7 +43,9 @@ test('a passkey added in the settings signs in until it is removed', async () =>
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('not used yet').waitFor();
 
+  // The device first confirms with the passkey it has.
   await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('First confirm with a passkey you have').waitFor();
   await page.getByLabel('Name').fill('the same phone');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('This device already has a passkey').waitFor();
@@ -80,5 +84,43 @@ test('a device without user verification adds no passkey, and email codes still 
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByText('No passkey was used').waitFor();
   await signInAs(page, { service, email: 'otieno@example.com' });
+  expect(complaints).toEqual([]);
+});
+
+test('an operator adds the first passkey with a code from svc-admin, and later ones by confirming', async () => {
+  const email = 'operator@example.com';
+  const { page, complaints } = await openPage(browser);
+  await plugInDevice(page, true);
+  await service.admit(email);
+  await setOperator(service.database.pool, { email, isOperator: true });
+  await signInAs(page, { service, email });
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name').fill('security key');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('Enter the enrolment code').waitFor();
+  await seen(page, 'operator-enrol');
+  await page.getByLabel('Enrolment code').fill('0000-0000-0000-0000');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('Incorrect or expired enrolment code').waitFor();
+  await seen(page, 'operator-enrol-wrong');
+  await page.getByLabel('Enrolment code').fill(await enrolmentCode(service, email));
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('not used yet').waitFor();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('Only if you lost your passkey').waitFor();
+  await seen(page, 'operator-add-second');
+  await page.keyboard.press('Escape');
+
+  // A session that was opened with a code removes a passkey only after using one.
+  await page.getByRole('button', { name: 'Remove security key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('You have no passkey yet').waitFor();
+  const { rows } = await service.database.pool.query(
+    `select s.verified_by from console_sessions s join console_users u on u.id = s.user_id
+      where u.email = $1`,
+    [email],
+  );
+  expect(rows).toEqual([{ verified_by: 'passkey' }]);
   expect(complaints).toEqual([]);
 });

@@ -80,6 +80,8 @@ test('the console role cannot mint credit in the name of an operator', async () 
       [Buffer.from(token), operator?.id],
     ),
     outcome(db, 'select token_hash from console_sessions'),
+    outcome(db, 'delete from passkeys'),
+    outcome(db, 'select code_hash from operator_enrolments'),
     outcome(db, `update console_sessions set confirmed_at = clock_timestamp()`),
     outcome(db, `select create_sign_in_code($1, $2, $3, $3, $3, interval '1 hour')`, [
       randomUUID(),

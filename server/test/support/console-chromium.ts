@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { setOperator } from '../../src/accounts/operators.ts';
+import { enrolmentCode } from './console-operator.ts';
 import { startConsoleService, type ConsoleService } from './console-service.ts';
 import { freePort } from '@svc-asr/testing/free-port.ts';
 
@@ -107,7 +108,7 @@ export async function plugInDevice(page: Page, isUserVerified: boolean): Promise
   });
 }
 
-/** Adds a passkey in the settings, signs out and signs in with it: operators need it. */
+/** Enrols an operator: adds a passkey in the settings with a code from svc-admin, and signs in with it. */
 export async function signInWithNewPasskey(
   page: Page,
   input: { service: ConsoleService; email: string },
@@ -117,6 +118,7 @@ export async function signInWithNewPasskey(
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByLabel('Name').fill('operator key');
+  await page.getByLabel('Enrolment code').fill(await enrolmentCode(input.service, input.email));
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('operator key').first().waitFor();
   await page.locator('summary').filter({ hasText: '@example.com' }).click();

@@ -28,7 +28,7 @@ export default function SettingsScreen({
       <PageHead title={texts.settings.title} />
       <div className="grid gap-5">
         <LanguageSection />
-        <PasskeysSection />
+        <PasskeysSection operator={me.operator} />
         <Loaded load={load} skeleton={<SettingsSkeleton />} onRetry={() => void reload()}>
           {(settings) => (
             <>
