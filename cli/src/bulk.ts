@@ -1,29 +1,27 @@
-import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SvcError, type ModelId } from '@svc-asr/sdk';
-import { EXIT, type Context } from './command.ts';
+import { EXIT, InterruptedError, type Context } from './command.ts';
 import { exitCodeOf } from './error-messages.ts';
 import { PartialTranscriptError, type FileTranscript } from './file-transcript.ts';
-import { durationMs } from './media.ts';
+import type { Job } from './jobs.ts';
 import type { ProgressBoard } from './progress-board.ts';
-import type { Results } from './results.ts';
+import type { Result, Results } from './results.ts';
 import { NO_ROOM, SessionPool } from './session-pool.ts';
 import { openClient } from './settings.ts';
 import { StreamWorker } from './stream-worker.ts';
 
 const SESSION_SECONDS = 300;
-const PROBES = 4;
 
 export interface Bulk {
-  readonly paths: readonly string[];
+  readonly jobs: readonly Job[];
   readonly model: ModelId;
-  readonly jobs: number;
+  readonly workers: number;
   readonly skipSilence: boolean;
   readonly board: ProgressBoard;
   readonly results: Results;
 }
 
-/** Transcribes all files with up to `jobs` workers and adds a result for each. */
+/** Transcribes all files with up to `workers` streams at once and adds a result for each. */
 export async function transcribeAll(context: Context, bulk: Bulk): Promise<void> {
   const run = new BulkRun(context, bulk, await createPool(context, bulk.model));
   await run.finish();
@@ -50,8 +48,7 @@ class BulkRun {
   readonly #context: Context;
   readonly #bulk: Bulk;
   readonly #pool: SessionPool;
-  readonly #queue: string[];
-  readonly #durations = new Map<string, Promise<number | null>>();
+  readonly #queue: Job[];
   /** An error that every further file would meet too, such as a refused key. */
   #stopped: { readonly error: unknown } | null = null;
 
@@ -59,36 +56,16 @@ class BulkRun {
     this.#context = context;
     this.#bulk = bulk;
     this.#pool = pool;
-    this.#queue = [...bulk.paths];
+    this.#queue = [...bulk.jobs];
   }
 
   async finish(): Promise<void> {
-    const probing = this.#probeAll();
-    let jobs = Math.min(this.#bulk.jobs, this.#queue.length);
+    let workers = Math.min(this.#bulk.workers, this.#queue.length);
     while (this.#queue.length > 0) {
-      await Promise.all(Array.from({ length: jobs }, () => this.#work()));
+      await Promise.all(Array.from({ length: workers }, () => this.#work()));
       // A worker that found no room may have returned its file after the others had ended.
-      jobs = 1;
+      workers = 1;
     }
-    await probing;
-  }
-
-  /** Finds out the lengths in the background, for the time left. */
-  async #probeAll(): Promise<void> {
-    const paths = [...this.#bulk.paths];
-    const probe = async (): Promise<void> => {
-      for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
-        if (this.#context.interrupted.aborted) return;
-        this.#bulk.board.duration(path, await this.#duration(path));
-      }
-    };
-    await Promise.all(Array.from({ length: PROBES }, probe));
-  }
-
-  #duration(path: string): Promise<number | null> {
-    const known = this.#durations.get(path) ?? durationMs(path);
-    this.#durations.set(path, known);
-    return known;
   }
 
   async #work(): Promise<void> {
@@ -96,44 +73,58 @@ class BulkRun {
     const { interrupted } = this.#context;
     const worker = new StreamWorker({ model, pool: this.#pool, skipSilence, interrupted });
     try {
-      for (let path = this.#queue.shift(); path !== undefined; path = this.#queue.shift()) {
-        if ((await this.#file(worker, path)) === 'no_room') return;
+      for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
+        if ((await this.#file(worker, job)) === 'no_room') return;
       }
     } finally {
       await worker.close();
     }
   }
 
-  async #file(worker: StreamWorker, path: string): Promise<'over' | 'no_room'> {
+  async #file(worker: StreamWorker, job: Job): Promise<'over' | 'no_room'> {
     const { board, results } = this.#bulk;
+    const { interrupted } = this.#context;
+    const { path } = job;
+    if (interrupted.aborted || this.#stopped !== null) {
+      await results.add({ is: 'not_started', path });
+      return 'over';
+    }
     try {
-      if (this.#context.interrupted.aborted) throw new Error('Interrupted.');
-      if (this.#stopped !== null) throw this.#stopped.error;
-      const transcript = await this.#transcribe(worker, path);
+      const transcript = await this.#transcribe(worker, job);
       await results.add({ is: 'done', path, transcript });
+      await job.journal?.remove();
       return 'over';
     } catch (problem) {
       const { error, transcript } = parts(problem);
       if (error instanceof SvcError && error.code === NO_ROOM) {
-        this.#queue.unshift(path);
+        this.#queue.unshift(job);
         board.requeued(path);
         return 'no_room';
       }
-      const code = exitCodeOf(error);
-      if (code === EXIT.refused || code === EXIT.noCredit) this.#stopped ??= { error };
-      const isInterrupted = this.#context.interrupted.aborted;
-      await results.add({ is: 'failed', path, error, isInterrupted, transcript });
+      await results.add(this.#failure(path, error, transcript));
       return 'over';
     }
   }
 
-  async #transcribe(worker: StreamWorker, path: string): Promise<FileTranscript> {
+  #failure(path: string, error: unknown, transcript: FileTranscript | null): Result {
+    const code = exitCodeOf(error);
+    const isFatal = code === EXIT.refused || code === EXIT.noCredit;
+    const hadStopped = isFatal && this.#stopped !== null;
+    if (isFatal) this.#stopped ??= { error };
+    if (transcript === null && (hadStopped || error instanceof InterruptedError)) {
+      return { is: 'not_started', path };
+    }
+    return { is: 'failed', path, error, transcript };
+  }
+
+  async #transcribe(worker: StreamWorker, job: Job): Promise<FileTranscript> {
     const { board } = this.#bulk;
-    await access(path);
+    const { path } = job;
     board.started(path);
-    return worker.transcribe(path, await this.#duration(path), {
+    return worker.transcribe(job, {
       onSent: (ms) => board.sent(path, ms),
       onText: (text) => board.text(path, text),
+      onReady: () => board.ready(path),
       onNote: (note) => board.note(path, note),
     });
   }

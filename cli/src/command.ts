@@ -32,6 +32,14 @@ export class UsageError extends Error {
   }
 }
 
+/** Ctrl-C ended the work. */
+export class InterruptedError extends Error {
+  constructor() {
+    super('Interrupted.');
+    this.name = 'InterruptedError';
+  }
+}
+
 /** Returns an option parser for whole numbers in a range. */
 export function wholeNumber(min: number, max: number): (value: string) => number {
   return (value) => {

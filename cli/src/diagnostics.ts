@@ -3,13 +3,15 @@ import { openStream } from '@svc-asr/sdk/stream';
 import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
 import type { Context } from './command.ts';
 import { describeError } from './error-messages.ts';
-import { findRecorder, isInstalled } from './media.ts';
+import { findRecorder, isInstalled, record } from './media.ts';
 import { openClient, readSettings, type Settings } from './settings.ts';
 import { clock } from './terminal.ts';
 
 export interface Finding {
   readonly check: string;
   readonly ok: boolean;
+  /** Only some commands need it, so it doesn't make the diagnosis fail. */
+  readonly optional?: true;
   readonly found: string;
   readonly advice: string | null;
 }
@@ -18,6 +20,9 @@ const CLOCK_SKEW_MS_MAX = 30_000;
 const NETWORK_MS_MAX = 8_000;
 /** Long enough for a session that was just closed. Not worth waiting for a session that stays open. */
 const STREAM_WAIT_MS_MAX = 6_000;
+const MICROPHONE_MS_MAX = 3_000;
+/** A quarter of a second of 16 kHz PCM. */
+const MICROPHONE_BYTES = 8_000;
 
 /** Runs the checks in order of dependency. Skips checks whose prerequisites failed. */
 export async function* diagnose(context: Context): AsyncGenerator<Finding> {
@@ -33,7 +38,7 @@ export async function* diagnose(context: Context): AsyncGenerator<Finding> {
     yield* network.findings;
     if (network.reachable) yield* checkAccount(context, settings);
   }
-  yield* checkPrograms();
+  yield* checkPrograms(context.interrupted);
 }
 
 function isSettings(value: unknown): value is Settings {
@@ -156,14 +161,45 @@ async function checkStream(context: Context): Promise<Finding> {
   }
 }
 
-async function* checkPrograms(): AsyncGenerator<Finding> {
+async function* checkPrograms(interrupted: AbortSignal): AsyncGenerator<Finding> {
   yield (await isInstalled('ffmpeg'))
     ? good('ffmpeg', 'installed')
     : bad('ffmpeg', 'not installed', 'Debian: apt-get install ffmpeg. macOS: brew install ffmpeg.');
+  yield await checkMicrophone(interrupted);
+}
+
+/** Records for a moment, because an installed recorder says nothing about a microphone. */
+async function checkMicrophone(interrupted: AbortSignal): Promise<Finding> {
   const recorder = await findRecorder();
-  yield recorder === null
-    ? bad('microphone', 'no recorder is installed', 'Install arecord (alsa-utils), sox or ffmpeg.')
-    : good('microphone', `${recorder.program} is installed`);
+  const advice = 'Only `svc listen` needs it. Connect one, or choose another with --device NAME.';
+  if (recorder === null) {
+    return missing('no recorder is installed', 'Install arecord (alsa-utils), sox or ffmpeg.');
+  }
+  const enough = new AbortController();
+  const signal = AbortSignal.any([
+    interrupted,
+    enough.signal,
+    AbortSignal.timeout(MICROPHONE_MS_MAX),
+  ]);
+  let bytes = 0;
+  let isSilent = true;
+  try {
+    for await (const piece of record(recorder, undefined, signal)) {
+      bytes += piece.length;
+      isSilent &&= piece.every((byte) => byte === 0);
+      if (bytes >= MICROPHONE_BYTES) enough.abort();
+    }
+  } catch (error) {
+    const reason = describeError(error).split('\n').at(-1) ?? '';
+    return missing(`no audio from ${recorder.program}: ${reason}`, advice);
+  }
+  if (bytes < MICROPHONE_BYTES) return missing(`no audio from ${recorder.program}`, advice);
+  if (isSilent) return missing(`${recorder.program} records only zeros`, 'Unmute the microphone.');
+  return good('microphone', `${recorder.program} records sound`);
+}
+
+function missing(found: string, advice: string): Finding {
+  return { ...bad('microphone', found, advice), optional: true };
 }
 
 function good(check: string, found: string): Finding {

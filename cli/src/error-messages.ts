@@ -1,5 +1,5 @@
 import { SvcError } from '@svc-asr/sdk';
-import { EXIT, UsageError, type ExitCode } from './command.ts';
+import { EXIT, InterruptedError, UsageError, type ExitCode } from './command.ts';
 import { MediaError } from './media.ts';
 
 /** Returns a sentence that says what happened and what to do. Never contains a stack trace or a secret. */
@@ -13,6 +13,7 @@ export function describeError(error: unknown): string {
   const code = errorCode(error);
   if (code === 'ENOENT') return 'File not found.';
   if (code === 'EACCES') return 'Permission denied.';
+  if (code === 'ENOSPC') return 'The disk is full. Make room, then run the same command again.';
   return error instanceof Error ? error.message : 'Unexpected error.';
 }
 
@@ -34,6 +35,7 @@ export function errorCode(error: unknown): string {
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof InterruptedError) return EXIT.interrupted;
   if (!(error instanceof SvcError)) return EXIT.failed;
   if (isRefused(error)) return EXIT.refused;
   if (error.code === 'insufficient_credits') return EXIT.noCredit;

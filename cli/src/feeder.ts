@@ -8,22 +8,43 @@ export const TURN_SILENCE_MS = 600;
 const SAMPLES_PER_MS = 16;
 
 /**
- * Waits for the first audio before returning the same audio. Callers create the session afterwards: a session for a file
- * without audio, or for a microphone that doesn't open, would block the account for a minute.
+ * Waits for the first audio before returning the same audio, or null if there is none. Callers create the session
+ * afterwards: a session for a file without audio, or for a microphone that doesn't open, would block the account for a
+ * minute.
  */
 export async function afterFirstAudio(
   audio: AsyncIterable<Uint8Array>,
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<AsyncIterable<Uint8Array> | null> {
   const source = audio[Symbol.asyncIterator]();
   const first = await source.next();
+  if (first.done === true) return null;
   return (async function* () {
     try {
-      for (let next = first; next.done !== true; next = await source.next()) yield next.value;
+      yield first.value;
+      for (let next = await source.next(); next.done !== true; next = await source.next()) {
+        yield next.value;
+      }
     } finally {
       await source.return?.();
     }
   })();
 }
+
+/** Leaves out the first part of 16 kHz audio, to the sample. ffmpeg's own seeking is not exact in every format. */
+export async function* audioFrom(
+  audio: AsyncIterable<Uint8Array>,
+  fromMs: number,
+): AsyncGenerator<Uint8Array> {
+  let bytesToDrop = fromMs * SAMPLES_PER_MS * 2;
+  for await (const bytes of audio) {
+    const rest = bytes.subarray(Math.min(bytesToDrop, bytes.length));
+    bytesToDrop -= bytes.length - rest.length;
+    if (rest.length > 0) yield rest;
+  }
+}
+
+/** Where a feeder sends audio. */
+export type AudioSink = Pick<SvcStream, 'write' | 'skip'>;
 
 /** Writes audio to a stream and, if asked, leaves out long silence. */
 export class Feeder {
@@ -33,12 +54,12 @@ export class Feeder {
   sentMs = 0;
   /** How far the stream's time advanced: audio sent and silence skipped. */
   streamMs = 0;
-  readonly #stream: SvcStream;
+  readonly #stream: AudioSink;
   readonly #skipSilence: boolean;
   readonly #gate = new VoiceGate({ holdMs: HOLD_MS });
   #oddByte: Uint8Array = new Uint8Array(0);
 
-  constructor(stream: SvcStream, options: { skipSilence: boolean }) {
+  constructor(stream: AudioSink, options: { skipSilence: boolean }) {
     this.#stream = stream;
     this.#skipSilence = options.skipSilence;
   }

@@ -1,16 +1,38 @@
 import type { FinalEvent, SvcStream, Transcript, Word } from '@svc-asr/sdk/stream';
 
-/** One file's part of a stream, with times from the start of the file. */
+/** What one session charged for one file. */
+export interface SessionCharge {
+  readonly sessionId: string;
+  readonly chargedMs: number;
+}
+
+/** One file's transcript, with times from the start of the file. */
 export class FileTranscript {
   readonly finals: readonly FinalEvent[];
   readonly audioMs: number;
-  /** The charge of each session for this file. */
-  readonly sessions: readonly { readonly sessionId: string; readonly chargedMs: number }[];
+  readonly sessions: readonly SessionCharge[];
+  /** The part that earlier runs transcribed and paid for. */
+  readonly earlier: FileTranscript | null;
 
-  constructor(fields: Pick<FileTranscript, 'finals' | 'audioMs' | 'sessions'>) {
+  constructor(
+    fields: Pick<FileTranscript, 'finals' | 'audioMs' | 'sessions'>,
+    earlier: FileTranscript | null = null,
+  ) {
     this.finals = fields.finals;
     this.audioMs = fields.audioMs;
     this.sessions = fields.sessions;
+    this.earlier = earlier;
+  }
+
+  /** Returns this transcript as the continuation of an earlier one. */
+  continuing(earlier: FileTranscript | null): FileTranscript {
+    if (earlier === null) return this;
+    const fields = {
+      finals: [...earlier.finals, ...this.finals],
+      audioMs: Math.max(earlier.audioMs, this.audioMs),
+      sessions: [...earlier.sessions, ...this.sessions],
+    };
+    return new FileTranscript(fields, earlier);
   }
 
   /** The finals with words, one per turn. */
@@ -30,7 +52,17 @@ export class FileTranscript {
     return this.sessions.reduce((sum, { chargedMs }) => sum + chargedMs, 0);
   }
 
-  /** How far the transcript reaches. */
+  /** What this run charged, without earlier ones. */
+  get chargedNowMs(): number {
+    return this.chargedMs - (this.earlier?.chargedMs ?? 0);
+  }
+
+  /** How much audio this run read, without the part of earlier ones. */
+  get audioNowMs(): number {
+    return this.audioMs - (this.earlier?.endMs ?? 0);
+  }
+
+  /** How far the transcript reaches. The next run continues here. */
   get endMs(): number {
     return this.finals.at(-1)?.end_ms ?? 0;
   }
@@ -47,14 +79,27 @@ export class PartialTranscriptError extends Error {
   }
 }
 
-/** A stream's state at the start of a file. */
+/** A stream's state at the start of a file, or of its rest. */
 export class Mark {
   readonly #before: Transcript;
   readonly #offsetMs: number;
+  #chargedMs: number;
 
+  /** `offsetMs` is the stream's time at the start of the file. Negative for the rest of a file on a new stream. */
   constructor(stream: SvcStream, offsetMs: number) {
     this.#before = stream.transcript;
     this.#offsetMs = Math.floor(offsetMs);
+    this.#chargedMs = this.#before.sessions.reduce(
+      (sum, { billableMs }) => sum + (billableMs ?? 0),
+      0,
+    );
+  }
+
+  /** Returns a new final in the file's time, and what it added to the charge of its session. */
+  onFinal(final: FinalEvent, sessionId: string): { final: FinalEvent; charge: SessionCharge } {
+    const chargedMs = Math.max(0, final.billable_ms - this.#chargedMs);
+    this.#chargedMs = final.billable_ms;
+    return { final: this.#shifted(final), charge: { sessionId, chargedMs } };
   }
 
   /** Returns what the stream transcribed since the mark. */

@@ -4,10 +4,13 @@ import { glob, isDynamicPattern } from 'tinyglobby';
 import { UsageError } from './command.ts';
 
 export interface InputFile {
+  /** As it is shown. `-` is standard input. */
   readonly path: string;
   /** The path relative to its folder or pattern, used again in the output folder. */
   readonly name: string;
 }
+
+export const STDIN = '-';
 
 /** Endings that are looked for in folders. A file that is named itself may have any ending. */
 const MEDIA_ENDINGS =
@@ -25,6 +28,7 @@ export async function expandInputs(
 }
 
 async function expand(input: string, recursive: boolean): Promise<InputFile[]> {
+  if (input === STDIN) return [{ path: STDIN, name: 'stdin' }];
   const info = await stat(input).catch(() => null);
   if (info?.isDirectory() === true) return inFolder(input, recursive);
   // Not every name with brackets or stars is a pattern.

@@ -5,6 +5,12 @@ import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
 const PCM = ['-f', 's16le', '-ar', String(AUDIO.sampleRateHz), '-ac', String(AUDIO.channels)];
 
+/**
+ * Keeps the terminal's Ctrl-C from a program. This process ends it, after it has taken the audio it needs. Windows
+ * would open a window.
+ */
+const OWN_GROUP = { detached: process.platform !== 'win32' };
+
 export class MediaError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,21 +18,26 @@ export class MediaError extends Error {
   }
 }
 
-export async function* decodeFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/** Names a local file for ffmpeg, which takes a path that starts with `http:` for an address. */
+function localInput(path: string): string[] {
   // Without this list a playlist file could make ffmpeg open network addresses.
-  const input = ['-protocol_whitelist', 'file,pipe,crypto,data', '-i', path];
+  return ['-protocol_whitelist', 'file,pipe,crypto,data', '-i', `file:${path}`];
+}
+
+export async function* decodeFile(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   yield* runForAudio({
     program: 'ffmpeg',
-    args: ['-nostdin', '-v', 'error', ...input, '-vn', ...PCM, 'pipe:1'],
+    args: ['-nostdin', '-v', 'error', ...localInput(path), '-vn', ...PCM, 'pipe:1'],
     signal,
-    explain: (line) => `No audio found in this file (${line.replace(`${path}: `, '')}).`,
+    explain: (line) => `No audio found in this file (${line.replace(`file:${path}: `, '')}).`,
   });
 }
 
 /** Returns null if ffprobe can't determine the duration. */
 export async function durationMs(path: string): Promise<number | null> {
-  const args = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', '-i', path];
-  const probe = spawn('ffprobe', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const fields = ['-show_entries', 'format=duration', '-of', 'csv=p=0'];
+  const args = ['-v', 'error', ...fields, ...localInput(path)];
+  const probe = spawn('ffprobe', args, { stdio: ['ignore', 'pipe', 'ignore'], ...OWN_GROUP });
   let output = '';
   probe.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
   await new Promise((resolve) => {
@@ -112,7 +123,7 @@ async function* runForAudio(input: {
   explain: (line: string) => string;
 }): AsyncGenerator<Uint8Array> {
   const { program, args, signal, explain } = input;
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...OWN_GROUP });
   const stop = (): void => void child.kill();
   signal.addEventListener('abort', stop);
   let errorOutput = '';

@@ -15,7 +15,7 @@ import { addSessionCommand } from './commands/session.ts';
 import { addTranscribeCommand } from './commands/transcribe.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { describeError, exitCodeOf } from './error-messages.ts';
-import { Terminal } from './terminal.ts';
+import { printable, Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
 
 const HELP_COLUMNS = 80;
@@ -100,10 +100,15 @@ function report(
 ): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   const message = error instanceof CommanderError ? usageMessage(error) : describeError(error);
-  terminal.note(`${terminal.style('red', 'svc:')} ${message}`);
+  terminal.note(`${terminal.style('red', 'svc:')} ${shownMessage(message)}`);
   const isCommand = program.commands.some((command) => command.name() === name);
   if (isUsage) terminal.note(`Try: ${isCommand ? `svc ${name} --help` : 'svc --help'}`);
   return isUsage ? EXIT.usage : exitCodeOf(error);
+}
+
+/** A message may name files, and may have several lines. */
+function shownMessage(message: string): string {
+  return message.split('\n').map(printable).join('\n');
 }
 
 /** Commander's message as a sentence, without the values that were given: one could be an API key. */

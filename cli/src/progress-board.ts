@@ -1,17 +1,30 @@
 import { basename } from 'node:path';
 import type { FileTranscript } from './file-transcript.ts';
-import { bar, clock, fit, tail, type Terminal } from './terminal.ts';
+import { STDIN } from './input-files.ts';
+import { TimeLeft, type Progress } from './time-left.ts';
+import { bar, clock, fit, printable, tail, type Terminal } from './terminal.ts';
 
 interface Row {
-  readonly state: 'waiting' | 'running' | 'over';
+  readonly state: 'waiting' | 'running' | 'done' | 'dropped';
   readonly totalMs: number | null;
+  /** Where an earlier run ended. */
+  readonly fromMs: number;
   readonly sentMs: number;
   readonly text: string;
   /** Shown instead of the text while nothing happens. */
   readonly note: string;
 }
 
-const WAITING: Row = { state: 'waiting', totalMs: null, sentMs: 0, text: '', note: '' };
+const WAITING: Row = {
+  state: 'waiting',
+  totalMs: null,
+  fromMs: 0,
+  sentMs: 0,
+  text: '',
+  note: '',
+};
+/** Audio that waits in the stream's buffer. It is sent much faster than it is transcribed. */
+const BUFFER_MS = 5_000;
 
 const NAME_WIDTH = 22;
 const BAR_WIDTH = 18;
@@ -24,7 +37,7 @@ const ROWS_MAX = 8;
 export class ProgressBoard {
   readonly #terminal: Terminal;
   readonly #rows: Map<string, Row>;
-  #startedAt: number | null = null;
+  #timeLeft: TimeLeft | null = null;
   #drawnAt = -Infinity;
 
   constructor(terminal: Terminal, paths: readonly string[]) {
@@ -32,8 +45,9 @@ export class ProgressBoard {
     this.#rows = new Map(paths.map((path) => [path, WAITING]));
   }
 
-  duration(path: string, totalMs: number | null): void {
-    this.#change(path, { totalMs });
+  /** Announces a file's length and how much of it is done. */
+  plan(path: string, { totalMs, fromMs }: { totalMs: number | null; fromMs: number }): void {
+    this.#change(path, { totalMs, fromMs, sentMs: fromMs });
   }
 
   started(path: string): void {
@@ -41,8 +55,13 @@ export class ProgressBoard {
   }
 
   sent(path: string, sentMs: number): void {
-    this.#startedAt ??= performance.now();
     this.#change(path, { sentMs });
+  }
+
+  /** The service takes audio. */
+  ready(path: string): void {
+    this.#timeLeft ??= new TimeLeft(performance.now());
+    this.#change(path, { note: '' });
   }
 
   text(path: string, text: string): void {
@@ -55,32 +74,45 @@ export class ProgressBoard {
 
   /** Another worker takes the file over. */
   requeued(path: string): void {
-    this.#change(path, { state: 'waiting', sentMs: 0, note: '' });
+    const fromMs = this.#rows.get(path)?.fromMs ?? 0;
+    this.#change(path, { state: 'waiting', sentMs: fromMs, note: '' });
   }
 
   done(path: string, transcript: FileTranscript): void {
     const words = transcript.words.length;
     const counted = words === 1 ? '1 word' : `${words} words`;
-    const charged = `${transcript.chargedMs / 1000} s charged`;
-    const facts = [clock(transcript.audioMs), counted, charged].join(' · ');
-    this.#over(path, this.#terminal.style('green', '✓'), this.#terminal.style('dim', facts));
+    const charged = `${transcript.chargedNowMs / 1000} s charged`;
+    const { earlier } = transcript;
+    const continued = earlier === null ? [] : [`continued from ${clock(earlier.endMs)}`];
+    const facts = [clock(transcript.audioMs), counted, ...continued, charged].join(' · ');
+    this.#over(
+      path,
+      'done',
+      this.#terminal.style('green', '✓'),
+      this.#terminal.style('dim', facts),
+    );
   }
 
   failed(path: string, reason: string): void {
-    this.#over(path, this.#terminal.style('red', '✗'), reason);
+    this.#over(path, 'dropped', this.#terminal.style('red', '✗'), printable(reason));
   }
 
   skipped(path: string, reason: string): void {
-    this.#over(path, '-', this.#terminal.style('dim', reason));
+    this.#over(path, 'dropped', '-', this.#terminal.style('dim', reason));
+  }
+
+  /** Says nothing: the total counts these files. */
+  notStarted(path: string): void {
+    this.#change(path, { state: 'dropped' });
   }
 
   end(): void {
     this.#terminal.clearLive();
   }
 
-  #over(path: string, mark: string, facts: string): void {
-    this.#change(path, { state: 'over' });
-    this.#terminal.note(`${mark} ${basename(path)}  ${facts}`);
+  #over(path: string, state: 'done' | 'dropped', mark: string, facts: string): void {
+    this.#change(path, { state });
+    this.#terminal.note(`${mark} ${shownName(path)}  ${facts}`);
     this.#draw();
   }
 
@@ -99,10 +131,11 @@ export class ProgressBoard {
 
   #overall(): string {
     const rows = [...this.#rows.values()];
-    const over = rows.filter(({ state }) => state === 'over').length;
-    const { sentMs, totalMs } = this.#progress(rows);
-    const share = totalMs === 0 ? over / rows.length : sentMs / totalMs;
-    const left = this.#timeLeft(sentMs, totalMs);
+    const over = rows.filter(({ state }) => state === 'done' || state === 'dropped').length;
+    const progress = progressOf(rows);
+    const allMs = progress.doneMs + progress.restMs;
+    const share = allMs === 0 ? over / rows.length : progress.doneMs / allMs;
+    const left = this.#timeLeft?.estimate(performance.now(), progress) ?? null;
     const text = `${over} of ${rows.length} files${left === null ? '' : `, about ${clock(left)} left`}`;
     return fit(
       `  ${fit('all files', NAME_WIDTH)} ${bar(share, BAR_WIDTH)} ${text}`,
@@ -110,30 +143,10 @@ export class ProgressBoard {
     );
   }
 
-  /** Files of unknown length count as an average one. */
-  #progress(rows: readonly Row[]): { sentMs: number; totalMs: number } {
-    const known = rows.flatMap(({ totalMs }) => totalMs ?? []);
-    const average = known.length === 0 ? 0 : known.reduce((sum, ms) => sum + ms, 0) / known.length;
-    let sentMs = 0;
-    let totalMs = 0;
-    for (const row of rows) {
-      const length = row.totalMs ?? Math.max(average, row.sentMs);
-      totalMs += length;
-      sentMs += row.state === 'over' ? length : Math.min(length, row.sentMs);
-    }
-    return { sentMs, totalMs };
-  }
-
-  #timeLeft(sentMs: number, totalMs: number): number | null {
-    if (this.#startedAt === null || sentMs === 0) return null;
-    const elapsedMs = performance.now() - this.#startedAt;
-    return elapsedMs < 1_000 ? null : (elapsedMs * (totalMs - sentMs)) / sentMs;
-  }
-
   #line(path: string, row: Row): string {
     const share = row.totalMs === null ? 0 : row.sentMs / row.totalMs;
     const time = `${clock(row.sentMs)}${row.totalMs === null ? '' : ` of ${clock(row.totalMs)}`}`;
-    const name = `  ${fit(basename(path), NAME_WIDTH)}`;
+    const name = `  ${fit(shownName(path), NAME_WIDTH)}`;
     const { columns } = this.#terminal;
     // A line that wraps can't be redrawn.
     if (columns < HEAD_WIDTH) return fit(`${name} ${time}`, columns - 1);
@@ -141,7 +154,32 @@ export class ProgressBoard {
     const head = `${name} ${progress} ${time.padEnd(TIME_WIDTH)}`;
     const room = columns - HEAD_WIDTH - 2;
     if (room < 8) return head;
-    const text = row.note === '' ? tail(row.text, room) : fit(row.note, room);
+    const text = row.note === '' ? tail(printable(row.text), room) : fit(printable(row.note), room);
     return `${head} ${this.#terminal.style('dim', text)}`;
   }
+}
+
+function shownName(path: string): string {
+  return path === STDIN ? 'standard input' : printable(basename(path));
+}
+
+/** Files of unknown length count as an average one. Skipped and failed files count as far as they were sent. */
+function progressOf(rows: readonly Row[]): Progress {
+  const known = rows.flatMap(({ totalMs }) => totalMs ?? []);
+  const average = known.length === 0 ? 0 : known.reduce((sum, ms) => sum + ms, 0) / known.length;
+  let doneMs = 0;
+  let restMs = 0;
+  for (const { state, totalMs, fromMs, sentMs } of rows) {
+    const sent = sentMs - fromMs;
+    const length = Math.max(sent, (totalMs ?? average) - fromMs);
+    const done = {
+      waiting: 0,
+      running: Math.max(0, sent - BUFFER_MS),
+      done: length,
+      dropped: sent,
+    };
+    doneMs += done[state];
+    if (state !== 'dropped') restMs += length - done[state];
+  }
+  return { doneMs, restMs };
 }

@@ -1,31 +1,44 @@
 import { SvcError } from '@svc-asr/sdk';
-import { EXIT, type ExitCode } from './command.ts';
+import { EXIT, InterruptedError, type ExitCode } from './command.ts';
 import { describeError, errorCode, exitCodeOf } from './error-messages.ts';
 import type { FileTranscript } from './file-transcript.ts';
-import { writeOutput, writePartial, partialPath } from './output-files.ts';
+import { partialPath, writeOutput, writePartial, type OutputPlan } from './output-files.ts';
 import type { ProgressBoard } from './progress-board.ts';
-import { clock, type Terminal } from './terminal.ts';
+import { clock, jsonText, printable, type Terminal } from './terminal.ts';
 import { jsonFields, render, type Format } from './transcript-formats.ts';
 
 /** How the work on one file ended. A failed file may have a partial transcript. */
 export type Result =
   | { readonly is: 'done'; readonly path: string; readonly transcript: FileTranscript }
   | { readonly is: 'skipped'; readonly path: string }
+  | { readonly is: 'not_started'; readonly path: string }
   | {
       readonly is: 'failed';
       readonly path: string;
       readonly error: unknown;
-      readonly isInterrupted: boolean;
       readonly transcript: FileTranscript | null;
     };
 
 export interface ResultOptions {
   readonly paths: readonly string[];
+  /** The format on standard output. */
   readonly format: Format;
   /** One JSON line per file on standard output. */
   readonly json: boolean;
-  /** Output path of each input, or null for standard output. */
-  readonly outputs: ReadonlyMap<string, string> | null;
+  /** Replace outputs that exist. */
+  readonly force: boolean;
+  /** The outputs of each input, or null for standard output. */
+  readonly outputs: ReadonlyMap<string, OutputPlan> | null;
+}
+
+export interface Totals {
+  readonly done: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly notStarted: number;
+  /** Of this run, without earlier ones. */
+  readonly audioMs: number;
+  readonly chargedMs: number;
 }
 
 /** Delivers results: to files as they arrive, to standard output in the order of the command line. */
@@ -43,45 +56,38 @@ export class Results {
     this.#options = options;
   }
 
+  /** Rejects if a file can't be written. */
   async add(result: Result): Promise<void> {
-    this.#results.push(result);
-    const output = this.#options.outputs?.get(result.path);
-    if (output !== undefined) {
-      await this.#writeFile(result, output);
-      if (this.#options.json) this.#terminal.print(this.#jsonLine(result, output));
+    const plan = this.#options.outputs?.get(result.path);
+    if (plan !== undefined) {
+      await this.#writeFiles(result, plan);
+      this.#results.push(result);
+      if (this.#options.json) this.#terminal.print(this.#jsonLine(result, plan));
       this.#announce(result);
       return;
     }
+    this.#results.push(result);
     this.#ready.set(result.path, result);
     this.#printInOrder();
   }
 
-  get totals(): {
-    done: number;
-    failed: number;
-    skipped: number;
-    audioMs: number;
-    chargedMs: number;
-  } {
+  get totals(): Totals {
     const count = (is: Result['is']): number =>
       this.#results.filter((each) => each.is === is).length;
-    const transcripts = this.#results.flatMap((result) =>
-      result.is === 'skipped' ? [] : (result.transcript ?? []),
-    );
+    const transcripts = this.#results.flatMap((result) => transcriptOf(result) ?? []);
     return {
       done: count('done'),
       failed: count('failed'),
       skipped: count('skipped'),
-      audioMs: transcripts.reduce((sum, { audioMs }) => sum + audioMs, 0),
-      chargedMs: transcripts.reduce((sum, { chargedMs }) => sum + chargedMs, 0),
+      notStarted: count('not_started'),
+      audioMs: transcripts.reduce((sum, { audioNowMs }) => sum + audioNowMs, 0),
+      chargedMs: transcripts.reduce((sum, { chargedNowMs }) => sum + chargedNowMs, 0),
     };
   }
 
-  /** An interruption counts first, then the first failure. */
+  /** The status of the first failure. */
   get exitCode(): ExitCode {
-    const failures = this.#results.filter((result) => result.is === 'failed');
-    if (failures.some(({ isInterrupted }) => isInterrupted)) return EXIT.interrupted;
-    const [first] = failures;
+    const first = this.#results.find((result) => result.is === 'failed');
     return first === undefined ? EXIT.done : exitCodeOf(first.error);
   }
 
@@ -90,8 +96,8 @@ export class Results {
     for (let next = paths[this.#printed]; next !== undefined; next = paths[this.#printed]) {
       const result = this.#ready.get(next);
       if (result === undefined) return;
-      const transcript = result.is === 'skipped' ? null : result.transcript;
-      const title = paths.length === 1 || json ? '' : `── ${next}\n`;
+      const transcript = transcriptOf(result);
+      const title = paths.length === 1 || json ? '' : `── ${printable(next)}\n`;
       if (json) this.#terminal.print(this.#jsonLine(result));
       else if (transcript !== null) this.#terminal.print(title + render(format, next, transcript));
       this.#announce(result);
@@ -99,49 +105,66 @@ export class Results {
     }
   }
 
-  async #writeFile(result: Result, output: string): Promise<void> {
-    if (result.is === 'skipped' || result.transcript === null) return;
-    const { format } = this.#options;
-    const body =
-      format === 'json' ? this.#jsonLine(result) : render(format, result.path, result.transcript);
-    if (result.is === 'done') await writeOutput(output, body);
-    else await writePartial(output, body);
+  async #writeFiles(result: Result, plan: OutputPlan): Promise<void> {
+    const transcript = transcriptOf(result);
+    if (transcript === null) return;
+    for (const { format, path } of plan.files) {
+      const body =
+        format === 'json' ? this.#jsonLine(result) : render(format, result.path, transcript);
+      if (result.is === 'done') await writeOutput(path, body, this.#options.force);
+      else await writePartial(path, body);
+    }
   }
 
-  #jsonLine(result: Result, output?: string): string {
+  #jsonLine(result: Result, plan?: OutputPlan): string {
     const { path: file, is: status } = result;
-    if (result.is === 'skipped') return JSON.stringify({ file, status, output });
-    const { transcript } = result;
+    const transcript = transcriptOf(result);
     const error = result.is === 'failed' ? { error: errorFields(result) } : {};
-    // With -o the transcript is in the file.
     const fields = transcript === null ? {} : jsonFields(transcript);
-    if (output === undefined) return JSON.stringify({ file, status, ...error, ...fields });
-    const written = result.is === 'done' ? output : transcript && partialPath(output);
+    if (plan === undefined) return jsonText({ file, status, ...error, ...fields });
+    // With -o the transcript is in the files.
     const { audio_ms, charged_ms } = fields;
-    return JSON.stringify({ file, status, output: written, ...error, audio_ms, charged_ms });
+    const written = { ...outputFields(result, plan), ...error, audio_ms, charged_ms };
+    return jsonText({ file, status, ...written });
   }
 
   #announce(result: Result): void {
-    if (result.is === 'done') this.#board.done(result.path, result.transcript);
-    else if (result.is === 'skipped') {
-      this.#board.skipped(result.path, 'already done; --force transcribes it again');
-    } else {
-      const { transcript } = result;
-      const extent = transcript === null ? '' : ` Transcribed up to ${clock(transcript.endMs)}.`;
-      this.#board.failed(result.path, message(result) + extent);
+    switch (result.is) {
+      case 'done':
+        return this.#board.done(result.path, result.transcript);
+      case 'skipped':
+        return this.#board.skipped(result.path, 'already done; --force transcribes it again');
+      case 'not_started':
+        return this.#board.notStarted(result.path);
+      case 'failed':
+        return this.#board.failed(result.path, describeError(result.error) + this.#extent(result));
     }
+  }
+
+  #extent({ transcript }: Result & { is: 'failed' }): string {
+    if (transcript === null) return '';
+    const isKept = this.#options.outputs !== null;
+    const next = isKept ? ' Run the same command again to continue there.' : '';
+    return ` Transcribed up to ${clock(transcript.endMs)}.${next}`;
   }
 }
 
-function message({ error, isInterrupted }: Result & { is: 'failed' }): string {
-  return isInterrupted ? 'Interrupted.' : describeError(error);
+function transcriptOf(result: Result): FileTranscript | null {
+  return 'transcript' in result ? result.transcript : null;
 }
 
-function errorFields(result: Result & { is: 'failed' }): Record<string, string | null> {
-  const { error, isInterrupted } = result;
+/** The file that was written, and all of them if there are several formats. */
+function outputFields(result: Result, plan: OutputPlan): Record<string, unknown> {
+  const isWhole = result.is === 'done' || result.is === 'skipped';
+  if (!isWhole && transcriptOf(result) === null) return { output: null };
+  const paths = plan.files.map(({ path }) => (isWhole ? path : partialPath(path)));
+  return { output: paths[0], ...(paths.length > 1 ? { outputs: paths } : {}) };
+}
+
+function errorFields({ error }: Result & { is: 'failed' }): Record<string, string | null> {
   return {
-    code: isInterrupted ? 'interrupted' : errorCode(error),
-    message: message(result),
+    code: error instanceof InterruptedError ? 'interrupted' : errorCode(error),
+    message: describeError(error),
     request_id: error instanceof SvcError ? error.requestId : null,
   };
 }

@@ -1,7 +1,9 @@
 import type { AsrSession, ModelId } from '@svc-asr/sdk';
 import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
-import { afterFirstAudio, Feeder, TURN_SILENCE_MS } from './feeder.ts';
-import { Mark, PartialTranscriptError, type FileTranscript } from './file-transcript.ts';
+import { InterruptedError } from './command.ts';
+import { afterFirstAudio, audioFrom, Feeder, TURN_SILENCE_MS } from './feeder.ts';
+import { FileTranscript, Mark, PartialTranscriptError } from './file-transcript.ts';
+import { earlierMs, type Job } from './jobs.ts';
 import { decodeFile } from './media.ts';
 import type { SessionPool } from './session-pool.ts';
 
@@ -16,7 +18,9 @@ export interface WorkerOptions {
 export interface FileObserver {
   onSent(ms: number): void;
   onText(text: string): void;
-  /** Why the worker is waiting. Empty while it runs. */
+  /** The service takes audio. */
+  onReady(): void;
+  /** Why the worker is waiting. */
   onNote(note: string): void;
 }
 
@@ -37,27 +41,57 @@ export class StreamWorker {
     this.#options = options;
   }
 
-  async transcribe(
-    path: string,
-    durationMs: number | null,
-    observer: FileObserver,
-  ): Promise<FileTranscript> {
+  /** Transcribes a file, or the rest of it. Throws a `PartialTranscriptError` if it ends early. */
+  async transcribe(job: Job, observer: FileObserver): Promise<FileTranscript> {
     const { interrupted, skipSilence } = this.#options;
-    const audio = await afterFirstAudio(decodeFile(path, interrupted));
+    const fromMs = earlierMs(job);
+    const audio = await afterFirstAudio(audioFrom(decodeFile(job.source, interrupted), fromMs));
+    if (audio === null) {
+      const rest = new FileTranscript({ finals: [], audioMs: fromMs, sessions: [] });
+      return rest.continuing(job.journal?.earlier ?? null);
+    }
     this.#observer = observer;
-    const stream = await this.#streamFor(durationMs);
-    const mark = new Mark(stream, this.#streamMs);
+    const stream = await this.#streamFor(job.durationMs === null ? null : job.durationMs - fromMs);
+    const mark = new Mark(stream, this.#streamMs - fromMs);
     const feeder = new Feeder(stream, { skipSilence });
+    const saving = new Saving(job, stream, mark);
+    const problem = await this.#send(audio, stream, feeder, () => {
+      saving.check();
+      observer.onSent(fromMs + feeder.passedMs);
+    });
+    this.#streamMs += feeder.streamMs;
+    if (this.#session !== null) this.#session.sentMs += feeder.sentMs;
+    const added = mark.transcript(stream, fromMs + feeder.passedMs);
+    const unsaved = await saving.end(added);
+    const failure = problem ?? unsaved ?? null;
+    const transcript = added.continuing(job.journal?.earlier ?? null);
+    if (failure === null) return transcript;
+    throw transcript.finals.length === 0
+      ? failure
+      : new PartialTranscriptError(failure, transcript);
+  }
+
+  /** Sends all audio and waits for its text. Returns the problem that ended it early. */
+  async #send(
+    audio: AsyncIterable<Uint8Array>,
+    stream: SvcStream,
+    feeder: Feeder,
+    onSent: () => void,
+  ): Promise<unknown> {
+    const { interrupted } = this.#options;
+    let isUnused = false;
     const stop = (): void => {
       // Without a session there is nothing to wait for.
-      if (stream.sessionId === null) void stream.close();
+      isUnused = stream.sessionId === null;
+      if (isUnused) void stream.close();
     };
     interrupted.addEventListener('abort', stop, { once: true });
     let problem: unknown = null;
     try {
       for await (const bytes of audio) {
+        if (interrupted.aborted) break;
         await feeder.push(bytes);
-        observer.onSent(feeder.passedMs);
+        onSent();
       }
       await feeder.end();
     } catch (error) {
@@ -68,12 +102,8 @@ export class StreamWorker {
       problem ??= error;
     });
     interrupted.removeEventListener('abort', stop);
-    this.#streamMs += feeder.streamMs;
-    if (this.#session !== null) this.#session.sentMs += feeder.sentMs;
-    const transcript = mark.transcript(stream, feeder.passedMs);
-    if (interrupted.aborted) problem ??= new Error('Interrupted.');
-    if (problem === null) return transcript;
-    throw transcript.text === '' ? problem : new PartialTranscriptError(problem, transcript);
+    if (!interrupted.aborted) return problem;
+    return problem === null || isUnused ? new InterruptedError() : problem;
   }
 
   async close(): Promise<void> {
@@ -104,7 +134,7 @@ export class StreamWorker {
       },
       endpointing: { silenceMs: TURN_SILENCE_MS },
     });
-    stream.on('ready', () => this.#observer?.onNote(''));
+    stream.on('ready', () => this.#observer?.onReady());
     stream.on('delta', ({ text }) => this.#observer?.onText(text));
     stream.on('waiting', ({ error }) => this.#observer?.onNote(`${error.message} Waiting ...`));
     stream.on('reconnecting', ({ why }) => {
@@ -123,5 +153,37 @@ export class StreamWorker {
 
   #onSession(session: AsrSession): void {
     this.#session = { reservedMs: session.audio.max_audio_seconds * 1000, sentMs: 0 };
+  }
+}
+
+/** Writes each final of a file to its journal as it arrives. */
+class Saving {
+  readonly #job: Job;
+  readonly #unsubscribe: () => void;
+  #written: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(job: Job, stream: SvcStream, mark: Mark) {
+    this.#job = job;
+    this.#unsubscribe = stream.on('final', (event) => {
+      const { final, charge } = mark.onFinal(event, stream.sessionId ?? '');
+      const written = job.journal?.add(final, charge) ?? Promise.resolve();
+      this.#written = written.catch((error: unknown) => void (this.#failure ??= { error }));
+    });
+  }
+
+  /** Throws if a final could not be saved, so that no further audio is paid for. */
+  check(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  /** Saves the charges. Returns the error if something could not be saved. */
+  async end(added: FileTranscript): Promise<unknown> {
+    this.#unsubscribe();
+    await this.#written;
+    await this.#job.journal
+      ?.endRun(added.sessions)
+      .catch((error: unknown) => void (this.#failure ??= { error }));
+    return this.#failure?.error;
   }
 }

@@ -40,16 +40,16 @@ export class Terminal {
   print(text: string): void {
     this.clearLive();
     // Whether to style is decided by standard error. Files and pipes get plain text.
-    this.#out.write(`${this.isOutTerminal ? text : stripVTControlCharacters(text)}\n`);
+    this.#out.write(`${safe(this.isOutTerminal ? text : stripVTControlCharacters(text))}\n`);
   }
 
   json(value: unknown): void {
-    this.print(JSON.stringify(value, null, this.isOutTerminal ? 2 : 0));
+    this.print(jsonText(value, this.isOutTerminal ? 2 : 0));
   }
 
   note(text: string): void {
     this.clearLive();
-    this.#err.write(`${text}\n`);
+    this.#err.write(`${safe(text)}\n`);
   }
 
   style(style: Style, text: string): string {
@@ -62,7 +62,7 @@ export class Terminal {
   live(lines: readonly string[]): void {
     if (!this.#isLive) return;
     this.clearLive();
-    for (const line of lines) this.#err.write(`${line}\n`);
+    for (const line of lines) this.#err.write(`${safe(line)}\n`);
     this.#liveLines = lines.length;
   }
 
@@ -72,6 +72,38 @@ export class Terminal {
     this.#err.write(`\u001B[${this.#liveLines}F\u001B[0J`);
     this.#liveLines = 0;
   }
+}
+
+/** Characters that a terminal obeys or hides: controls, line separators, and marks that change the writing direction. */
+const UNSAFE = /[\p{Cc}\u2028\u2029\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+const REPLACEMENT = '\uFFFD';
+const OWN_STYLES = new Set(
+  Object.values(CODES)
+    .flat()
+    .map((code) => `\u001B[${code}m`),
+);
+
+/** Makes a file name or another text from outside safe to show: a terminal would obey its control characters. */
+export function printable(text: string): string {
+  return text.replaceAll(UNSAFE, REPLACEMENT);
+}
+
+/** The last guard, for every line: only line ends, tabs and this program's own styles pass. */
+function safe(text: string): string {
+  return text.replaceAll(UNSAFE, (character, at: number) => {
+    const isStyle =
+      OWN_STYLES.has(text.slice(at, at + 4)) || OWN_STYLES.has(text.slice(at, at + 5));
+    return character === '\n' || character === '\t' || isStyle ? character : REPLACEMENT;
+  });
+}
+
+/** JSON with escapes for all characters that a terminal would obey. */
+export function jsonText(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replaceAll(UNSAFE, (character) =>
+    character === '\n'
+      ? character
+      : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Pads or cuts a text to a width. A cut text ends with an ellipsis. */

@@ -11,6 +11,19 @@ export const FILE_ENDINGS: Readonly<Record<Format, string>> = {
   vtt: '.vtt',
 };
 
+/** Parses a list such as `txt,srt,json`. Returns null if a format is unknown. */
+export function parseFormats(list: string): readonly Format[] | null {
+  const formats = list.split(',').map((name) => FORMATS.find((format) => isNamed(format, name)));
+  const known = formats.filter((format) => format !== undefined);
+  return known.length === formats.length ? [...new Set(known)] : null;
+}
+
+/** A format is also known by its file ending. */
+function isNamed(format: Format, name: string): boolean {
+  const given = name.trim().toLowerCase();
+  return given === format || `.${given}` === FILE_ENDINGS[format];
+}
+
 /** Broadcast rules: at most two lines of 42 letters and six seconds per cue. */
 const CUE_LETTERS_MAX = 84;
 const LINE_LETTERS_MAX = 42;

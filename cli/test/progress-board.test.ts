@@ -13,9 +13,9 @@ const TRANSCRIPT = new FileTranscript({ finals: [], audioMs: 60_000, sessions: [
 test('shows an overall bar with the time left', () => {
   const err = Object.assign(new PassThrough().setEncoding('utf8'), { isTTY: true, columns: 100 });
   const board = new ProgressBoard(new Terminal(new PassThrough(), err, {}), ['a', 'b', 'c', 'd']);
-  for (const path of ['a', 'b', 'c', 'd']) board.duration(path, 60_000);
+  for (const path of ['a', 'b', 'c', 'd']) board.plan(path, { totalMs: 60_000, fromMs: 0 });
   board.started('a');
-  board.sent('a', 1);
+  board.ready('a');
   vi.advanceTimersByTime(10_000);
   board.done('a', TRANSCRIPT);
   const drawn = stripVTControlCharacters(String(err.read())).trimEnd().split('\n');

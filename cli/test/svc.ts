@@ -15,12 +15,13 @@ export function runSvc(
   options: {
     env: NodeJS.ProcessEnv;
     input?: Buffer | undefined;
+    cwd?: string | undefined;
     onStart?: ((child: ChildProcess) => void) | undefined;
   },
 ): Promise<Result> {
-  const { env, input, onStart } = options;
+  const { env, input, cwd, onStart } = options;
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [SVC, ...args], { env }, (error, out, err) => {
+    const child = execFile(process.execPath, [SVC, ...args], { env, cwd }, (error, out, err) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
     });
     child.stdin?.end(input);

@@ -7,8 +7,9 @@ export function addDoctorCommand(program: Command, run: RunCommand): void {
     .command('doctor')
     .summary('Diagnose problems')
     .description(
-      'Checks the settings, network, clock, key, credit, streaming and audio programs. Streaming is tested ' +
-        'without audio, so nothing is charged.',
+      'Checks the settings, network, clock, key, credit, streaming, ffmpeg and the microphone, which it opens for ' +
+        'a moment. Streaming is tested without audio, so nothing is charged. A missing microphone is no failure: ' +
+        'only `svc listen` needs one.',
     )
     .option('--json', 'print the findings as JSON')
     .addHelpText(
@@ -28,7 +29,7 @@ async function doctor(context: Context, json: boolean): Promise<ExitCode> {
     findings.push(finding);
     if (!json) terminal.print(line(context, finding));
   }
-  const problems = findings.filter((finding) => !finding.ok);
+  const problems = findings.filter(({ ok, optional }) => !ok && optional !== true);
   if (json) terminal.json(findings);
   else if (problems.length === 0)
     terminal.print(`\n${terminal.style('green', 'No problems found.')}`);
@@ -37,7 +38,9 @@ async function doctor(context: Context, json: boolean): Promise<ExitCode> {
 }
 
 function line({ terminal }: Context, finding: Finding): string {
-  const mark = finding.ok ? terminal.style('green', '✓') : terminal.style('red', '✗');
+  const isWarning = !finding.ok && finding.optional === true;
+  const failed = isWarning ? terminal.style('yellow', '!') : terminal.style('red', '✗');
+  const mark = finding.ok ? terminal.style('green', '✓') : failed;
   const advice = finding.advice === null ? '' : `\n  ${terminal.style('yellow', finding.advice)}`;
   return `${mark} ${finding.check.padEnd(10)} ${finding.found}${advice}`;
 }

@@ -45,6 +45,15 @@ async function listen(context: Context, options: ListenOptions): Promise<ExitCod
   // Report a missing key before anyone speaks.
   await openClient(context.env);
   const source = await afterFirstAudio(await openSource(context, options));
+  if (source === null) {
+    terminal.note('No audio was received, so nothing was charged.');
+    return context.interrupted.aborted ? EXIT.interrupted : EXIT.failed;
+  }
+  context.interrupted.addEventListener('abort', () => {
+    terminal.note(
+      terminal.style('dim', 'Stopping: waiting for the last words. Ctrl-C again stops at once.'),
+    );
+  });
   const stream = openStream({
     getSession: ({ signal }) => createSession(context, { model, maxAudioSeconds: 300 }, signal),
     endpointing: { silenceMs: TURN_SILENCE_MS },
