@@ -9,22 +9,38 @@ export async function buildIntegration(name: string, out: string): Promise<strin
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const compiled = join(source, 'dist/compiled/src');
+  const shared = new Set<string>();
   for (const entry of await readdir(compiled, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !/\.(js|d\.ts)$/.test(entry.name)) continue;
     const folder = join(out, entry.parentPath.slice(compiled.length));
     await mkdir(folder, { recursive: true });
     const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
+    for (const [, module = ''] of text.matchAll(SHARED_MODULE)) shared.add(module);
     await writeFile(join(folder, entry.name), publishable(text));
   }
+  await copyShared(shared, out);
   await writeFile(join(out, 'package.json'), await manifest(source));
   await cp(join(source, 'README.md'), join(out, 'README.md'));
   await cp(join(import.meta.dirname, '../LICENSE'), join(out, 'LICENSE'));
   return out;
 }
 
+/** Modules of the protocol package, which is private. The package holds copies of those that it imports. */
+const SHARED_MODULE = /'@svc-asr\/protocol\/([\w-]+)\.ts'/g;
+
+async function copyShared(modules: ReadonlySet<string>, out: string): Promise<void> {
+  for (const module of modules) {
+    for (const ending of ['.js', '.d.ts']) {
+      const path = join(import.meta.dirname, '../protocol/dist/src', module + ending);
+      await writeFile(join(out, module + ending), publishable(await readFile(path, 'utf8')));
+    }
+  }
+}
+
 /** Declarations keep the source's endings, which are not in the package. */
 function publishable(text: string): string {
   return text
+    .replace(SHARED_MODULE, "'./$1.js'")
     .replace(/((?:from|import\()\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2')
     .replace(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

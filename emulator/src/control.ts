@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { guarded, guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
 import { FAULTS, parseFault } from './faults.ts';
 import type { Emulator, ScriptedTurn } from './emulator.ts';
 
@@ -11,14 +12,16 @@ export interface Control {
 const BODY_BYTES_MAX = 64 * 1024;
 
 export async function startControl(emulator: Emulator, port: number): Promise<Control> {
-  const server = createServer((request, response) => {
-    void answer(emulator, request)
-      .catch((error: unknown) => ({
+  const server = createServer(
+    guarded(async (request, response) => {
+      const reply = await answer(emulator, request).catch((error: unknown) => ({
         status: 400,
         body: { problem: error instanceof Error ? error.message : 'Invalid request.' },
-      }))
-      .then((reply) => send(response, reply));
-  });
+      }));
+      send(response, reply);
+    }),
+  );
+  guardHttpServer(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);

@@ -24,11 +24,13 @@ const server = createServer((request, response) => {
       return;
     case 'POST /session':
       // Authenticate your user here. Every session spends your credit.
-      void relaySession().then(({ status, body }) =>
-        response
-          .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-          .end(JSON.stringify(body)),
-      );
+      relaySession()
+        .then(({ status, body }) =>
+          response
+            .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+            .end(JSON.stringify(body)),
+        )
+        .catch(() => response.writeHead(500).end());
       return;
     default:
       response.writeHead(404).end();

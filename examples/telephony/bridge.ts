@@ -10,6 +10,8 @@ type Frame =
   | { event: 'stop' }
   | { event: 'connected' | 'mark' | 'dtmf' };
 
+const FRAME_BYTES_MAX = 64 * 1024;
+
 const client = new SvcClient(); // SVC_BASE_URL and SVC_API_KEY
 
 function answerCall(socket: WebSocket): void {
@@ -19,7 +21,7 @@ function answerCall(socket: WebSocket): void {
   function onFrame(frame: Frame): void {
     switch (frame.event) {
       case 'start':
-        call = { sid: frame.start.callSid, stream: openCall(frame.start.callSid, socket) };
+        call ??= { sid: frame.start.callSid, stream: openCall(frame.start.callSid, socket) };
         return;
       case 'media':
         // A call can't be slowed down, so unsent audio is buffered in the stream.
@@ -52,7 +54,9 @@ function openCall(callSid: string, socket: WebSocket): SvcStream {
     getSession: ({ signal }) =>
       client.sessions.create({ model: 'svc-asr-dholuo-v1', maxAudioSeconds: 300 }, { signal }),
   });
-  const tell = (event: object): void => socket.send(JSON.stringify({ callSid, ...event }));
+  const tell = (event: object): void => {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify({ callSid, ...event }));
+  };
   stream.on('delta', ({ text }) => tell({ event: 'interim', text }));
   stream.on('final', ({ text, start_ms, end_ms }) =>
     tell({ event: 'final', text, start_ms, end_ms }),
@@ -67,6 +71,7 @@ function openCall(callSid: string, socket: WebSocket): SvcStream {
 const server = new WebSocketServer({
   host: '127.0.0.1',
   port: Number(process.env['PORT'] ?? 3001),
+  maxPayload: FRAME_BYTES_MAX,
 });
 server.on('connection', answerCall);
 server.on('listening', () => {

@@ -7,7 +7,17 @@ import { openStream } from '@svc-asr/sdk/stream';
 /** A WhatsApp webhook that replies to voice notes with their transcript. */
 const BODY_BYTES_MAX = 1024 * 1024;
 const GRAPH_URL = process.env['GRAPH_URL'] ?? 'https://graph.facebook.com/v23.0';
-const { WHATSAPP_TOKEN = '', WHATSAPP_APP_SECRET = '', WHATSAPP_VERIFY_TOKEN = '' } = process.env;
+const TOKEN = setting('WHATSAPP_TOKEN');
+const APP_SECRET = setting('WHATSAPP_APP_SECRET');
+const VERIFY_TOKEN = setting('WHATSAPP_VERIFY_TOKEN');
+
+/** An empty secret would accept everybody's signature, so the program doesn't start without one. */
+function setting(name: string): string {
+  const value = process.env[name]?.trim();
+  if (value) return value;
+  console.error(`${name} is not set. The app's page on developers.facebook.com has its value.`);
+  process.exit(2);
+}
 
 const client = new SvcClient(); // SVC_BASE_URL and SVC_API_KEY
 
@@ -41,7 +51,7 @@ async function answer({ from, phoneId, mediaId }: VoiceNote): Promise<void> {
 async function graph(path: string, message?: object): Promise<Response> {
   const url = path.startsWith('/') ? `${GRAPH_URL}${path}` : path;
   const response = await fetch(url, {
-    headers: { authorization: `Bearer ${WHATSAPP_TOKEN}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     signal: AbortSignal.timeout(60_000),
     ...(message === undefined ? {} : { method: 'POST', body: JSON.stringify(message) }),
   });
@@ -74,10 +84,13 @@ function voiceNotes(webhook: Webhook): VoiceNote[] {
 
 /** WhatsApp signs each webhook with the app's secret. */
 function isSigned(body: Buffer, signature: string | string[] | undefined): boolean {
-  const digest = createHmac('sha256', WHATSAPP_APP_SECRET).update(body).digest('hex');
-  const expected = Buffer.from(`sha256=${digest}`);
-  const given = Buffer.from(String(signature));
-  return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+  const digest = createHmac('sha256', APP_SECRET).update(body).digest('hex');
+  return isSame(String(signature), `sha256=${digest}`);
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
 async function onWebhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -94,19 +107,29 @@ async function onWebhook(request: IncomingMessage, response: ServerResponse): Pr
   }
   // WhatsApp resends a webhook that gets no prompt response, so transcription starts after the response.
   response.writeHead(200).end();
-  for (const note of voiceNotes(JSON.parse(body.toString('utf8')))) await answer(note);
+  for (const note of voiceNotes(JSON.parse(body.toString('utf8')))) {
+    // One note that fails must not lose the others.
+    await answer(note).catch(report);
+  }
+}
+
+/** WhatsApp asks once, when you register the webhook. */
+function onVerification(request: IncomingMessage, response: ServerResponse): void {
+  // Not `new URL`: it throws for targets such as `//`, and that would end the process.
+  const [, query] = (request.url ?? '').split('?');
+  const asked = new URLSearchParams(query);
+  const isOurs = isSame(asked.get('hub.verify_token') ?? '', VERIFY_TOKEN);
+  response.writeHead(isOurs ? 200 : 403, { 'content-type': 'text/plain' });
+  response.end(isOurs ? asked.get('hub.challenge') : '');
+}
+
+function report(error: unknown): void {
+  console.error(error instanceof Error ? error.message : 'The webhook failed.');
 }
 
 const server = createServer((request, response) => {
-  const url = new URL(request.url ?? '/', 'http://webhook');
-  if (request.method === 'GET') {
-    const isOurs = url.searchParams.get('hub.verify_token') === WHATSAPP_VERIFY_TOKEN;
-    response.writeHead(isOurs ? 200 : 403).end(isOurs ? url.searchParams.get('hub.challenge') : '');
-    return;
-  }
-  onWebhook(request, response).catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : 'The webhook failed.');
-  });
+  if (request.method === 'GET') onVerification(request, response);
+  else onWebhook(request, response).catch(report);
 });
 server.listen(Number(process.env['PORT'] ?? 3002), '127.0.0.1', () => {
   const address = server.address();

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { status } from '@grpc/grpc-js';
+import { guarded, guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
 import { Counter, Registry } from 'prom-client';
 import { observeRecognisers } from '../recogniser-metrics.ts';
 import type { SherpaEngine } from '../sherpa/pool.ts';
@@ -35,7 +36,8 @@ export function createNodeMetrics(engine: SherpaEngine, isDraining: () => boolea
   return {
     ended: (code) => calls.inc({ status: status[code] }),
     async listen(port) {
-      const server = createServer((request, response) => void answer(request, response));
+      const server = createServer(guarded(answer));
+      guardHttpServer(server);
       server.listen(port);
       await once(server, 'listening');
       return server;

@@ -34,7 +34,7 @@ export function serveAudioSocket(socket: Socket, context: CallContext): void {
       socket.end();
     }
   };
-  socket.on('data', (data) => {
+  const onData = (data: Buffer): void => {
     bytes = Buffer.concat([bytes, data]);
     while (bytes.byteLength >= HEADER_BYTES) {
       const end = HEADER_BYTES + bytes.readUInt16BE(1);
@@ -44,8 +44,15 @@ export function serveAudioSocket(socket: Socket, context: CallContext): void {
       bytes = bytes.subarray(end);
       onMessage(kind, payload);
     }
+  };
+  socket.on('data', (data) => {
+    try {
+      onData(data);
+    } catch {
+      // It ends this call and no other.
+      socket.destroy();
+    }
   });
-  socket.on('error', () => socket.destroy());
   socket.on('close', () => leg?.hangUp());
 }
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { guardHttpServer, guardServer, readTarget } from '@svc-asr/protocol/server-guard.ts';
 import type { ModelId, SvcClient } from '@svc-asr/sdk';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { serveAudioFork } from './audio-fork.ts';
@@ -56,6 +57,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       offered.has('audio.drachtio.org') ? 'audio.drachtio.org' : false,
   });
   const http = createHttpServer((_, response) => response.writeHead(426).end());
+  guardHttpServer(http);
   http.on('upgrade', (request, socket: Socket, head) => {
     const asked = read(request, options.token ?? null);
     if (asked === null || legs.size >= CALLS_MAX) {
@@ -70,6 +72,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     if (legs.size >= CALLS_MAX) socket.destroy();
     else serveAudioSocket(socket, context(new URLSearchParams()));
   });
+  guardServer(tcp);
   const sockets = track(tcp);
   const port = await listen(http, host, options.port ?? 0);
   const audioSocketPort = await listen(tcp, host, options.audioSocketPort ?? 0);
@@ -115,12 +118,12 @@ interface Asked {
 
 /** `/twilio`, `/freeswitch?rate=16000`, `/jambonz`; with a token, `/twilio/TOKEN`. Null: not served. */
 function read(request: IncomingMessage, token: string | null): Asked | null {
-  const url = new URL(request.url ?? '/', 'ws://bridge');
-  const [, protocol = '', inPath = ''] = url.pathname.split('/');
+  const { path, query } = readTarget(request);
+  const [, protocol = '', inPath = ''] = path.split('/');
   const inHeader = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
   if (token !== null && !isSame(inPath, token) && !isSame(inHeader, token)) return null;
   if (!isProtocol(protocol)) return null;
-  return { protocol, query: url.searchParams };
+  return { protocol, query };
 }
 
 function isProtocol(name: string): name is keyof typeof PROTOCOLS {

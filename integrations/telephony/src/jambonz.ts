@@ -1,8 +1,10 @@
 import type { CallEvent, CallLeg } from './call-leg.ts';
-import { field, parseObject, text, whole } from './json.ts';
+import { field, parseObject, text } from './json.ts';
 import type { CallContext, MediaSocket } from './media-socket.ts';
 
 const LANGUAGES: Readonly<Record<string, string>> = { ki: 'ki-KE', luo: 'luo-KE' };
+
+const RATES = new Set([8_000, 16_000, 24_000, 32_000, 48_000]);
 
 /** jambonz custom speech: receives `start`, linear audio and `stop`, and sends `transcription` messages. */
 export function serveJambonz(socket: MediaSocket, context: CallContext): void {
@@ -11,6 +13,12 @@ export function serveJambonz(socket: MediaSocket, context: CallContext): void {
   socket.onText((message) => {
     const told = parseObject(message);
     if (told['type'] === 'start' && leg === null) {
+      const sampleRateHz: unknown = told['sampleRateHz'] ?? 8_000;
+      if (typeof sampleRateHz !== 'number' || !RATES.has(sampleRateHz)) {
+        socket.send({ type: 'error', error: 'unsupported_audio' });
+        socket.close(1003, 'unsupported_audio');
+        return;
+      }
       interimResults = told['interimResults'] === true;
       const language = text(told, 'language') ?? LANGUAGES['ki'];
       leg = context.openLeg({
@@ -18,7 +26,7 @@ export function serveJambonz(socket: MediaSocket, context: CallContext): void {
         leg: 'caller',
         protocol: 'jambonz',
         encoding: 'pcm_s16le',
-        sampleRateHz: whole(told, 'sampleRateHz') ?? 8_000,
+        sampleRateHz,
         onEvent: (event) => tell(event, language ?? ''),
       });
     }

@@ -19,7 +19,7 @@ export interface CallContext {
   readonly query: URLSearchParams;
 }
 
-/** A WebSocket of a telephone system. Errors end it, and no frame is larger than its limit. */
+/** A WebSocket of a telephone system. Errors end it and no other call, and no frame is larger than its limit. */
 export class MediaSocket {
   readonly #socket: WebSocket;
 
@@ -31,13 +31,13 @@ export class MediaSocket {
 
   onText(listener: (message: string) => void): void {
     this.#socket.on('message', (data: Buffer, isBinary) => {
-      if (!isBinary) listener(data.toString('utf8'));
+      if (!isBinary) this.#protect(() => listener(data.toString('utf8')));
     });
   }
 
   onAudio(listener: (audio: Buffer) => void): void {
     this.#socket.on('message', (data: Buffer, isBinary) => {
-      if (isBinary) listener(data);
+      if (isBinary) this.#protect(() => listener(data));
     });
   }
 
@@ -51,5 +51,13 @@ export class MediaSocket {
 
   close(code: number, reason: string): void {
     this.#socket.close(code, reason);
+  }
+
+  #protect(listener: () => void): void {
+    try {
+      listener();
+    } catch {
+      this.close(1011, 'internal_error');
+    }
   }
 }

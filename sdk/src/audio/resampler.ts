@@ -11,7 +11,9 @@ export class Resampler {
   readonly #up: number;
   readonly #down: number;
   readonly #reach: number;
-  readonly #phases: readonly Float32Array[];
+  readonly #cutoff: number;
+  /** Computed on first use: an odd rate has 16,000 of them, which take many seconds together. */
+  readonly #phases = new Map<number, Float32Array>();
   #held: Float32Array;
   /** Position of the next output sample, in 1/up input samples from the start of `held`. */
   #position: number;
@@ -25,11 +27,8 @@ export class Resampler {
     const common = greatestCommonDivisor(fromHz, toHz);
     this.#up = toHz / common;
     this.#down = fromHz / common;
-    const cutoff = ROLL_OFF * Math.min(1, toHz / fromHz);
-    this.#reach = Math.ceil(CROSSINGS / cutoff);
-    this.#phases = Array.from({ length: this.#up }, (_, phase) =>
-      filterPhase(phase / this.#up, this.#reach, cutoff),
-    );
+    this.#cutoff = ROLL_OFF * Math.min(1, toHz / fromHz);
+    this.#reach = Math.ceil(CROSSINGS / this.#cutoff);
     this.#held = new Float32Array(this.#reach);
     this.#position = this.#reach * this.#up;
   }
@@ -66,13 +65,21 @@ export class Resampler {
 
   #convolve(input: Float32Array, position: number): number {
     const centre = Math.floor(position / this.#up);
-    const taps = this.#phases[position % this.#up] ?? new Float32Array();
+    const taps = this.#tapsOf(position % this.#up);
     const from = centre - this.#reach + 1;
     let sum = 0;
     for (let tap = 0; tap < taps.length; tap += 1) {
       sum += (input[from + tap] ?? 0) * (taps[tap] ?? 0);
     }
     return sum;
+  }
+
+  #tapsOf(phase: number): Float32Array {
+    const known = this.#phases.get(phase);
+    if (known !== undefined) return known;
+    const taps = filterPhase(phase / this.#up, this.#reach, this.#cutoff);
+    this.#phases.set(phase, taps);
+    return taps;
   }
 }
 

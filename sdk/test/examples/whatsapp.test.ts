@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -65,6 +66,37 @@ async function startGraph() {
   return { url, sent: sent.promise, stop: () => void server.close() };
 }
 
+/** The status line of a raw request. */
+async function statusOf(url: string, request: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(`${request}\r\nHost: x\r\n\r\n`);
+  const [answer] = await once(socket.setEncoding('utf8'), 'data');
+  socket.destroy();
+  return String(answer).split('\r\n')[0] ?? '';
+}
+
+test.each(['WHATSAPP_TOKEN', 'WHATSAPP_APP_SECRET', 'WHATSAPP_VERIFY_TOKEN'])(
+  'whatsapp: does not start with an empty %s',
+  async (name) => {
+    const webhook = spawn(process.execPath, [join(ROOT, 'examples/whatsapp/server.ts')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...process.env,
+        PORT: '0',
+        SVC_BASE_URL: emulator.url,
+        SVC_API_KEY: emulator.apiKey,
+        WHATSAPP_TOKEN: 'token',
+        WHATSAPP_APP_SECRET: SECRET,
+        WHATSAPP_VERIFY_TOKEN: 'verify',
+        [name]: ' ',
+      },
+    });
+    const line = once(createInterface({ input: webhook.stderr }), 'line');
+    expect(await once(webhook, 'exit')).toEqual([2, null]);
+    expect(String(await line)).toContain(`${name} is not set`);
+  },
+);
+
 test('whatsapp: replies to a signed voice note with its text and refuses an unsigned one', async () => {
   const graph = await startGraph();
   const webhook = spawn(process.execPath, [join(ROOT, 'examples/whatsapp/server.ts')], {
@@ -83,6 +115,9 @@ test('whatsapp: replies to a signed voice note with its text and refuses an unsi
   try {
     const [line] = await once(createInterface({ input: webhook.stdout }), 'line');
     const url = String(line);
+    // An invalid URL as a request target, from anybody.
+    expect(await statusOf(url, 'GET // HTTP/1.1')).toBe('HTTP/1.1 403 Forbidden');
+    expect((await fetch(`${url}/?hub.verify_token=&hub.challenge=1`)).status).toBe(403);
     const query = 'hub.mode=subscribe&hub.verify_token=verify&hub.challenge=1158201444';
     expect(await (await fetch(`${url}/?${query}`)).text()).toBe('1158201444');
     const body = JSON.stringify(NOTE);

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Engine } from '@svc-asr/engine';
 import { LIMITS } from '@svc-asr/protocol';
+import { guardSocket } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer } from 'ws';
 import type { SessionCredential } from '../sessions/credentials.ts';
 import type { Deps } from '../deps.ts';
@@ -127,7 +128,7 @@ export class Gateway {
 
   attach(server: Server): this {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      socket.on('error', () => socket.destroy());
+      guardSocket(socket);
       const requestId = newRequestId();
       // The request id is always ours, and is sent with the 101.
       request.headers[REQUEST_ID_HEADER] = requestId;
