@@ -117,7 +117,13 @@ export type EngineEvent =
     }
   | { readonly type: 'error'; readonly reason: EngineFailure };
 
-export type EngineFailure = 'child_died' | 'child_stalled' | 'engine_closed' | 'queue_overflow';
+export type EngineFailure =
+  | 'child_died'
+  | 'child_stalled'
+  | 'engine_closed'
+  | 'queue_overflow'
+  /** A server ended the call because the client sent too little for too long. */
+  | 'deadline_exceeded';
 
 export class EngineBusy extends Error {
   constructor() {

@@ -1,9 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ROLE_NAME } from '@svc-asr/engine';
+import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { audioFrame, rawFrame, textFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { search } from '../free-ride/search.ts';
 import { inParallel, numbers } from '../service/concurrency.ts';
 import { Fleet, reserveSession, usageOf, type Tenant } from '../service/fleet.ts';
 import { openStream } from '../service/open-stream.ts';
@@ -11,7 +15,8 @@ import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts
 
 /** Tries to get a transcript and then end the session so that it counts as our failure, which is free. */
 export const campaign: Campaign = {
-  about: 'client input that tries to end a transcribed session as failed: every one is billed',
+  about:
+    'bursts and random pauses that try to end a transcribed session as failed: every one is billed',
   run,
 };
 
@@ -40,27 +45,86 @@ const ATTACKS: Readonly<Record<string, () => Buffer>> = {
 const NAMES = Object.keys(ATTACKS);
 const GO_ON_MS = 500;
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
-  const attempts = short ? NAMES.length * 2 : 1_000;
+const TIERS = [1, 2] as const;
+const SEED = 1;
+
+async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+  const attempts = short ? NAMES.length : 500;
+  const seed = Number(args[0] ?? (short ? SEED : randomInt(2 ** 31)));
+  const found = await Promise.all(
+    TIERS.map((tiers) => attackTiers(tiers, { attempts, batches: short ? 2 : 40, seed, log })),
+  );
+  const total = (name: 'searched' | 'unbilled' | 'failed'): number =>
+    found.reduce((sum, one) => sum + one[name], 0);
+  const figures = {
+    attempts: attempts * TIERS.length,
+    unbilled: total('unbilled'),
+    failed: total('failed'),
+    tiers: TIERS.length,
+    searched: total('searched'),
+  };
+  return { passed: figures.unbilled === 0 && figures.failed === 0, figures };
+}
+
+async function attackTiers(
+  tiers: number,
+  input: { attempts: number; batches: number; seed: number; log: (line: string) => void },
+): Promise<{ searched: number; unbilled: number; failed: number }> {
   const fleet = await Fleet.start();
   try {
-    const service = await fleet.launch();
-    const tenants = await fleet.addTenants(8, 2_000_000_000);
-    let unbilled = 0;
-    await inParallel(numbers(attempts), tenants.length, async (_, at) => {
-      const tenant = tenants[at % tenants.length];
-      if (tenant === undefined) return;
-      // Every attack alone first, then random sequences of them.
-      const names = at < NAMES.length ? [NAMES[at] ?? ''] : numbers(1 + randomInt(3)).map(anyName);
-      if (await isBilled({ service, tenant, names })) return;
-      unbilled += 1;
-      log(`not billed after: ${names.join(', ')}`);
-    });
+    const unbilled = await bursts(fleet, { tiers, ...input });
+    const found = await search(fleet, { tiers, ...input });
     const failed = await fleet.countFailedSessions();
-    return { passed: unbilled === 0 && failed === 0, figures: { attempts, unbilled, failed } };
+    return { searched: found.searched, unbilled: unbilled + found.unbilled, failed };
   } finally {
     await fleet.stop();
   }
+}
+
+/** Returns how many attempts were not billed. */
+async function bursts(
+  fleet: Fleet,
+  input: { tiers: number; attempts: number; log: (line: string) => void },
+): Promise<number> {
+  const { service, stop } = await launch(fleet, input.tiers);
+  const tenants = await fleet.addTenants(8, 2_000_000_000);
+  let unbilled = 0;
+  await inParallel(numbers(input.attempts), tenants.length, async (_, at) => {
+    const tenant = tenants[at % tenants.length];
+    if (tenant === undefined) return;
+    // Every attack alone first, then random sequences of them.
+    const names = at < NAMES.length ? [NAMES[at] ?? ''] : numbers(1 + randomInt(3)).map(anyName);
+    if (await isBilled({ service, tenant, names })) return;
+    unbilled += 1;
+    input.log(`${input.tiers} tiers, not billed after: ${names.join(', ')}`);
+  });
+  await stop();
+  return unbilled;
+}
+
+/** A service with its own recogniser, or one with an engine node behind mutual TLS. */
+async function launch(
+  fleet: Fleet,
+  tiers: number,
+): Promise<{ service: ServiceProcess; stop: () => Promise<void> }> {
+  if (tiers === 1) {
+    const service = await fleet.launch();
+    return { service, stop: () => service.stop() };
+  }
+  const ca = await PrivateCa.create();
+  const node = await EngineNodeProcess.start({ tls: await ca.issue(ROLE_NAME.engine) });
+  const service = await fleet.launch({
+    ...tlsEnvironment(await ca.issue(ROLE_NAME.gateway)),
+    ENGINE_ADDRESSES: node.address,
+  });
+  return {
+    service,
+    async stop() {
+      await service.stop();
+      await node.stop();
+      await ca.remove();
+    },
+  };
 }
 
 async function isBilled(input: {

@@ -34,6 +34,7 @@ export interface EngineNodeOptions {
   readonly tracing?: Tracing | null;
   /** How often to poll the certificate files. */
   readonly certificateLookMs?: number;
+  readonly nowMs?: () => number;
 }
 
 export interface EngineNode {
@@ -44,14 +45,14 @@ export interface EngineNode {
   close(): Promise<void>;
 }
 
-const HEALTH_LOOK_MS = 250;
+const LOOK_EVERY_MS = 250;
 /** A chunk is 36 KB; Riva clients send less at a time. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const SETTLE_MS = 1_000;
 
 /** Serves an engine over gRPC in Riva's protocol. */
 export async function startEngineNode(options: EngineNodeOptions): Promise<EngineNode> {
-  const { engine, tls } = options;
+  const { engine, tls, nowMs = () => performance.now() } = options;
   const certificates = tls === null ? null : new CertificateFiles(tls, options.certificateLookMs);
   const health = new HealthService(() => engine.health(), refusal);
   const calls = new Set<RecognizeCall>();
@@ -69,6 +70,7 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
       call,
       languages: options.languages ?? new Map(),
       tracing: options.tracing ?? null,
+      nowMs,
       onEnd: (code) => {
         calls.delete(recognizing);
         options.onCall?.(code);
@@ -100,7 +102,12 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   server.addService(serviceDefinition(HEALTH_SERVICE), health.handlers());
   new ReflectionService(packageDefinition()).addToServer(server);
   const port = await bind(server, options.address, certificates);
-  const looking = setInterval(() => health.look(), HEALTH_LOOK_MS);
+  const looking = setInterval(look, LOOK_EVERY_MS);
+
+  function look(): void {
+    health.look();
+    for (const call of calls) call.look(nowMs());
+  }
 
   async function close(): Promise<void> {
     clearInterval(looking);
@@ -121,7 +128,7 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
       isDraining = true;
       health.drain();
       const deadlineMs = performance.now() + drainMs;
-      while (calls.size > 0 && performance.now() < deadlineMs) await sleep(HEALTH_LOOK_MS / 5);
+      while (calls.size > 0 && performance.now() < deadlineMs) await sleep(LOOK_EVERY_MS / 5);
       await close();
     },
     close,

@@ -20,7 +20,7 @@ export type RecognizeStream = ServerDuplexStream<
 const STABLE = 1;
 const UNSTABLE = 0.01;
 const BUSY_RETRY_MS = 100;
-/** A gateway ends a stream after 60 s without audio, so a client that is silent for longer than this is lost. */
+/** A gateway sends a keep-alive every 20 s, so a client that is silent for longer than this is lost. */
 const IDLE_MS_MAX = 90_000;
 
 export interface RecognizeCallInput {
@@ -29,6 +29,7 @@ export interface RecognizeCallInput {
   /** Languages that a client may name in place of a model. */
   readonly languages: ReadonlyMap<string, ModelId>;
   readonly tracing: Tracing | null;
+  readonly nowMs: () => number;
   readonly onEnd: (code: status) => void;
 }
 
@@ -39,7 +40,9 @@ export interface RecognizeCallInput {
 export class RecognizeCall {
   readonly #input: RecognizeCallInput;
   readonly #closing = new AbortController();
-  readonly #idle: NodeJS.Timeout;
+  #heardAtMs: number;
+  /** True while the client waits for the node: for a slot, for the recogniser to take audio, or for the final. */
+  #isOurTurn = false;
   #stream: EngineStream | null = null;
   #interimResults = false;
   #withWords = false;
@@ -54,11 +57,10 @@ export class RecognizeCall {
     this.#input = input;
     const { call } = input;
     readOneAhead(call);
-    this.#idle = setTimeout(() => {
-      this.#fail(status.DEADLINE_EXCEEDED, 'No audio for 90 s.');
-    }, IDLE_MS_MAX);
+    this.#heardAtMs = input.nowMs();
     call.once('data', (request: StreamingRecognizeRequest) => void this.#configure(request));
     call.once('end', () => {
+      this.#isOurTurn = true;
       if (this.#stream !== null) return this.#stream.flush();
       this.#fail(status.INVALID_ARGUMENT, 'The first message must have streaming_config.');
     });
@@ -69,6 +71,13 @@ export class RecognizeCall {
   /** Ends the call because the node stops; the client continues elsewhere. */
   drop(): void {
     this.#fail(status.UNAVAILABLE, 'This node is shutting down.');
+  }
+
+  /** Called periodically. Ends the call if the client stopped sending without closing its half. */
+  look(nowMs: number): void {
+    if (this.#isOurTurn) this.#heardAtMs = nowMs;
+    if (nowMs - this.#heardAtMs < IDLE_MS_MAX) return;
+    this.#fail(status.DEADLINE_EXCEEDED, 'No message for 90 s.');
   }
 
   async #configure(request: StreamingRecognizeRequest): Promise<void> {
@@ -90,7 +99,7 @@ export class RecognizeCall {
     }
     this.#interimResults = request.streamingConfig?.interimResults === true;
     this.#withWords = config.enableWordTimeOffsets === true;
-    call.pause();
+    this.#stopReading();
     await this.#open(model, call.metadata);
   }
 
@@ -122,11 +131,11 @@ export class RecognizeCall {
     call.sendMetadata(opened);
     call.on('data', (request: StreamingRecognizeRequest) => this.#receive(request));
     void this.#answer(this.#stream);
-    call.resume();
+    this.#goOnReading();
   }
 
   #receive({ audioContent }: StreamingRecognizeRequest): void {
-    this.#idle.refresh();
+    this.#heardAtMs = this.#input.nowMs();
     if (audioContent === undefined || audioContent.length === 0 || this.#over) return;
     if (audioContent.length % AUDIO.bytesPerSample !== 0) {
       return this.#fail(status.INVALID_ARGUMENT, 'Audio must be whole 16-bit samples.');
@@ -136,7 +145,7 @@ export class RecognizeCall {
     if (taken === undefined) return;
     if (taken === TAKEN) return this.#acknowledge();
     // Stop reading until the engine has accepted this audio.
-    this.#input.call.pause();
+    this.#stopReading();
     void this.#resumeAfter(taken);
   }
 
@@ -144,6 +153,17 @@ export class RecognizeCall {
     await taken;
     if (this.#over) return;
     this.#acknowledge();
+    this.#goOnReading();
+  }
+
+  #stopReading(): void {
+    this.#isOurTurn = true;
+    this.#input.call.pause();
+  }
+
+  #goOnReading(): void {
+    this.#isOurTurn = false;
+    this.#heardAtMs = this.#input.nowMs();
     this.#input.call.resume();
   }
 
@@ -207,7 +227,6 @@ export class RecognizeCall {
   #end(code: status): void {
     if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#idle);
     this.#closing.abort();
     void this.#stream?.close();
     this.#trace(code);

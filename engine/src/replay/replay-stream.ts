@@ -220,7 +220,7 @@ export class ReplayStream implements EngineStream {
   }
 
   #lost(reason: EngineFailure): void {
-    if (reason !== 'child_died' && reason !== 'child_stalled') return this.#fail(reason);
+    if (reason === 'engine_closed' || reason === 'queue_overflow') return this.#fail(reason);
     this.#attempt.isLost = true;
     this.#host.onLost(this);
     for (const utterance of this.#unfinished()) {

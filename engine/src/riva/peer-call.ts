@@ -1,6 +1,7 @@
 import { status, type ClientDuplexStream, type Metadata, type StatusObject } from '@grpc/grpc-js';
 import { AUDIO } from '@svc-asr/protocol';
 import type { EngineWord } from '../engine.ts';
+import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../grpc/audio-codec.ts';
 import {
   ACKNOWLEDGE_EVERY,
   METADATA,
@@ -25,11 +26,20 @@ export interface PartialText {
 export type CallEnd =
   | { readonly end: 'final'; readonly text: string; readonly words: readonly EngineWord[] }
   | { readonly end: 'busy' }
-  | { readonly end: 'lost'; readonly why: 'disconnected' | 'silent' | 'recogniser' };
+  | { readonly end: 'lost'; readonly why: 'disconnected' | 'silent' | 'recogniser' | 'deadline' };
 
 /** Riva's own servers call nothing stable before the final: they send 0 or close to it. */
 const STABLE_FROM = 0.9;
 const CANCEL_AFTER_MS = 250;
+/** Well within the 90 s after which a node of ours gives a silent call up. */
+const KEEP_ALIVE_MS = 20_000;
+const KEEP_ALIVE = {
+  encoded: encodeAudio(
+    Buffer.alloc(AUDIO_HEADER_BYTES_MAX),
+    AUDIO_HEADER_BYTES_MAX,
+    AUDIO_HEADER_BYTES_MAX,
+  ),
+};
 
 /** One utterance at one node: a gRPC call from its configuration to its final. */
 export class PeerCall {
@@ -41,6 +51,9 @@ export class PeerCall {
   readonly #accepted = Promise.withResolvers<boolean>();
   readonly #onText: (text: PartialText) => void;
   readonly #onLoad: (load: LoadReport) => void;
+  readonly #nowMs: () => number;
+  #sentAtMs: number;
+  #isHalfClosed = false;
   #finalText = '';
   #words: EngineWord[] = [];
   readonly #over: Promise<void>;
@@ -57,11 +70,14 @@ export class PeerCall {
     readonly isOurs: boolean;
     readonly onText: (text: PartialText) => void;
     readonly onLoad: (load: LoadReport) => void;
+    readonly nowMs: () => number;
   }) {
     this.#call = input.call;
     this.#onText = input.onText;
     this.#onLoad = input.onLoad;
     this.#isOurs = input.isOurs;
+    this.#nowMs = input.nowMs;
+    this.#sentAtMs = input.nowMs();
     this.ended = this.#ended.promise;
     this.#over = this.#end();
     this.accepted = this.#accepted.promise;
@@ -74,6 +90,7 @@ export class PeerCall {
 
   /** Resolves when the transport has taken the message. */
   send(request: StreamingRecognizeRequest): Promise<void> {
+    this.#sentAtMs = this.#nowMs();
     const written = new Promise<void>((resolve) => this.#call.write(request, () => resolve()));
     return Promise.race([written, this.#over]);
   }
@@ -88,8 +105,18 @@ export class PeerCall {
     await Promise.race([this.#answered.promise, this.#over]);
   }
 
+  /**
+   * Called periodically. A client may pause within an utterance for as long as its session lives, and the audio of
+   * tiny frames waits in the gateway. Other servers may not know a message without audio.
+   */
+  keepAlive(): void {
+    if (!this.#isOurs || !this.#hasAnswered || this.#isHalfClosed) return;
+    if (this.#nowMs() - this.#sentAtMs >= KEEP_ALIVE_MS) void this.send(KEEP_ALIVE);
+  }
+
   /** Asks for the final. */
   halfClose(): void {
+    this.#isHalfClosed = true;
     this.#call.end();
   }
 
@@ -173,10 +200,14 @@ export class PeerCall {
     } else if (isRefused && !this.#hasAnswered) {
       this.#ended.resolve({ end: 'busy' });
     } else {
-      const why = code === status.UNAVAILABLE && !isFromNode ? 'disconnected' : 'recogniser';
-      this.#ended.resolve({ end: 'lost', why });
+      this.#ended.resolve({ end: 'lost', why: whyLost(code, isFromNode) });
     }
   }
+}
+
+function whyLost(code: status, isFromNode: boolean): 'deadline' | 'disconnected' | 'recogniser' {
+  if (code === status.DEADLINE_EXCEEDED) return 'deadline';
+  return code === status.UNAVAILABLE && !isFromNode ? 'disconnected' : 'recogniser';
 }
 
 function join(before: string, after: string): string {

@@ -171,6 +171,7 @@ export class Peer {
 
   /** Counts our own ticks instead of the clock, so that a paused gateway doesn't give up on healthy nodes. */
   #beat(): void {
+    for (const call of this.calls) call.keepAlive();
     this.#silentBeats += 1;
     if (this.#silentBeats > SILENT_BEATS_MAX && this.#state !== 'lost') this.#lose('silent');
     // A connection, or an attempt to connect, can hang for minutes. A new one recovers sooner.

@@ -31,6 +31,7 @@ export interface RivaOptions {
   /** How long the start waits for a first node. */
   readonly readyWithinMs?: number;
   readonly certificateLookMs?: number;
+  readonly nowMs?: () => number;
 }
 
 export interface ServerModel {
@@ -180,6 +181,7 @@ class RemoteEngine implements RivaEngine {
       isOurs: peer.reportsLoad,
       onText,
       onLoad: (load) => peer.heard(load),
+      nowMs: this.#options.nowMs ?? (() => performance.now()),
     });
     const server = this.#options.models?.[model] ?? { name: model, languageCode: '' };
     const config = {

@@ -21,6 +21,13 @@ const OPERATIONS_MAX = 1024;
 const PLACE_WITHIN_MS = 10_000;
 const PLACE_RETRY_MS = 20;
 
+const FAILURES = {
+  disconnected: 'child_died',
+  recogniser: 'child_died',
+  silent: 'child_stalled',
+  deadline: 'deadline_exceeded',
+} as const satisfies Record<string, EngineFailure>;
+
 type Operation = { readonly utterance: number; isDropped: boolean } & (
   | { readonly do: 'begin' }
   | { readonly do: 'audio'; readonly chunk: Buffer; readonly bytes: number }
@@ -276,7 +283,7 @@ export class RivaStream implements EngineStream {
     this.#current = null;
     // A node that was lost or had no slot before it took any audio is simply replaced by another one.
     if (isPlacing && end.end !== 'final') return;
-    this.fail(end.end === 'lost' && end.why === 'silent' ? 'child_stalled' : 'child_died');
+    this.fail(end.end === 'lost' ? FAILURES[end.why] : 'child_died');
   }
 
   #cancel(): void {

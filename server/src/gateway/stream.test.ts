@@ -543,6 +543,12 @@ describe('timeouts and endings', () => {
     expect(stage.ending).toEqual({ status: 'failed', closeCode: 1012, reason: 'service_restart' });
   });
 
+  test('charges a session that ends by a deadline of the recogniser', () => {
+    const stage = new Stage(10_000).ready().audio(32_000);
+    stage.engine({ type: 'error', reason: 'deadline_exceeded' });
+    expect(stage.ending).toMatchObject({ status: 'completed', reason: 'idle_timeout' });
+  });
+
   test('closes with 1011, unbilled, when the engine fails', () => {
     const stage = new Stage(60_000).ready().engine({ type: 'error', reason: 'child_died' });
     expect(stage.types()).toEqual(['ready', 'error:internal_error']);

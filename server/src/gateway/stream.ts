@@ -109,7 +109,8 @@ export function onEngineEvent(
     case 'final':
       return answerFinal(state, { event, nowMs });
     case 'error':
-      return fail(state, 'internal_error');
+      // The client paused for longer than the recogniser waits. A pause must not make the session free.
+      return fail(state, event.reason === 'deadline_exceeded' ? 'idle_timeout' : 'internal_error');
   }
 }
 
