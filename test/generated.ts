@@ -4,6 +4,7 @@ import { asyncApiDocument } from '@svc-asr/protocol/asyncapi.ts';
 import { openApiDocument } from '@svc-asr/protocol/openapi.ts';
 import { conformancePage, findVerifyingTests } from './conformance.ts';
 import { errorPage } from './error-page.ts';
+import { prometheusRule } from './prometheus-rule.ts';
 import { pythonWire } from './python-wire.ts';
 
 /** Every generated file, by its path, with its expected content. */
@@ -12,6 +13,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
     ['docs/openapi.json', json(openApiDocument())],
     ['docs/asyncapi.json', json(asyncApiDocument())],
     ['docs/errors.md', errorPage()],
+    ['deploy/kubernetes/components/prometheus-operator/rules.yaml', prometheusRule(root)],
     ['sdk-python/src/svc_asr/wire.py', pythonWire()],
     ['docs/conformance.md', conformancePage(await findVerifyingTests(root))],
   ]);

@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'deploy/kubernetes');
 const FORMS = ['base', 'overlays/one-box', 'overlays/several-nodes', 'overlays/two-tiers'];
 const OLD_CLUSTERS = 'components/kubernetes-1.20';
+const OPERATOR = 'components/prometheus-operator';
 
 /** The parts of a manifest that the tests below read. */
 interface Manifest {
@@ -21,11 +22,15 @@ interface Manifest {
     readonly replicas?: number;
     readonly scaleTargetRef?: { readonly name: string };
     readonly selector?: Selector & { readonly matchLabels?: Selector };
-    readonly template?: {
-      readonly metadata: { readonly labels: Selector };
-      readonly spec: Pod;
-    };
+    readonly type?: string;
+    readonly externalTrafficPolicy?: string;
+    readonly template?: PodTemplate;
+    readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
   };
+}
+interface PodTemplate {
+  readonly metadata: { readonly labels: Selector };
+  readonly spec: Pod;
 }
 /** A file, or a change to everything of a kind. */
 interface Patch {
@@ -42,6 +47,7 @@ interface Probe {
 interface Pod {
   readonly terminationGracePeriodSeconds?: number;
   readonly automountServiceAccountToken?: boolean;
+  readonly topologySpreadConstraints?: readonly { readonly topologyKey: string }[];
   readonly securityContext?: {
     readonly runAsNonRoot?: boolean;
     readonly seccompProfile?: { readonly type: string };
@@ -78,11 +84,12 @@ const manifests = FORMS.flatMap((form) =>
     .filter((file) => file.endsWith('.yaml'))
     .flatMap((file) => read(join(form, file))),
 );
-const pods = manifests.flatMap(({ metadata, spec }) =>
-  spec?.template === undefined ? [] : [{ name: metadata.name, pod: spec.template.spec }],
-);
+const pods = manifests.flatMap(({ metadata, spec }) => {
+  const template = spec?.template ?? spec?.jobTemplate?.spec.template;
+  return template === undefined ? [] : [{ name: metadata.name, pod: template.spec }];
+});
 
-test.each([...FORMS, OLD_CLUSTERS])('%s uses every file of its folder', (form) => {
+test.each([...FORMS, OLD_CLUSTERS, OPERATOR])('%s uses every file of its folder', (form) => {
   const { resources = [], patches = [] } = kustomization(form);
   const used = [...resources, ...patches.flatMap(({ path }) => path ?? [])];
   const files = readdirSync(join(FOLDER, form)).filter((file) => file !== 'kustomization.yaml');
@@ -168,8 +175,36 @@ test('only the autoscaler sets the number of pods that it scales', () => {
   const numbers = manifests.flatMap(({ kind, metadata, spec }) =>
     kind === 'Deployment' && scaled.includes(metadata.name) ? [spec?.replicas] : [],
   );
-  expect(scaled).toEqual(['engine']);
-  expect(numbers).toEqual([undefined]);
+  expect(scaled.toSorted()).toEqual(['engine', 'node']);
+  expect(numbers).toEqual([undefined, undefined]);
+});
+
+test('clients cannot choose the address by which they are limited', () => {
+  const balanced = manifests.filter(({ spec }) => spec?.type === 'LoadBalancer');
+  expect(balanced.map(({ metadata }) => metadata.name).toSorted()).toEqual(['api', 'node']);
+  for (const { spec } of balanced) expect(spec?.externalTrafficPolicy).toBe('Local');
+  // Every file, patches included: a load balancer that passes TCP through adds no X-Forwarded-For, so clients would write it.
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
+  for (const file of files.filter((path) => path.endsWith('.yaml'))) {
+    expect(readFileSync(join(FOLDER, file), 'utf8'), file).not.toContain('TRUSTED_PROXIES');
+  }
+});
+
+test('pods of one kind spread over zones and machines', () => {
+  for (const { name, pod } of pods.filter(({ name }) => ['api', 'node', 'engine'].includes(name))) {
+    const keys = pod.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey);
+    expect(keys, name).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+  }
+});
+
+test('Prometheus reads the metrics of every pod that has some', () => {
+  const monitors = read(join(OPERATOR, 'pod-monitors.yaml')).map(({ spec }) => spec?.selector);
+  const scraped = JSON.stringify(monitors);
+  const serving = pods.filter(({ pod }) =>
+    pod.containers.some(({ readinessProbe }) => readinessProbe),
+  );
+  expect(serving).toHaveLength(3);
+  for (const { name } of serving) expect(scraped).toContain(`"${name}"`);
 });
 
 test('the documented secrets have every file that the pods read', () => {
@@ -192,12 +227,13 @@ test('old clusters get the same objects in versions that they know', () => {
   }));
   expect(changes).toEqual([
     { kind: 'PodDisruptionBudget', to: [replaceVersion('policy/v1beta1')] },
+    { kind: 'CronJob', to: [replaceVersion('batch/v1beta1')] },
     { kind: 'HorizontalPodAutoscaler', to: [replaceVersion('autoscaling/v2beta2')] },
   ]);
   const versions = manifests.flatMap(({ kind, apiVersion }) =>
     changes.some((change) => change.kind === kind) ? [apiVersion] : [],
   );
-  expect(new Set(versions)).toEqual(new Set(['policy/v1', 'autoscaling/v2']));
+  expect(new Set(versions)).toEqual(new Set(['policy/v1', 'batch/v1', 'autoscaling/v2']));
 });
 
 function replaceVersion(value: string): object {

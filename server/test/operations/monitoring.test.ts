@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
+import { makeCertificate } from '@svc-asr/testing/certificate.ts';
+import { Prometheus } from '@svc-asr/testing/prometheus.ts';
+import { startService } from '@svc-asr/testing/service/service.ts';
 import { metricTypes, scrapeEverything } from '../support/all-metrics.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -62,6 +65,34 @@ test('Prometheus accepts both configurations, and every query of a dashboard', a
     await run('promtool', ['check', 'config', '--syntax-only', join(ROOT, 'deploy', file)]);
   }
   expect(dashboards).toHaveLength(3);
+});
+
+test('Prometheus reads a process that serves the certificate of the install guide', async () => {
+  const certificate = await makeCertificate();
+  const service = await startService({
+    env: {
+      METRICS_TOKEN: 'token-of-the-operator',
+      TLS_CERT_FILE: certificate.certFile,
+      TLS_KEY_FILE: certificate.keyFile,
+    },
+  });
+  const shipped = await readFile(join(MONITORING, 'prometheus.yml'), 'utf8');
+  const target = `localhost:${new URL(service.url).port}`;
+  const prometheus = await Prometheus.start({
+    'prometheus.yml': shipped
+      .replace(/'node-1\.example\.com:443', 'node-2\.example\.com:443'/, `'${target}'`)
+      .replaceAll('15s', '1s'),
+    'ca.pem': certificate.cert.toString(),
+    'metrics-token': 'token-of-the-operator\n',
+  });
+  try {
+    await expect
+      .poll(() => prometheus.query('up{job="svc-asr"}'))
+      .toMatchObject([{ metric: { instance: target }, value: 1 }]);
+  } finally {
+    await prometheus.stop();
+    await service.stop();
+  }
 });
 
 test('Alertmanager accepts its configuration, pages someone and opens tickets for the rest', async () => {
