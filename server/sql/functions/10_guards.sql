@@ -26,10 +26,24 @@ create or replace trigger sessions_not_deleted before delete on sessions
 create or replace trigger sessions_not_truncated before truncate on sessions
   for each statement execute function refuse_change('sessions are what the ledger is about');
 
--- The condition is in `when`, so that a valid update calls no function.
+-- How long after a sweep the node that served a session may still settle it.
+create or replace function late_close_window() returns interval
+language sql immutable parallel safe as $$ select interval '5 minutes' $$;
+
+-- The only change of a session that is over: the sweeper failed it, its node was alive after all and
+-- reports in time that it completed.
+create or replace function is_late_settlement(p_old sessions, p_new sessions) returns boolean
+language sql stable as $$
+  select p_old.status = 'failed' and p_new.status = 'completed' and p_old.claimed_at is not null
+    and p_new.completed_at between p_old.swept_at and p_old.swept_at + late_close_window()
+    and to_jsonb(p_old) - '{status,samples,audio_ms,billable_ms,completed_at}'::text[]
+      = to_jsonb(p_new) - '{status,samples,audio_ms,billable_ms,completed_at}'::text[]
+$$;
+
+-- The condition is in `when`, so that an ordinary update calls no function.
 create or replace trigger sessions_lawful_step before update on sessions
   for each row when (
-    old.status >= 'completed'
+    (old.status >= 'completed' and is_late_settlement(old, new) is not true)
     or (old.status = 'active' and new.status in ('reserved', 'expired'))
     or (old.status = 'reserved' and new.status = 'completed'))
   execute function refuse_change('a session that is over never changes, and none goes back');
@@ -52,8 +66,10 @@ begin
         when 'reserve' then new.reserved_ms = s.reserved_ms and new.consumed_ms = 0
         when 'complete' then s.status = 'completed' and new.reserved_ms = -s.reserved_ms
           and new.consumed_ms = s.billable_ms
-        when 'fail' then s.status = 'failed' and new.reserved_ms = -s.reserved_ms
-          and new.consumed_ms = 0
+        when 'fail' then new.reserved_ms = -s.reserved_ms and new.consumed_ms = 0
+          and (s.status = 'failed' or (s.status = 'completed' and s.swept_at is not null))
+        when 'settle_late' then s.status = 'completed' and s.swept_at is not null
+          and new.reserved_ms = 0 and new.consumed_ms = s.billable_ms
         when 'expire' then s.status = 'expired' and new.reserved_ms = -s.reserved_ms
           and new.consumed_ms = 0
         else new.reserved_ms = 0 and new.consumed_ms = 0
@@ -113,3 +129,23 @@ $$;
 drop trigger if exists sessions_hold_money on sessions;
 create constraint trigger sessions_hold_money after insert or update of slot on sessions
   deferrable initially deferred for each row execute function check_live();
+
+-- A session that is settled late must be charged in the same transaction.
+create or replace function check_late_settlement() returns trigger
+language plpgsql security definer as $$
+begin
+  if not exists (
+    select from public.txn t where t.account_id = new.account_id and t.session_id = new.id
+      and t.kind = 'settle_late' and t.consumed_ms = new.billable_ms
+  ) then
+    raise exception 'the late settlement of session % was not posted', new.id
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return null;
+end
+$$;
+drop trigger if exists sessions_late_is_posted on sessions;
+create constraint trigger sessions_late_is_posted after update of status on sessions
+  deferrable initially deferred for each row
+  when (old.status = 'failed' and new.status = 'completed')
+  execute function check_late_settlement();

@@ -59,7 +59,8 @@ begin
     samples = p_samples,
     audio_ms = (p_samples + 15) / 16,
     billable_ms = v_billable,
-    completed_at = p_at
+    completed_at = p_at,
+    swept_at = p_session.swept_at
     where account_id = p_session.account_id and id = p_session.id;
   perform post(
     p_session.account_id,
@@ -68,6 +69,38 @@ begin
     p_at,
     p_available => p_session.reserved_ms - v_billable,
     p_reserved => -p_session.reserved_ms,
+    p_consumed => v_billable);
+end
+$$;
+
+-- Charges a session that the sweeper failed, although its node was alive. Its reservation was returned,
+-- so at most the whole seconds still available are charged. The caller has locked the account and the
+-- session.
+create or replace function settle_late(
+  p_session sessions,
+  p_samples bigint,
+  p_available bigint,
+  p_at timestamptz
+) returns void
+language plpgsql as $$
+declare
+  v_billable integer := least(
+    p_session.reserved_ms, (p_samples + 15999) / 16000 * 1000, p_available / 1000 * 1000);
+begin
+  update sessions set
+    status = 'completed',
+    samples = p_samples,
+    audio_ms = (p_samples + 15) / 16,
+    billable_ms = v_billable,
+    completed_at = p_at
+    where account_id = p_session.account_id and id = p_session.id;
+  perform post(
+    p_session.account_id,
+    'settle_late',
+    p_session.id,
+    p_at,
+    p_available => -v_billable,
+    p_reserved => 0,
     p_consumed => v_billable);
 end
 $$;

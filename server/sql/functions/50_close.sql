@@ -1,7 +1,8 @@
 drop function if exists close_session(uuid, uuid, text, bigint, text, bigint);
 
 -- Settles a session once. Returns 'already' if it was closed before, 'superseded' if another upgrade
--- has it. Nodes of an earlier version don't name the upgrade.
+-- has it, 'settled_late' if the sweeper had failed it although its node was alive. Nodes of an earlier
+-- version don't name the upgrade.
 --
 -- Its own refusals have SQLSTATEs of class SV. They are permanent. Every other error may heal, so the
 -- caller repeats the settlement.
@@ -17,13 +18,27 @@ create or replace function close_session(
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_session sessions;
+  v_account record;
+  v_samples bigint;
 begin
-  perform from accounts where id = p_account for no key update;
+  select available_ms, move_state into v_account from accounts where id = p_account for no key update;
   select * into v_session from sessions where account_id = p_account and id = p_session for update;
   if not found then
     raise exception 'session % does not exist', p_session using errcode = 'SVC01';
   end if;
+  -- At most the reservation is charged, whatever a node reports.
+  v_samples := case when v_session.claimed_at is not null
+    then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end;
   if v_session.completed_at is not null then
+    -- The client was told that its session completed, so it stays true. An account that is leaving
+    -- this cell has been copied.
+    if v_session.status = 'failed' and p_status = 'completed'
+      and (v_session.node_id, v_session.node_epoch) = (p_node, p_epoch)
+      and v_session.swept_at + late_close_window() >= clock_timestamp()
+      and coalesce(v_account.move_state, 'moving') = 'moving' then
+      perform settle_late(v_session, v_samples, v_account.available_ms, clock_timestamp());
+      return 'settled_late';
+    end if;
     return 'already';
   end if;
   -- Readers have seen this session as expired since its expiry, so it stays expired.
@@ -50,13 +65,7 @@ begin
     raise exception 'session % was never claimed', p_session
       using errcode = 'SVC04';
   end if;
-  perform end_session(
-    v_session,
-    p_status::session_status,
-    -- At most the reservation is charged, whatever a node reports.
-    case when v_session.status = 'active'
-      then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end,
-    clock_timestamp());
+  perform end_session(v_session, p_status::session_status, v_samples, clock_timestamp());
   return 'closed';
 end
 $$;

@@ -80,7 +80,8 @@ begin
     continue when not (
       select is_orphan(v_session, n, v_lapsed_before)
       from (select) one left join nodes n on n.id = v_session.node_id);
-    perform end_session(v_session, 'failed', 0, clock_timestamp());
+    v_session.swept_at := clock_timestamp();
+    perform end_session(v_session, 'failed', 0, v_session.swept_at);
     failed := failed + 1;
   end loop;
 end

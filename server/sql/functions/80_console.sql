@@ -69,7 +69,7 @@ begin
   insert into usage_days (account_id, day, model, billable_ms, sessions)
     select p_account, (t.created_at at time zone 'UTC')::date, s.model, sum(s.billable_ms), count(*)
     from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
-    where t.account_id = p_account and t.seq > v_from and t.seq <= v_to and t.kind = 'complete'
+    where t.account_id = p_account and t.seq > v_from and t.seq <= v_to and t.kind in ('complete', 'settle_late')
     group by 2, 3
     on conflict (account_id, day, model) do update
       set billable_ms = usage_days.billable_ms + excluded.billable_ms,

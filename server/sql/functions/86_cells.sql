@@ -176,7 +176,10 @@ begin
       insert into api_keys select r.* from unnest(p_contents) c, jsonb_populate_record(null::api_keys, c::jsonb) r;
     when 'sessions' then
       insert into sessions select r.* from unnest(p_contents) c, jsonb_populate_record(null::sessions, c::jsonb) r
-        on conflict do nothing;
+        -- Settled late after an earlier copy.
+        on conflict (account_id, id) do update set status = excluded.status, samples = excluded.samples,
+          audio_ms = excluded.audio_ms, billable_ms = excluded.billable_ms, completed_at = excluded.completed_at
+          where sessions.status = 'failed' and excluded.status = 'completed';
     when 'txn' then
       insert into txn select r.* from unnest(p_contents) c, jsonb_populate_record(null::txn, c::jsonb) r
         on conflict do nothing;

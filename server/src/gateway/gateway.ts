@@ -101,7 +101,7 @@ export class Gateway {
     this.#limits = { ...CONNECTION_LIMITS, ...deps.streamLimits };
     this.#isTrustedProxy = trustProxies(deps.config.trustedProxies);
     this.#settlements = new Settlements({
-      write: async (settlement) => void (await deps.ledger.close(settlement)),
+      write: (settlement) => this.#close(settlement),
       onDelayed: ({ sessionId, status, samples }, err) =>
         deps.log.warn({ sessionId, status, samples, err }, 'A settlement is delayed.'),
       onLost: ({ sessionId, status, samples }, err) =>
@@ -283,6 +283,12 @@ export class Gateway {
         onEnd: (ended, ending) => this.#forget(ended, ending),
       }),
     );
+  }
+
+  async #close(settlement: CloseInput): Promise<void> {
+    if ((await this.#deps.ledger.close(settlement)) !== 'settled_late') return;
+    const { sessionId } = settlement;
+    this.#deps.log.warn({ sessionId }, 'The sweeper had failed this session. It was settled late.');
   }
 
   #keep(connection: Connection): void {

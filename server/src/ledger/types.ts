@@ -87,8 +87,11 @@ export interface CloseInput {
   readonly attemptId?: string;
 }
 
-/** `superseded`: another upgrade claimed the session, and its stream goes on. */
-export type CloseResult = 'closed' | 'already' | 'superseded';
+/**
+ * `superseded`: another upgrade claimed the session, and its stream goes on. `settled_late`: the sweeper had failed the
+ * session because its node seemed dead; the accepted audio is charged as far as credit is available.
+ */
+export type CloseResult = 'closed' | 'already' | 'superseded' | 'settled_late';
 
 export interface Balance {
   readonly availableMs: number;

@@ -424,6 +424,69 @@ const sweeping: readonly Mutant[] = [
   ),
 ];
 
+const LATE: PromiseName =
+  'a close after the sweep counts once, in time, by its own process, as far as credit lasts';
+const settlingLate: readonly Mutant[] = [
+  broken('any process settles a swept session', LATE, 'promise', {
+    in: 'close_session',
+    from: 'and (v_session.node_id, v_session.node_epoch) = (p_node, p_epoch)',
+    to: '',
+  }),
+  broken('a swept session can be settled at any time', LATE, 'database', {
+    in: 'close_session',
+    from: 'and v_session.swept_at + late_close_window() >= clock_timestamp()',
+    to: '',
+  }),
+  broken('a late settlement takes credit that is gone', LATE, 'database', {
+    in: 'settle_late',
+    from: ', p_available / 1000 * 1000',
+    to: '',
+  }),
+  broken('a late settlement counts twice', LATE, 'database', {
+    in: 'close_session',
+    from: `v_session.status = 'failed' and p_status`,
+    to: 'p_status',
+  }),
+  broken(
+    'a late settlement is not posted',
+    LATE,
+    'database',
+    { in: 'settle_late', from: 'perform post(', to: 'if false then perform post(' },
+    {
+      in: 'settle_late',
+      from: 'p_consumed => v_billable);',
+      to: 'p_consumed => v_billable); end if;',
+    },
+  ),
+  broken(
+    'a late settlement is not posted and the trigger is off',
+    LATE,
+    'audit',
+    { sql: 'alter table sessions disable trigger sessions_late_is_posted' },
+    { in: 'settle_late', from: 'perform post(', to: 'if false then perform post(' },
+    {
+      in: 'settle_late',
+      from: 'p_consumed => v_billable);',
+      to: 'p_consumed => v_billable); end if;',
+    },
+  ),
+  broken(
+    'a swept session is not marked',
+    LATE,
+    'promise',
+    {
+      in: 'fail_orphans',
+      from: 'v_session.swept_at := clock_timestamp();',
+      to: '',
+    },
+    {
+      in: 'fail_orphans',
+      from: `'failed', 0, v_session.swept_at`,
+      to: `'failed', 0, clock_timestamp()`,
+    },
+  ),
+];
+
 const crediting: readonly Mutant[] = [
   broken(
     'a repeated grant is posted twice',
@@ -464,6 +527,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...reserving,
   ...claiming,
   ...sweeping,
+  ...settlingLate,
   ...crediting,
   ...tampering,
 ];

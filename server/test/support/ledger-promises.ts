@@ -5,7 +5,7 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import { registerNode } from '../../src/nodes/nodes.ts';
 import { NODE, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
+import { backdateSession, backdateSweep } from '@svc-asr/testing/postgres/time-travel.ts';
 
 /** The guarantees of the ledger, each as a scenario that throws BrokenPromise when violated. */
 export class BrokenPromise extends Error {}
@@ -240,6 +240,31 @@ export const PROMISES = {
     await fixture.owner.query(`update nodes set lease_until = 'infinity' where id = $1`, [NODE.id]);
     const balance = await fixture.ledger.balance(session.accountId);
     must(balance?.recentSessions[0]?.status, 'active', 'the stream');
+  },
+  async 'a close after the sweep counts once, in time, by its own process, as far as credit lasts'(
+    fixture,
+  ) {
+    const node = { ...NODE, id: 'seemed-dead' };
+    const stream = async (creditMs: number) => {
+      const session = await fixture.reserve(await fixture.account(creditMs));
+      const nodeEpoch = await registerNode(fixture.owner, node);
+      const owner = { sessionId: session.id, accountId: session.accountId, nodeEpoch };
+      await fixture.ledger.claim({ ...owner, nodeId: node.id });
+      await registerNode(fixture.owner, node);
+      await fixture.ledger.sweep();
+      return { session, end: { nodeId: node.id, nodeEpoch, samples: 20_000 } };
+    };
+    const foreign = await stream(60_000);
+    const newer = { ...foreign.end, nodeEpoch: foreign.end.nodeEpoch + 1 };
+    must(await fixture.close(foreign.session, newer), 'already', 'a close by a newer process');
+    const tooLate = await stream(60_000);
+    await backdateSweep(fixture.owner, { sessionId: tooLate.session.id, ms: 300_000 });
+    must(await fixture.close(tooLate.session, tooLate.end), 'already', 'a close after the window');
+    const { session, end } = await stream(10_000);
+    await fixture.reserve(session.accountId, { requestedMs: 9_000 });
+    must(await fixture.close(session, end), 'settled_late', 'the close');
+    must(await fixture.close(session, end), 'already', 'the same close again');
+    must(await figures(fixture, session.accountId), [0, 9_000, 1_000], 'after it');
   },
   async 'only whole seconds are reserved, and at least one'(fixture) {
     must((await fixture.reserve(await fixture.account(7_999))).reservedMs, 7_000, 'of 7,999 ms');

@@ -20,6 +20,8 @@ export type Step =
       readonly failed: boolean;
       /** By the upgrade that claimed it, or by another one of the same node. */
       readonly sameAttempt: boolean;
+      /** By the process that claimed it, or by the one that runs now. */
+      readonly sameProcess: boolean;
     }
   | { readonly do: 'age'; readonly pick: number }
   | { readonly do: 'restart' }
@@ -38,6 +40,8 @@ export interface ModelSession {
   /** Its sixty seconds have passed. */
   aged: boolean;
   claim: { attemptId: string; epoch: number } | null;
+  /** The sweeper failed it. */
+  swept: boolean;
   samples: number;
   billableMs: number;
 }
@@ -99,6 +103,7 @@ export function modelReserve(
     status: 'reserved',
     aged: false,
     claim: null,
+    swept: false,
     samples: 0,
     billableMs: 0,
   };
@@ -133,7 +138,7 @@ export function modelClose(
   session: ModelSession,
   step: Step & { do: 'close' },
 ): string {
-  if (isOver(session)) return 'already';
+  if (isOver(session)) return modelLateClose(account, session, step);
   if (session.status === 'active' && step.failed && !step.sameAttempt) return 'superseded';
   const samples = session.status === 'active' ? Math.min(step.samples, session.reservedMs * 16) : 0;
   const billableMs = step.failed
@@ -141,6 +146,23 @@ export function modelClose(
     : Math.min(session.reservedMs, Math.ceil(samples / 16_000) * 1000);
   end(account, session, { status: step.failed ? 'failed' : 'completed', samples, billableMs });
   return 'closed';
+}
+
+/** A process that was taken for dead reports that a stream completed. Its credit was returned, and some may be spent. */
+function modelLateClose(
+  account: ModelAccount,
+  session: ModelSession,
+  step: Step & { do: 'close' },
+): string {
+  const isOwner = step.sameProcess || session.claim?.epoch === account.epoch;
+  if (session.status !== 'failed' || !session.swept || step.failed || !isOwner) return 'already';
+  session.status = 'completed';
+  session.samples = Math.min(step.samples, session.reservedMs * 16);
+  const availableSeconds = Math.floor(account.availableMs / 1000);
+  session.billableMs = 1000 * Math.min(Math.ceil(session.samples / 16_000), availableSeconds);
+  account.availableMs -= session.billableMs;
+  account.consumedMs += session.billableMs;
+  return 'settled_late';
 }
 
 /** Makes one session a minute older. */
@@ -153,7 +175,9 @@ export function modelAge(account: ModelAccount, session: ModelSession): void {
 export function modelRestart(account: ModelAccount, epoch: number): void {
   account.epoch = epoch;
   for (const session of account.sessions) {
-    if (session.status === 'active') end(account, session, { status: 'failed' });
+    if (session.status !== 'active') continue;
+    session.swept = true;
+    end(account, session, { status: 'failed' });
   }
 }
 
@@ -176,6 +200,7 @@ export function likelyStep(account: ModelAccount): Step {
       samples: account.sessions.length * 4_001,
       failed: false,
       sameAttempt: true,
+      sameProcess: true,
     };
   }
   return { do: 'reserve', seconds: 60, key: null, room: true };

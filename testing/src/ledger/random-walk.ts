@@ -194,7 +194,7 @@ async function takeClose(world: World, step: Step & { do: 'close' }): Promise<Ta
     status: step.failed ? 'failed' : 'completed',
     samples: step.samples,
     nodeId: world.node.id,
-    nodeEpoch: account.epoch,
+    nodeEpoch: (step.sameProcess ? session.claim?.epoch : undefined) ?? account.epoch,
   });
   return { said, expected: modelClose(account, session, step) };
 }

@@ -34,10 +34,11 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
       ),
       failed: fc.integer({ min: 0, max: 4 }).map((roll) => roll === 0),
       sameAttempt: fc.boolean(),
+      sameProcess: fc.boolean(),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('age' as const), pick }) },
-  { weight: 1, arbitrary: fc.constant({ do: 'restart' as const }) },
+  { weight: 2, arbitrary: fc.constant({ do: 'restart' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'sweep' as const }) },
   {
     weight: 1,

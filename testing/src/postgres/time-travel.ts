@@ -11,6 +11,14 @@ export async function backdateSession(
   await withoutGuards(owner, { name: 'make_older', text: MAKE_OLDER, input });
 }
 
+/** Backdates the moment at which the sweeper failed a session. */
+export async function backdateSweep(
+  owner: Pool,
+  input: { sessionId: string; ms: number },
+): Promise<void> {
+  await withoutGuards(owner, { name: 'sweep_earlier', text: SWEEP_EARLIER, input });
+}
+
 async function withoutGuards(
   owner: Pool,
   query: { name: string; text: string; input: { sessionId: string; ms: number } },
@@ -41,3 +49,7 @@ const MAKE_OLDER = `
   update sessions s set created_at = created_at - of.older, expires_at = expires_at - of.older,
     claimed_at = claimed_at - of.older
   from of where s.account_id = of.account_id and s.id = of.session_id`;
+
+const SWEEP_EARLIER = `
+  update sessions set swept_at = swept_at - $2 * interval '1 ms', completed_at = completed_at - $2 * interval '1 ms'
+  where id = $1`;
