@@ -1,33 +1,96 @@
 -- Console actions with more than one step. Each function locks before it reads the clock.
 
--- Returns false if too many codes were requested for this address or from this network. The limits
--- are the same for known and unknown addresses.
-create or replace function create_sign_in_code(
+-- How long until fewer than `p_limit` of these times are within the last hour. Zero or less: there are fewer now.
+create or replace function wait_for_fewer(p_times timestamptz[], p_limit integer, p_now timestamptz) returns interval
+language sql immutable as $$
+  select coalesce((
+    select t + interval '1 hour' - p_now from unnest(p_times) t order by t desc offset p_limit - 1 limit 1
+  ), interval '0')
+$$;
+
+-- Creates a code and returns 0, or the seconds to wait if too many were requested. The limits are the same for
+-- known and unknown addresses:
+--   on a device that this person has used:    10 an hour for the address and device, and no other limit
+--   elsewhere:                                6 an hour for the address and network, 60 an hour for the network
+--   from a network they never signed in from: also 10 an hour for the address, or 30 for the first code of a network
+-- The last rule bounds unwanted emails. Few networks can't use it up for a person on another one.
+create or replace function request_sign_in_code(
   p_challenge uuid,
   p_user uuid,
   p_email_hash bytea,
-  p_source_hash bytea,
+  -- With each secret, the current one first.
+  p_source_hashes bytea[],
+  -- Empty without a device cookie.
+  p_device_hashes bytea[],
   p_code_hash bytea,
   p_lifetime interval
-) returns boolean
+) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_now timestamptz;
+  v_source bytea := p_source_hashes[1];
+  v_device bytea;
+  v_here timestamptz[];
+  v_all timestamptz[];
+  v_network timestamptz[];
+  v_wait interval;
 begin
   perform pg_advisory_xact_lock(hashtextextended(encode(p_email_hash, 'hex'), 0));
   v_now := clock_timestamp();
   delete from sign_in_codes where created_at < v_now - interval '1 day';
-  if (select count(*) from sign_in_codes where email_hash = p_email_hash) >= 30
-    or (select count(*) from sign_in_codes
-      where email_hash = p_email_hash and source_hash = p_source_hash
-        and created_at > v_now - interval '1 hour') >= 6
-    or (select count(*) from sign_in_codes
-      where source_hash = p_source_hash and created_at > v_now - interval '1 hour') >= 60 then
-    return false;
+  select p_device_hashes[1] into v_device from known_places
+    where user_id = p_user and place_hash = any (p_device_hashes) limit 1;
+  if v_device is not null then
+    v_wait := wait_for_fewer(array(
+      select created_at from sign_in_codes where email_hash = p_email_hash and device_hash = any (p_device_hashes)
+    ), 10, v_now);
+  else
+    v_all := array(select created_at from sign_in_codes
+      where email_hash = p_email_hash and device_hash is null and created_at > v_now - interval '1 hour');
+    v_here := array(select created_at from sign_in_codes
+      where email_hash = p_email_hash and device_hash is null and source_hash = v_source
+        and created_at > v_now - interval '1 hour');
+    v_network := array(select created_at from sign_in_codes
+      where source_hash = v_source and device_hash is null and created_at > v_now - interval '1 hour');
+    v_wait := greatest(wait_for_fewer(v_here, 6, v_now), wait_for_fewer(v_network, 60, v_now));
+    if not exists (
+      select from known_places where user_id = p_user and place_hash = any (p_source_hashes)
+    ) then
+      v_wait := greatest(v_wait, least(
+        wait_for_fewer(v_all, 10, v_now),
+        greatest(wait_for_fewer(v_here, 1, v_now), wait_for_fewer(v_all, 30, v_now))));
+    end if;
   end if;
-  insert into sign_in_codes (challenge, user_id, email_hash, source_hash, code_hash, created_at, expires_at)
-    values (p_challenge, p_user, p_email_hash, p_source_hash, p_code_hash, v_now, v_now + p_lifetime);
-  return true;
+  if v_wait > interval '0' then
+    return ceil(extract(epoch from v_wait));
+  end if;
+  insert into sign_in_codes
+    (challenge, user_id, email_hash, source_hash, device_hash, code_hash, created_at, expires_at)
+    values (p_challenge, p_user, p_email_hash, v_source, v_device, p_code_hash, v_now, v_now + p_lifetime);
+  return 0;
+end
+$$;
+
+-- For processes of the previous version, while both run.
+create or replace function create_sign_in_code(
+  p_challenge uuid, p_user uuid, p_email_hash bytea, p_source_hash bytea, p_code_hash bytea, p_lifetime interval
+) returns boolean
+language sql security definer set search_path = public, pg_temp as $$
+  select request_sign_in_code(
+    p_challenge, p_user, p_email_hash, array[p_source_hash], '{}', p_code_hash, p_lifetime) = 0
+$$;
+
+-- Remembers the device and network of a sign-in, for 180 days and at most 20 of a person.
+create or replace function remember_places(p_user uuid, p_place_hashes bytea[]) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  insert into known_places (user_id, place_hash, last_used_at)
+    select distinct p_user, h, clock_timestamp() from unnest(p_place_hashes) h
+    on conflict (user_id, place_hash) do update set last_used_at = excluded.last_used_at;
+  delete from known_places k where k.user_id = p_user and (
+    k.last_used_at < clock_timestamp() - interval '180 days'
+    or k.place_hash not in (
+      select place_hash from known_places where user_id = p_user order by last_used_at desc limit 20));
 end
 $$;
 

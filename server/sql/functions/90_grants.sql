@@ -3,7 +3,8 @@
 revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
-  passkey_challenges, operator_enrolments, security_notices, usage_days, usage_rolled, ledger_marks, session_end_requests
+  passkey_challenges, operator_enrolments, security_notices, known_places, usage_days, usage_rolled, ledger_marks,
+  session_end_requests
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function.
 revoke execute on all functions in schema public from public;
@@ -83,6 +84,8 @@ grant execute on function forget_audit_sources() to svc_console;
 -- sign-in: verifies codes and passkeys, and opens sessions. Sees no account, key or usage.
 grant select (id, email) on console_users to svc_sign_in;
 grant execute on function create_sign_in_code(uuid, uuid, bytea, bytea, bytea, interval) to svc_sign_in;
+grant execute on function request_sign_in_code(uuid, uuid, bytea, bytea[], bytea[], bytea, interval) to svc_sign_in;
+grant execute on function remember_places(uuid, bytea[]) to svc_sign_in;
 grant execute on function use_sign_in_code(uuid, bytea[], integer) to svc_sign_in;
 grant execute on function open_console_session(bytea, uuid, text) to svc_sign_in;
 grant execute on function confirm_console_session(text, uuid) to svc_sign_in;

@@ -6,6 +6,8 @@ import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
  */
 const SESSION = '__Host-svc_console';
 const CHALLENGE = '__Host-svc_passkey';
+const DEVICE = '__Host-svc_device';
+const DEVICE_SECONDS = 180 * 24 * 3_600;
 const FLAGS = 'Path=/; HttpOnly; Secure';
 /** 256 bits. */
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
@@ -30,6 +32,15 @@ export const CLEARED_CHALLENGE = `${CHALLENGE}=; ${FLAGS}; SameSite=Strict; Max-
 
 export function readChallenge(header: string | undefined): string | null {
   return readCookie(CHALLENGE, header);
+}
+
+/** Marks a browser in which someone has signed in. It opens nothing: see known-device.ts. */
+export function deviceCookie(token: string): string {
+  return `${DEVICE}=${token}; ${FLAGS}; SameSite=Strict; Max-Age=${DEVICE_SECONDS}`;
+}
+
+export function readDeviceToken(header: string | undefined): string | null {
+  return readCookie(DEVICE, header);
 }
 
 /** Null unless there is exactly one value of the right shape. */

@@ -1,11 +1,12 @@
-import { createHmac, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
 import type { Queryable } from '../platform/db.ts';
-import { boolean, nullable, queryRows, statement, text } from '../platform/statement.ts';
+import { nullable, number, queryRows, statement, text } from '../platform/statement.ts';
+import { keyed, type Places } from './known-device.ts';
 
-const CREATE = statement(
-  `select create_sign_in_code($1, $2, $3, $4, $5, $6 * interval '1 ms') as created`,
-  { created: boolean() },
+const REQUEST = statement(
+  `select request_sign_in_code($1, $2, $3, $4, $5, $6, $7 * interval '1 ms') as wait_seconds`,
+  { wait_seconds: number() },
 );
 const SPEND = statement('select use_sign_in_code($1, $2, $3) as user_id', {
   user_id: nullable(text()),
@@ -19,12 +20,12 @@ export interface IssuedCode {
 
 /**
  * Creates a code for this address, even for an unknown one. Rows, limits and work are the same, so that neither the
- * response nor its time reveals who has an account.
+ * response nor its time reveals who has an account. Returns the seconds to wait if there were too many.
  */
 export async function issueCode(
   db: Queryable,
-  input: { secrets: readonly Buffer[]; userId: string | null; email: string; source: string },
-): Promise<IssuedCode | null> {
+  input: { secrets: readonly Buffer[]; userId: string | null; email: string; places: Places },
+): Promise<IssuedCode | { retryAfterSeconds: number }> {
   const [secret] = input.secrets;
   if (secret === undefined) throw new Error('No secret is configured for hashing codes.');
   const challenge = randomUUID();
@@ -32,15 +33,17 @@ export async function issueCode(
     CONSOLE_LIMITS.codeDigits,
     '0',
   );
-  const [row] = await queryRows(db, CREATE, [
+  const [row] = await queryRows(db, REQUEST, [
     challenge,
     input.userId,
     keyed(secret, `email ${input.email}`),
-    keyed(secret, `source ${input.source}`),
+    input.places.network,
+    input.places.device,
     hashCode(secret, { challenge, code }),
     CONSOLE_LIMITS.codeLifetimeMs,
   ]);
-  return row?.created === true ? { challenge, code } : null;
+  if (row === undefined) throw new Error('request_sign_in_code returned no row.');
+  return row.wait_seconds === 0 ? { challenge, code } : { retryAfterSeconds: row.wait_seconds };
 }
 
 /** Returns the user's id the first time, else null. */
@@ -59,8 +62,4 @@ export async function spendCode(
 /** Keyed, because a plain hash of eight digits can be brute-forced at once. */
 function hashCode(secret: Buffer, issued: IssuedCode): Buffer {
   return keyed(secret, `code ${issued.challenge} ${issued.code}`);
-}
-
-function keyed(secret: Buffer, text: string): Buffer {
-  return createHmac('sha256', secret).update(text).digest();
 }

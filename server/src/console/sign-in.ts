@@ -3,17 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { normaliseEmail } from '../accounts/email-address.ts';
 import { findPersonByEmail } from '../accounts/members.ts';
 import { ApiError } from '../platform/api-error.ts';
-import { networkOf } from '../platform/network.ts';
 import { audited } from './audited.ts';
 import { closeEverySession, closeSession, openSession } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
-import { CLEARED_COOKIE, readSessionToken, sessionCookie } from './cookies.ts';
+import { CLEARED_COOKIE, deviceCookie, readSessionToken, sessionCookie } from './cookies.ts';
 import { limitForms } from './form-limit.ts';
 import { codeEmail } from './emails.ts';
+import { deviceOf, newDeviceToken, placesOf, rememberPlaces } from './known-device.ts';
 import { issueCode, spendCode } from './sign-in-codes.ts';
-
-const CODES_RETRY_AFTER_SECONDS = 3_600;
 
 /**
  * Sign-in with an emailed code, which sets a session cookie. Responses are the same for known and
@@ -30,17 +28,10 @@ export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       const email = normaliseEmail(request.body.email);
       const person = await findPersonByEmail(deps.signInDb, email);
       const userId = person?.id ?? null;
-      const issued = await issueCode(deps.signInDb, {
-        secrets: deps.secrets,
-        userId,
-        email,
-        source: networkOf(request.ip),
-      });
-      if (issued === null) {
-        throw new ApiError('request_rate_exceeded', {
-          retryAfterSeconds: CODES_RETRY_AFTER_SECONDS,
-        });
-      }
+      const { secrets } = deps;
+      const places = placesOf(deps, { address: request.ip, device: deviceOf(request, deps) });
+      const issued = await issueCode(deps.signInDb, { secrets, userId, email, places });
+      if ('retryAfterSeconds' in issued) throw new ApiError('request_rate_exceeded', issued);
       if (person !== null) {
         outbox.enqueue(
           codeEmail({ to: person.email, code: issued.code, language: request.body.language }),
@@ -89,9 +80,16 @@ export async function signIn(
     verifiedBy: 'code' | 'passkey';
   },
 ): Promise<void> {
+  const { request, reply, userId } = input;
   // Always a new token, which prevents session fixation.
-  const old = readSessionToken(input.request.headers.cookie);
+  const old = readSessionToken(request.headers.cookie);
   if (old !== null) await closeSession(deps.db, old);
-  const token = await audited(deps.signInDb, input.request, (db) => openSession(db, input));
-  void input.reply.header('set-cookie', sessionCookie(token));
+  const device = deviceOf(request, deps) ?? newDeviceToken(deps.secrets);
+  const places = placesOf(deps, { address: request.ip, device });
+  const token = await audited(deps.signInDb, request, async (db) => {
+    await rememberPlaces(db, { userId, places });
+    return openSession(db, input);
+  });
+  void reply.header('set-cookie', sessionCookie(token));
+  void reply.header('set-cookie', deviceCookie(device));
 }

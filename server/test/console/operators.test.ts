@@ -189,7 +189,7 @@ test('an operator session ends after 30 minutes without a request, a member sess
 test('an idle session of an operator cannot grant credit, be confirmed or end other sessions', async () => {
   const idle = await startOperator(service, 'idle-operator@example.com');
   await idle.confirm();
-  const [, token = ''] = idle.browser.cookie.split('=');
+  const token = idle.browser.cookieOf('__Host-svc_console');
   const db = service.database.pool;
   await db.query(`update console_sessions s set last_seen_at = last_seen_at - interval '30 minutes'
     from console_users u where u.id = s.user_id and u.email = 'idle-operator@example.com'`);

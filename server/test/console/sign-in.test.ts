@@ -128,7 +128,9 @@ test('limits codes per address, known or not, with Retry-After', async () => {
       statuses.push(answer.status);
       waits.push(Number(answer.headers.get('retry-after')));
     }
-    expect(waits).toEqual([0, 0, 0, 0, 0, 0, 3_600, 3_600]);
+    expect(waits.slice(0, 6)).toEqual([0, 0, 0, 0, 0, 0]);
+    for (const wait of waits.slice(6)) expect(wait).toBeGreaterThan(3_500);
+    for (const wait of waits.slice(6)) expect(wait).toBeLessThanOrEqual(3_600);
     expect(statuses).toEqual([202, 202, 202, 202, 202, 202, 429, 429]);
   }
 });
@@ -140,13 +142,17 @@ test('stores codes, tokens and addresses only as hashes', async () => {
   const { body } = await askForCode(browser, 'hashed@example.com');
   const code = await service.mail.takeCode('hashed@example.com');
   await browser.post('/sign-in/verify', { challenge: body.challenge, code });
-  const token = browser.cookie.split('=')[1] ?? '';
+  const token = browser.cookieOf('__Host-svc_console');
+  const device = browser.cookieOf('__Host-svc_device');
   const { rows } = await service.database.pool.query<{ dump: string }>(
     `select (select string_agg(s::text, ' ') from console_sessions s)
-       || (select string_agg(c::text, ' ') from sign_in_codes c) as dump`,
+       || (select string_agg(c::text, ' ') from sign_in_codes c)
+       || (select string_agg(k::text, ' ') from known_places k) as dump`,
   );
   const dump = rows[0]?.dump ?? '';
   expect(dump).not.toContain(token);
+  expect(dump).not.toContain(device);
+  expect(dump).not.toContain('127.0.0.1');
   expect(dump).not.toContain(code);
   expect(dump).not.toContain(UNKNOWN);
   expect(service.logged()).not.toContain(token);

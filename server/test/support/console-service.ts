@@ -85,6 +85,11 @@ export class TestBrowser {
     this.url = url;
   }
 
+  /** The value of one cookie. */
+  cookieOf(name: string): string {
+    return this.#cookies.get(name) ?? '';
+  }
+
   get cookie(): string {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
