@@ -2,7 +2,7 @@ import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { VoiceActivity, WINDOW_SAMPLES } from './voice-activity.ts';
 
 export interface GateOptions {
-  /** Audio sent from before speech starts. Default 300. */
+  /** Audio sent from before speech starts. Default 300. Speech in the first second is sent with everything before it. */
   readonly leadMs?: number;
   /** Silence still sent after speech ends. Default 700, which keeps pauses inside a sentence. */
   readonly holdMs?: number;
@@ -13,6 +13,11 @@ export type GateOutput =
   | { readonly do: 'send'; readonly samples: Int16Array }
   | { readonly do: 'skip'; readonly ms: number };
 
+/**
+ * Silence before the first speech is sent with it if it is no longer than this. A recording that starts with a short silence
+ * then reaches the recogniser sample by sample, as without a gate.
+ */
+const FIRST_LEAD_MS = 1_000;
 const WINDOW_MS = (WINDOW_SAMPLES * 1000) / AUDIO.sampleRateHz;
 
 /**
@@ -23,6 +28,7 @@ export class VoiceGate {
   readonly #activity = new VoiceActivity();
   readonly #leadWindows: number;
   readonly #holdWindows: number;
+  #leadWindowsMax: number;
   #lead: Int16Array[] = [];
   #rest = new Int16Array(0);
   #quietWindows = Infinity;
@@ -31,6 +37,7 @@ export class VoiceGate {
   constructor(options: GateOptions = {}) {
     this.#leadWindows = Math.ceil((options.leadMs ?? 300) / WINDOW_MS);
     this.#holdWindows = Math.ceil((options.holdMs ?? 700) / WINDOW_MS);
+    this.#leadWindowsMax = Math.max(this.#leadWindows, FIRST_LEAD_MS / WINDOW_MS);
   }
 
   get isOpen(): boolean {
@@ -63,9 +70,10 @@ export class VoiceGate {
     if (wasOpen && this.isOpen) return [{ do: 'send', samples: window }];
     if (this.isOpen) return this.#open(window);
     this.#lead.push(window);
-    if (this.#lead.length > this.#leadWindows) {
-      this.#lead.shift();
-      this.#skippedMs += WINDOW_MS;
+    if (this.#lead.length > this.#leadWindowsMax) {
+      this.#leadWindowsMax = this.#leadWindows;
+      const dropped = this.#lead.splice(0, this.#lead.length - this.#leadWindows);
+      this.#skippedMs += dropped.length * WINDOW_MS;
     }
     return [];
   }
@@ -74,6 +82,7 @@ export class VoiceGate {
     const sent = [...this.#lead, window].map((samples) => ({ do: 'send' as const, samples }));
     const skipped = this.#skippedMs;
     this.#lead = [];
+    this.#leadWindowsMax = this.#leadWindows;
     this.#skippedMs = 0;
     return skipped === 0 ? sent : [{ do: 'skip', ms: skipped }, ...sent];
   }

@@ -164,3 +164,20 @@ test('a converter for an odd rate is ready at once', () => {
   // Computing all 16,000 phases of the filter took 13.8 s.
   expect(performance.now() - began).toBeLessThan(1_000);
 });
+
+test('16 kHz mono samples pass unchanged, cut anywhere', () => {
+  const samples = Int16Array.from({ length: 5_000 }, (_, at) => ((at * 7_919) % 65_536) - 32_768);
+  const bytes = new Uint8Array(samples.buffer);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 3_000 }), (cut) => {
+      const converter = new AudioConverter({ encoding: 'pcm_s16le', sampleRateHz: 16_000 });
+      const parts: number[] = [];
+      for (let at = 0; at < bytes.length; at += cut) {
+        parts.push(...converter.push(bytes.subarray(at, at + cut)));
+      }
+      parts.push(...converter.end());
+      expect(Int16Array.from(parts)).toEqual(samples);
+    }),
+    { numRuns: 20 },
+  );
+});

@@ -64,6 +64,14 @@ test('passes all of the speech, with some audio before it', () => {
   expect((last?.atMs ?? 0) + 20).toBeGreaterThan(4_000);
 });
 
+test('sends everything before speech that starts in the first second, and 300 ms before later speech', () => {
+  const early = pass(join(noise(0.9, 40), speech(1)));
+  expect(early.sent[0]?.atMs).toBe(0);
+  expect(early.sentMs).toBe(1_900);
+  const late = pass(join(noise(1.2, 40), speech(1)));
+  expect(late.sent[0]?.atMs).toBe(900);
+});
+
 test('sends unchanged samples at the reported times, for any chunk sizes', () => {
   const audio = join(noise(1, 40), speech(1), noise(2, 40), speech(1), noise(1, 40));
   const whole = pass(audio);

@@ -6,8 +6,10 @@ const KAISER_BETA = 7;
 /** The pass band as a share of the lower Nyquist frequency. The rest is the filter's transition band. */
 const ROLL_OFF = 0.94;
 
-/** Resamples any rate to 16 kHz in chunks, without discontinuities between them. */
+/** Resamples any rate to 16 kHz in chunks, without discontinuities between them. 16 kHz samples pass unchanged. */
 export class Resampler {
+  /** The filter would change samples that already have the right rate. */
+  readonly #isSameRate: boolean;
   readonly #up: number;
   readonly #down: number;
   readonly #reach: number;
@@ -24,6 +26,7 @@ export class Resampler {
     if (!Number.isInteger(fromHz) || fromHz < 1_000 || fromHz > 384_000) {
       throw new RangeError('sampleRateHz must be a whole number from 1,000 to 384,000.');
     }
+    this.#isSameRate = fromHz === toHz;
     const common = greatestCommonDivisor(fromHz, toHz);
     this.#up = toHz / common;
     this.#down = fromHz / common;
@@ -34,12 +37,14 @@ export class Resampler {
   }
 
   push(samples: Float32Array): Float32Array {
+    if (this.#isSameRate) return samples.slice();
     this.#received += samples.length;
     return this.#filter(samples);
   }
 
   /** Returns the samples that the filter still holds. The resampler can't be used afterwards. */
   end(): Float32Array {
+    if (this.#isSameRate) return new Float32Array(0);
     const rest = this.#filter(new Float32Array(this.#reach + 1));
     const total = Math.round((this.#received * this.#up) / this.#down);
     return rest.subarray(0, Math.max(0, rest.length - (this.#produced - total)));
