@@ -21,8 +21,8 @@ export function errorPage(): string {
     '## HTTP',
     '',
     'Every error is `{"error": {"type", "code", "message", "request_id"}}`. `request_id` equals the `X-Request-Id` header; quote it',
-    'to support. 429 and 503 carry `Retry-After`: wait that many seconds, then retry with the same `Idempotency-Key`. Other',
-    'requests fail again unless you change them.',
+    'to support. 429 and 503 carry `Retry-After`: wait that many seconds, then retry with the same `Idempotency-Key`. A 408 may be',
+    'sent again at once. Other requests fail again unless you change them.',
     '',
     '| status | code | type | endpoint | message |',
     '|---|---|---|---|---|',
@@ -30,9 +30,10 @@ export function errorPage(): string {
     '',
     '## On the stream',
     '',
-    'Errors arrive as `error` events. After a fatal one, the server closes the stream with the close code shown here. Retryable\nerrors are our fault, and those sessions are not charged.',
+    'Errors arrive as `error` events. After a fatal one, the server closes the stream with the close code shown here. A fatal error with',
+    '`retryable: true` is our fault, and its session is not charged.',
     '',
-    '| code | close code | retry | message |',
+    '| code | close code | next step | message |',
     '|---|---|---|---|',
     ...Object.entries(STREAM_ERRORS).map(streamRow),
     '',
@@ -52,5 +53,11 @@ function streamRow([code, error]: [
   { close?: number; retryable?: boolean; message: string },
 ]): string {
   const close = error.close ?? 'stays open';
-  return `| \`${code}\` | ${close} | ${error.retryable === true ? 'new session' : 'no'} | ${error.message} |`;
+  return `| \`${code}\` | ${close} | ${nextStep(error)} | ${error.message} |`;
+}
+
+function nextStep({ close, retryable }: { close?: number; retryable?: boolean }): string {
+  if (close === undefined) return retryable === true ? 'same stream, after 1 s' : 'same stream';
+  if (retryable === true || close === 4408) return 'new session';
+  return close === 4403 ? 'contact the operator' : 'fix the client';
 }

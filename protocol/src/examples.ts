@@ -95,7 +95,7 @@ export const EXAMPLE_EVENTS: readonly ServerEvent[] = [
   { type: 'reset_ack', utterance: 1, discarded_ms: 640, total_audio_ms: 4_480 },
   { type: 'speech_started', utterance: 0, audio_ms: 220 },
   { type: 'speech_ended', utterance: 0, audio_ms: 1_640 },
-  { type: 'delta', text: 'mũndũ mũ', utterance: 0, stable_chars: 5, audio_ms: 1_120 },
+  { type: 'delta', text: 'mũndũ mũ', utterance: 0, stable_chars: 6, audio_ms: 1_120 },
   {
     type: 'final',
     text: 'mũndũ mũgo',

@@ -167,7 +167,8 @@ function listModels() {
     operationId: 'listModels',
     tags: ['Models'],
     summary: 'List the models',
-    description: 'Public. A model id always means the same weights.',
+    description:
+      'Public. `build` names the weights that serve a model. The operator may replace them.',
     security: [],
     responses: {
       200: success('The models.', 'ModelList', EXAMPLE_MODEL_LIST),
