@@ -1,4 +1,4 @@
-import type { StreamScript } from '@svc-asr/engine';
+import type { StreamScript } from '@svc-asr/engine/core.ts';
 import { LIMITS, STREAM_PATH, type ModelId } from '@svc-asr/protocol';
 import { generateSecrets, parseConfig, type Config } from '@svc-asr/server/config.ts';
 import { createPool } from '@svc-asr/server/platform/db.ts';

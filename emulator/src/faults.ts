@@ -48,7 +48,7 @@ interface Entry {
 export class Faults {
   #entries: Entry[] = [];
   #met: Fault[] = [];
-  #cleared = new Signal();
+  #cleared = Promise.withResolvers<void>();
 
   /** Faults that no client has met yet. `times` is how often each is still to happen. */
   get armed(): readonly Fault[] {
@@ -69,7 +69,7 @@ export class Faults {
     const unmet = this.armed;
     this.#entries = [];
     this.#cleared.resolve();
-    this.#cleared = new Signal();
+    this.#cleared = Promise.withResolvers<void>();
     return unmet;
   }
 
@@ -117,20 +117,6 @@ export class Faults {
     entry.left -= 1;
     this.#met.push({ ...entry.fault, times: 1 });
     if (entry.left === 0) this.#entries = this.#entries.filter((each) => each !== entry);
-  }
-}
-
-/** A promise with its resolve function. Node 20 has no `Promise.withResolvers`. */
-class Signal {
-  readonly promise: Promise<void>;
-  #resolve: (() => void) | undefined;
-
-  constructor() {
-    this.promise = new Promise((resolve) => (this.#resolve = resolve));
-  }
-
-  resolve(): void {
-    this.#resolve?.();
   }
 }
 

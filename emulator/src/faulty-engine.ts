@@ -4,7 +4,7 @@ import {
   type Engine,
   type EngineStream,
   type StreamScript,
-} from '@svc-asr/engine';
+} from '@svc-asr/engine/core.ts';
 import { AUDIO, type ModelId } from '@svc-asr/protocol';
 import type { Claim, Fault, Faults } from './faults.ts';
 

@@ -1,21 +1,4 @@
-export * from './engine.ts';
-export {
-  VoiceActivity,
-  type FrameVerdict,
-  type SpeechDetector,
-} from './voice-activity/voice-activity.ts';
-export {
-  createScriptedEngine,
-  type ScriptedEngine,
-  type ScriptedOptions,
-  type StreamScript,
-} from './scripted.ts';
-export {
-  withReplay,
-  type ReplayCounts,
-  type ReplayEngine,
-  type ReplayOptions,
-} from './replay/with-replay.ts';
+export * from './core.ts';
 export {
   loadManifests,
   ManifestError,
@@ -33,9 +16,6 @@ export {
   type SherpaOptions,
 } from './sherpa/pool.ts';
 export { startEngineNode, type EngineNode, type EngineNodeOptions } from './node/engine-node.ts';
-export { isLoopback, parseOtlp, parseTlsFiles } from './node/node-config.ts';
-export type { TlsFiles } from './grpc/certificates.ts';
-export { addressProblem } from './riva/discovery.ts';
 export type { PeerNotice } from './riva/peer.ts';
 export {
   RIVA_MODELS,
@@ -45,14 +25,4 @@ export {
   type RivaOptions,
 } from './riva/riva-engine.ts';
 export { observeRecognisers } from './recogniser-metrics.ts';
-export {
-  newSpanId,
-  newTrace,
-  presentTraceparent,
-  sessionTrace,
-  type SpanRecord,
-  type TraceParent,
-  type Tracing,
-} from './tracing/tracing.ts';
-export { startOtlpTracing, type OtlpOptions } from './tracing/otlp-tracing.ts';
 export { ROLE_NAME } from './grpc/protocol.ts';

@@ -7,7 +7,7 @@ import {
   parseOtlp,
   parseTlsFiles,
   type TlsFiles,
-} from '@svc-asr/engine';
+} from '@svc-asr/engine/core.ts';
 import { LOG_LEVELS, type LogLevel } from './platform/log.ts';
 import { parsePeppers, type Peppers } from './accounts/peppers.ts';
 import { isLocalUrl, isSafeDatabaseUrl } from './platform/require-tls.ts';

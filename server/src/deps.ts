@@ -1,4 +1,4 @@
-import type { Tracing } from '@svc-asr/engine';
+import type { Tracing } from '@svc-asr/engine/core.ts';
 import type { ModelId } from '@svc-asr/protocol';
 import type { Authenticator } from './accounts/api-key-authenticator.ts';
 import type { Clock } from './platform/clock.ts';

@@ -1,4 +1,4 @@
-import { startOtlpTracing, type Tracing } from '@svc-asr/engine';
+import { startOtlpTracing, type Tracing } from '@svc-asr/engine/core.ts';
 import type { FastifyInstance } from 'fastify';
 import { systemClock, type Clock } from './platform/clock.ts';
 import type { Config, Role } from './config.ts';

@@ -43,12 +43,12 @@ export async function projectWithPackage(
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }
 
-/** The Node that runs the tests and the system's own, by version, if the packages support it. */
-export function installedNodes(): [version: string, path: string][] {
+/** The Node that runs the tests and the system's own, by version, from the oldest that the package supports. */
+export function installedNodes(oldest = 20): [version: string, path: string][] {
   const paths = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync);
   const versions = paths.map((path) =>
     execFileSync(path, ['-p', 'process.version'], { encoding: 'utf8' }).trim(),
   );
   const found = new Map(versions.map((version, at) => [version, paths[at] ?? '']));
-  return [...found].filter(([version]) => Number.parseInt(version.slice(1), 10) >= 20);
+  return [...found].filter(([version]) => Number.parseInt(version.slice(1), 10) >= oldest);
 }

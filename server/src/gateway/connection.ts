@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Engine, EngineStream } from '@svc-asr/engine';
-import { EngineBusy } from '@svc-asr/engine';
+import type { Engine, EngineStream } from '@svc-asr/engine/core.ts';
+import { EngineBusy } from '@svc-asr/engine/core.ts';
 import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/protocol';
 import type { Clock } from '../platform/clock.ts';
 import { sleep } from '../platform/sleep.ts';

@@ -1,4 +1,4 @@
-import type { FrameVerdict, SpeechDetector } from '@svc-asr/engine';
+import type { FrameVerdict, SpeechDetector } from '@svc-asr/engine/core.ts';
 import { AUDIO, ENDPOINTING, type ServerEvent } from '@svc-asr/protocol';
 import { momentMs } from './metering.ts';
 import type { Action, Marker, Step, StreamState } from './stream-state.ts';

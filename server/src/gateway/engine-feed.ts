@@ -1,4 +1,4 @@
-import { TAKEN, type EngineStream } from '@svc-asr/engine';
+import { TAKEN, type EngineStream } from '@svc-asr/engine/core.ts';
 import { LIMITS } from '@svc-asr/protocol';
 
 export interface EngineFeedInput {

@@ -1,4 +1,4 @@
-import type { EngineEvent, EngineWord } from '@svc-asr/engine';
+import type { EngineEvent, EngineWord } from '@svc-asr/engine/core.ts';
 import { AUDIO, type ServerEvent } from '@svc-asr/protocol';
 import { audioMs, billableMs, momentMs } from './metering.ts';
 import type { Marker, StreamState } from './stream-state.ts';

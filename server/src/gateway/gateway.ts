@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Engine } from '@svc-asr/engine';
+import type { Engine } from '@svc-asr/engine/core.ts';
 import { LIMITS } from '@svc-asr/protocol';
 import { guardSocket } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer } from 'ws';

@@ -1,4 +1,4 @@
-import { VoiceActivity, type SpeechDetector } from '@svc-asr/engine';
+import { VoiceActivity, type SpeechDetector } from '@svc-asr/engine/core.ts';
 import {
   LIMITS,
   STREAM_ERRORS,

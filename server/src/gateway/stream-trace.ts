@@ -1,4 +1,4 @@
-import { newSpanId, sessionTrace, type TraceParent, type Tracing } from '@svc-asr/engine';
+import { newSpanId, sessionTrace, type TraceParent, type Tracing } from '@svc-asr/engine/core.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 

@@ -1,5 +1,5 @@
 import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
-import type { EngineEvent } from '@svc-asr/engine';
+import type { EngineEvent } from '@svc-asr/engine/core.ts';
 import { endSpeech, endStalledTurn, recogniseTurns, joinEmptyEndpoint } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
 import { onMessage, onTinyFrame } from './stream-messages.ts';

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Engine } from '@svc-asr/engine';
+import type { Engine } from '@svc-asr/engine/core.ts';
 import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
 import { listEndRequested, listSuspended } from '../accounts/accounts.ts';
 import { createPool } from '../platform/db.ts';
@@ -8,7 +8,6 @@ import type { ConnectionLimits } from './connection.ts';
 import { Gateway } from './gateway.ts';
 import { startLiveAudioReports } from '../nodes/live-audio.ts';
 import { NodeLease } from '../nodes/node-lease.ts';
-import { startEngine } from './start-engine.ts';
 
 /** The parts of a streaming node: an engine, a lease and the gateway. */
 export interface Streaming {
@@ -26,7 +25,7 @@ export async function startStreaming(
   input: { server: Server; parts: StreamingParts },
 ): Promise<Streaming> {
   const { config, log, clock, lifecycle } = deps;
-  const engine = input.parts.engine ?? (await startEngine(deps));
+  const engine = input.parts.engine ?? (await startRecognisers(deps));
   // The lease has its own connection and a short timeout, so that a busy pool cannot lose it.
   const leaseDb = createPool({
     url: config.databaseUrl,
@@ -75,4 +74,10 @@ function streamUrl(publicUrl: string): string {
   const url = new URL(publicUrl);
   if (url.pathname === '/') url.pathname = STREAM_PATH;
   return url.href;
+}
+
+/** Loads the recognisers' native packages only where they run. The emulator's package doesn't have them. */
+async function startRecognisers(deps: Deps): Promise<Engine> {
+  const { startEngine } = await import('./start-engine.ts');
+  return startEngine(deps);
 }

@@ -1,4 +1,10 @@
-import { newSpanId, newTrace, sessionTrace, type TraceParent, type Tracing } from '@svc-asr/engine';
+import {
+  newSpanId,
+  newTrace,
+  sessionTrace,
+  type TraceParent,
+  type Tracing,
+} from '@svc-asr/engine/core.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {

@@ -1,5 +1,4 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { createClient } from '@redis/client';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { RatePolicy } from './rate-limit.ts';
@@ -42,6 +41,8 @@ export async function connectRedisCounts(input: {
   readonly log: Log;
 }): Promise<RedisCounts> {
   const { clock, log } = input;
+  // Loaded on demand: most services run without Redis, and the emulator's package doesn't have it.
+  const { createClient } = await import('@redis/client');
   const client = createClient({
     url: input.url,
     RESP: 2,
