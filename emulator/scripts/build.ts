@@ -10,7 +10,12 @@ import { build, transform, type Metafile, type Plugin } from 'esbuild';
  * valid. Third-party packages are dependencies.
  */
 const ROOT = resolve(import.meta.dirname, '../..');
-const ENTRIES = ['emulator/src/emulator.ts', 'emulator/src/main.ts'];
+const ENTRIES = [
+  'emulator/src/emulator.ts',
+  'emulator/src/main.ts',
+  // A thread, which no module imports.
+  'server/src/nodes/lease-worker.ts',
+];
 const TARGET = 'node22';
 /** Files that the modules read at run time. */
 const DATA = ['server/sql', 'server/package.json'];

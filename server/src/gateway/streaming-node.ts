@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import type { Engine } from '@svc-asr/engine/core.ts';
 import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
 import { listEndRequested, listSuspended } from '../accounts/accounts.ts';
-import { createPool } from '../platform/db.ts';
 import type { Deps } from '../deps.ts';
 import type { ConnectionLimits } from './connection.ts';
 import { Gateway } from './gateway.ts';
@@ -24,29 +23,24 @@ export async function startStreaming(
   deps: Deps,
   input: { server: Server; parts: StreamingParts },
 ): Promise<Streaming> {
-  const { config, log, clock, lifecycle } = deps;
+  const { config, log, db, lifecycle } = deps;
   const engine = input.parts.engine ?? (await startRecognisers(deps));
-  // The lease has its own connection and a short timeout, so that a busy pool cannot lose it.
-  const leaseDb = createPool({
-    url: config.databaseUrl,
-    role: 'svc_node',
-    applicationName: `svc-asr lease ${config.nodeId}`,
-    maxConnections: 1,
-    connectTimeoutMs: 1_000,
-    statementTimeoutMs: 1_000,
-    verify: deps.history.verify,
-  });
   const node = await NodeLease.register({
-    db: leaseDb,
-    clock,
+    db,
+    // A connection of its own, so that a busy pool can't lose the lease.
+    database: {
+      url: config.databaseUrl,
+      role: 'svc_node',
+      applicationName: `svc-asr lease ${config.nodeId}`,
+    },
     log,
     id: config.nodeId,
     publicUrl: streamUrl(config.publicStreamUrl),
     models: MODEL_IDS,
     load: () => engine.health(),
     onRenewed: async () => {
-      gateway.suspend(await listSuspended(leaseDb, [...gateway.accounts()]));
-      gateway.endSessions(await listEndRequested(leaseDb, [...gateway.acceptedAudio().keys()]));
+      gateway.suspend(await listSuspended(db, [...gateway.accounts()]));
+      gateway.endSessions(await listEndRequested(db, [...gateway.acceptedAudio().keys()]));
     },
   });
   const gateway = new Gateway({ ...deps, ...input.parts, engine, node }).attach(input.server);
@@ -63,7 +57,6 @@ export async function startStreaming(
       await gateway.drain(drainMs);
       await stopReports();
       await node.retire();
-      await leaseDb.end();
       if (input.parts.engine === undefined) await engine.close();
     },
   };

@@ -1,17 +1,10 @@
 import type { ModelId } from '@svc-asr/protocol';
-import type { Clock } from '../platform/clock.ts';
-import type { Queryable } from '../platform/db.ts';
+import type { ConnectOptions, Queryable } from '../platform/db.ts';
 import { ApiError } from '../platform/api-error.ts';
 import type { Log } from '../platform/log.ts';
-import { startPeriodic, type PeriodicTask } from '../platform/periodic.ts';
-import {
-  findNodeEpoch,
-  LEASE_MS,
-  LEASE_RENEWAL_MS,
-  registerNode,
-  renewNode,
-  retireNode,
-} from './nodes.ts';
+import { LeaseRenewals, type Renewal } from './lease-renewals.ts';
+import { LeaseState } from './lease-state.ts';
+import { findNodeEpoch, LEASE_MS, registerNode, retireNode } from './nodes.ts';
 
 /** The node id and epoch under which this process may claim sessions. */
 export interface LeaseHolder {
@@ -20,86 +13,131 @@ export interface LeaseHolder {
 }
 
 export interface NodeLeaseInput {
-  /** A dedicated connection, so that a busy pool can't lose the lease. */
   readonly db: Queryable;
-  readonly clock: Clock;
+  /** For the connection of the thread that renews the lease. */
+  readonly database: Pick<ConnectOptions, 'url' | 'role' | 'applicationName'>;
   readonly log: Log;
   readonly id: string;
   readonly publicUrl: string;
   readonly models: readonly ModelId[];
   readonly load: () => { readonly active: number; readonly capacity: number };
-  /** Called after each renewal. */
+  /** Called after each renewal, one call at a time. */
   readonly onRenewed?: () => Promise<void>;
+  /** Default: `LOOP_DEAD_MS`. */
+  readonly loopDeadMs?: number;
 }
 
 /**
- * Renews this process's lease. While renewal fails, the process takes no new streams, because others
+ * An event loop that has not turned for this long counts as dead, and its lease lapses. Long enough for every flood, garbage
+ * collection and swap that we have seen. Half the time after which clients and the gateway give a silent connection up.
+ */
+export const LOOP_DEAD_MS = 30_000;
+
+/**
+ * Holds this process's lease. While renewal fails, the process takes no new streams, because others
  * may consider this node dead. Open streams continue.
  */
 export class NodeLease {
   readonly #input: NodeLeaseInput;
-  #epoch: number;
-  readonly #renewal: PeriodicTask;
-  #renewedAtMs: number;
-  #draining = false;
+  readonly #state: LeaseState;
+  readonly #renewals: LeaseRenewals;
+  #reacting: Promise<void> | null = null;
+  #isFailing = false;
+  #wasHeld = true;
   #superseded = false;
 
-  private constructor(input: NodeLeaseInput, registered: { epoch: number; atMs: number }) {
+  private constructor(input: NodeLeaseInput, state: LeaseState) {
     this.#input = input;
-    this.#epoch = registered.epoch;
-    this.#renewedAtMs = registered.atMs;
-    this.#renewal = startPeriodic({
-      everyMs: LEASE_RENEWAL_MS,
+    this.#state = state;
+    this.#renewals = new LeaseRenewals({
+      database: input.database,
+      nodeId: input.id,
+      state,
+      loopDeadMs: input.loopDeadMs ?? LOOP_DEAD_MS,
+      load: input.load,
       log: input.log,
-      failure: 'The lease could not be renewed.',
-      run: () => this.#renew(),
+      onRenewal: (renewal) => this.#onRenewal(renewal),
     });
   }
 
   /** Registers under a new epoch, which ends every session that an earlier process with this id left behind. */
   static async register(input: NodeLeaseInput): Promise<NodeLease> {
-    return new NodeLease(input, await registered(input));
+    const state = new LeaseState();
+    await register(input, state);
+    return new NodeLease(input, state);
   }
 
-  /** Counted from before the renewal was sent, so it never seems to last longer than it does. */
   get isHeld(): boolean {
-    const ageMs = this.#input.clock.monotonicMs() - this.#renewedAtMs;
-    return !this.#superseded && ageMs < LEASE_MS;
+    return !this.#superseded && this.#state.leaseAgeMs < LEASE_MS;
   }
 
   /** Throws 503 while the lease is not held. */
   holder(): LeaseHolder {
     if (!this.isHeld) throw new ApiError('service_unavailable');
-    return { id: this.#input.id, epoch: this.#epoch };
+    return { id: this.#input.id, epoch: this.#state.epoch };
   }
 
   /** Stops placement on this node. */
   async drain(): Promise<void> {
-    this.#draining = true;
-    await this.#renewal.runNow();
+    this.#state.drain();
+    await this.#renewals.renewNow();
   }
 
   async retire(): Promise<void> {
-    await this.#renewal.stop();
+    await this.#renewals.stop();
+    await this.#reacting;
     const { db, id, log } = this.#input;
-    await retireNode(db, { id, epoch: this.#epoch }).catch((error: unknown) => {
+    await retireNode(db, { id, epoch: this.#state.epoch }).catch((error: unknown) => {
       log.warn({ err: error }, 'The node could not be retired; its lease expires by itself.');
     });
   }
 
-  async #renew(): Promise<void> {
-    if (this.#superseded) return;
-    const { db, id, log, clock, load, onRenewed } = this.#input;
-    const atMs = clock.monotonicMs();
-    const wasHeld = this.isHeld;
-    const draining = this.#draining;
-    if (await renewNode(db, { id, epoch: this.#epoch, ...load(), draining })) {
-      this.#renewedAtMs = atMs;
-      if (!wasHeld) log.info({ nodeId: id }, 'The lease is held again.');
-      await onRenewed?.();
+  #onRenewal(renewal: Renewal): void {
+    const { log, id } = this.#input;
+    switch (renewal.outcome) {
+      case 'renewed':
+        if (!this.#wasHeld) log.info({ nodeId: id }, 'The lease is held again.');
+        this.#wasHeld = true;
+        this.#isFailing = false;
+        return this.#react(() => this.#input.onRenewed?.());
+      case 'refused':
+        return this.#react(() => this.#onRefused(renewal.epoch));
+      case 'failed':
+        return this.#onFailed(new Error(renewal.message));
+      case 'stalled':
+        // It arrives when the loop turns again.
+        log.error(
+          { nodeId: id, stalledMs: Math.round(renewal.stalledMs) },
+          'The event loop hung, so the lease was not renewed.',
+        );
+    }
+  }
+
+  #onFailed(error: unknown): void {
+    this.#wasHeld = this.isHeld;
+    if (!this.#isFailing) this.#input.log.warn({ err: error }, 'The lease could not be renewed.');
+    this.#isFailing = true;
+  }
+
+  /** Outcomes that arrive during a reaction get none: the next comes within two seconds. */
+  #react(reaction: () => Promise<void> | undefined): void {
+    if (this.#reacting !== null) return;
+    this.#reacting = Promise.resolve(reaction())
+      .catch((error: unknown) => this.#onFailed(error))
+      .finally(() => (this.#reacting = null));
+  }
+
+  /** A database restored from before our registration lacks this epoch, so no process has superseded it. */
+  async #onRefused(refusedEpoch: number): Promise<void> {
+    const { db, id, log } = this.#input;
+    const { epoch } = this.#state;
+    if (this.#superseded || refusedEpoch !== epoch) return;
+    const known = await findNodeEpoch(db, id);
+    if (known === null || known < epoch) {
+      await register(this.#input, this.#state);
+      log.warn({ nodeId: id }, 'The database did not know this process, so it registered again.');
       return;
     }
-    if (await this.#isForgotten()) return this.#registerAgain();
     this.#superseded = true;
     log.error(
       { nodeId: id },
@@ -107,27 +145,11 @@ export class NodeLease {
         'Give every process its own NODE_ID.',
     );
   }
-
-  /** A database restored from before our registration lacks this epoch, so no process has superseded it. */
-  async #isForgotten(): Promise<boolean> {
-    const epoch = await findNodeEpoch(this.#input.db, this.#input.id);
-    return epoch === null || epoch < this.#epoch;
-  }
-
-  async #registerAgain(): Promise<void> {
-    const { epoch, atMs } = await registered(this.#input);
-    this.#epoch = epoch;
-    this.#renewedAtMs = atMs;
-    this.#input.log.warn(
-      { nodeId: this.#input.id },
-      'The database did not know this process, so it registered again.',
-    );
-  }
 }
 
-async function registered(input: NodeLeaseInput): Promise<{ epoch: number; atMs: number }> {
-  const atMs = input.clock.monotonicMs();
+async function register(input: NodeLeaseInput, state: LeaseState): Promise<void> {
+  const sentAt = process.hrtime.bigint();
   const { id, publicUrl, models } = input;
   const { capacity } = input.load();
-  return { epoch: await registerNode(input.db, { id, publicUrl, models, capacity }), atMs };
+  state.registered(await registerNode(input.db, { id, publicUrl, models, capacity }), sentAt);
 }

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { ConnectOptions } from '../platform/db.ts';
+import type { Log } from '../platform/log.ts';
+import { sleep } from '../platform/sleep.ts';
+import type { LeaseState } from './lease-state.ts';
+
+/** How often the main thread says that its event loop turns, and how loaded it is. */
+const TURN_EVERY_MS = 250;
+const RESTART_AFTER_MS = 1_000;
+const STOP_MS = 3_000;
+const WORKER = new URL(`./lease-worker${extname(import.meta.filename)}`, import.meta.url);
+
+export interface LeaseWorkerData {
+  readonly database: Pick<ConnectOptions, 'url' | 'role' | 'applicationName'>;
+  readonly nodeId: string;
+  readonly state: SharedArrayBuffer;
+  readonly loopDeadMs: number;
+}
+
+/** The outcome of one attempt to renew the lease. */
+export type Renewal =
+  | { readonly outcome: 'renewed' }
+  /** Another process has the node id, or the database doesn't know it. */
+  | { readonly outcome: 'refused'; readonly epoch: number }
+  | { readonly outcome: 'failed'; readonly message: string }
+  /** The event loop of the main thread hangs, so the lease may lapse. */
+  | { readonly outcome: 'stalled'; readonly stalledMs: number };
+
+/** Sent after a renewal that the main thread asked for. */
+export const RENEWED_NOW = 'renewed_now';
+
+export interface LeaseRenewalsInput extends Omit<LeaseWorkerData, 'state'> {
+  readonly state: LeaseState;
+  readonly load: () => { readonly active: number; readonly capacity: number };
+  readonly log: Log;
+  readonly onRenewal: (renewal: Renewal) => void;
+}
+
+/** Renews a node's lease from a thread of its own, which a busy event loop can't starve. */
+export class LeaseRenewals {
+  readonly #input: LeaseRenewalsInput;
+  readonly #turning: NodeJS.Timeout;
+  #worker: Worker;
+  #restart: NodeJS.Timeout | undefined;
+  #onRenewedNow: () => void = () => {};
+  #isStopping = false;
+
+  constructor(input: LeaseRenewalsInput) {
+    this.#input = input;
+    input.state.turned(input.load());
+    this.#turning = setInterval(() => input.state.turned(input.load()), TURN_EVERY_MS);
+    this.#worker = this.#start();
+  }
+
+  /** Tries a renewal at once. Resolves when it has succeeded or failed. */
+  async renewNow(): Promise<void> {
+    const renewed = new Promise<void>((resolve) => {
+      this.#onRenewedNow = resolve;
+    });
+    this.#worker.postMessage('renew');
+    await Promise.race([renewed, sleep(STOP_MS)]);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#turning);
+    clearTimeout(this.#restart);
+    const exited = once(this.#worker, 'exit');
+    this.#worker.postMessage('stop');
+    await Promise.race([exited, sleep(STOP_MS)]);
+    await this.#worker.terminate();
+  }
+
+  #start(): Worker {
+    const { database, nodeId, state, loopDeadMs, log, onRenewal } = this.#input;
+    const workerData: LeaseWorkerData = { database, nodeId, state: state.buffer, loopDeadMs };
+    const worker = new Worker(WORKER, { workerData, name: 'lease' });
+    worker.on('message', (message: Renewal | typeof RENEWED_NOW) => {
+      if (message === RENEWED_NOW) this.#onRenewedNow();
+      else onRenewal(message);
+    });
+    worker.on('error', (error) =>
+      log.error({ err: error }, 'The thread that renews the lease ended. It is restarted.'),
+    );
+    worker.once('exit', () => {
+      if (this.#isStopping) return;
+      this.#restart = setTimeout(() => (this.#worker = this.#start()), RESTART_AFTER_MS);
+    });
+    return worker;
+  }
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { NodeLease, type NodeLeaseInput } from '../../src/nodes/node-lease.ts';
+import { LEASE_MS } from '../../src/nodes/nodes.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
+
+/** The lease of a node, renewed by a thread of its own. */
+let database: TestDatabase;
+let lease: NodeLease | null = null;
+let logged = '';
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await lease?.retire();
+  lease = null;
+  logged = '';
+});
+afterAll(() => database.drop());
+
+const load = { active: 3, capacity: 8 };
+
+async function register(overrides: Partial<NodeLeaseInput> = {}): Promise<NodeLease> {
+  lease = await NodeLease.register({
+    db: database.as('svc_node'),
+    database: { url: database.url, role: 'svc_node' },
+    log: createLog({ level: 'info', destination: { write: (line) => void (logged += line) } }),
+    id: `node-${randomUUID()}`,
+    publicUrl: 'wss://node.example/v1/asr/stream',
+    models: ['svc-asr-kikuyu-v1'],
+    load: () => load,
+    ...overrides,
+  });
+  return lease;
+}
+
+interface NodeRow {
+  readonly renewed_ms_ago: number;
+  readonly held: boolean;
+  readonly draining: boolean;
+  readonly active: number;
+  readonly epoch: number;
+}
+
+async function nodeRow(id: string): Promise<NodeRow | undefined> {
+  const { rows } = await database.pool.query<NodeRow>(
+    `select extract(epoch from clock_timestamp() - renewed_at)::float8 * 1000 as renewed_ms_ago,
+      lease_until > clock_timestamp() as held, draining, active, epoch from nodes where id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+
+/** The fault itself: nothing else runs in this thread meanwhile. */
+function hang(ms: number): void {
+  const untilMs = performance.now() + ms;
+  while (performance.now() < untilMs);
+}
+
+test('keeps the lease while the event loop hangs for longer than the lease', async () => {
+  const held = await register();
+  const { id } = held.holder();
+  await eventually(async () => (await nodeRow(id))?.active === load.active);
+  hang(LEASE_MS + 3_000);
+  // Synchronously after the hang, before any message of the thread has been read.
+  expect(held.isHeld).toBe(true);
+  const row = await nodeRow(id);
+  expect(row).toMatchObject({ held: true, active: load.active });
+  expect(row?.renewed_ms_ago).toBeLessThan(LEASE_MS);
+  // Placement must not choose a node that hangs.
+  expect(row?.draining).toBe(true);
+  await eventually(async () => (await nodeRow(id))?.draining === false);
+});
+
+test('lets the lease lapse when the event loop is dead, and holds it again if it returns', async () => {
+  const held = await register({ loopDeadMs: 1_000 });
+  const { id } = held.holder();
+  hang(LEASE_MS + 4_000);
+  expect(held.isHeld).toBe(false);
+  expect(() => held.holder()).toThrow('temporarily');
+  expect(await nodeRow(id)).toMatchObject({ held: false });
+  await eventually(() => held.isHeld);
+  expect(await nodeRow(id)).toMatchObject({ held: true });
+  expect(logged).toContain('The event loop hung');
+});
+
+test('a draining node tells placement at once', async () => {
+  const held = await register();
+  const { id } = held.holder();
+  await held.drain();
+  expect(await nodeRow(id)).toMatchObject({ draining: true });
+});
+
+test('a process whose node id another one took holds no lease', async () => {
+  const first = await register();
+  const { id } = first.holder();
+  const second = await register({ id });
+  await eventually(() => !first.isHeld);
+  expect(second.isHeld).toBe(true);
+  expect(logged).toContain('Another process registered under this node id');
+  await first.retire();
+  expect(await nodeRow(id)).toMatchObject({ held: true });
+});
+
+test('registers again when the database does not know the process', async () => {
+  const held = await register();
+  const { id, epoch } = held.holder();
+  await database.pool.query('delete from nodes where id = $1', [id]);
+  await eventually(async () => (await nodeRow(id))?.held === true);
+  expect(held.isHeld).toBe(true);
+  expect(held.holder().epoch).toBeGreaterThanOrEqual(epoch);
+});
