@@ -7,7 +7,7 @@ const TEXT = readFileSync(join(ROOT, 'docs/threat-model.md'), 'utf8');
 
 /** The files that the page names as evidence. */
 function evidence(): string[] {
-  const tests = TEXT.matchAll(/`((?:http|stream|console|operations|ledger)\/[\w.-]+)`/g);
+  const tests = TEXT.matchAll(/`((?:http|stream|console|operations|ledger|cells)\/[\w.-]+)`/g);
   const unitTests = TEXT.matchAll(/`(src\/[\w./-]+\.test\.ts)`/g);
   const campaigns = TEXT.matchAll(/`prove ([a-z-]+)`/g);
   return [

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { linkCells } from '@svc-asr/server/cells/link-cells.ts';
 import { addToEdge } from '@svc-asr/server/cells/edge-files.ts';
 import { moveAccount } from '@svc-asr/server/cells/move-account.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
@@ -56,6 +57,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     ] as const;
     for (const cell of starting) cells.push(await cell);
     const [k1, k2] = [await starting[0], await starting[1]];
+    await linkCells(k1.fleet.pool, k2.fleet.pool);
     for (const cell of cells) await addToEdge(edgeFolder, cell.id, [cell.address]);
     proxy = await startEdge({ certificate, port: edgePort, folder: edgeFolder });
     const edge = { url: proxy.url, ca: certificate.cert };

@@ -47,11 +47,13 @@ create or replace trigger invitations_not_here before insert on invitations
 create or replace trigger invitations_not_answered_here before update of status on invitations
   for each row when (new.status <> 'expired') execute function refuse_while_away();
 
--- Returns the id of the move. An unfinished move to the same cell keeps its id.
-create or replace function freeze_account(p_account uuid, p_move uuid, p_to text) returns uuid
+-- Returns the id of the move. An unfinished move to the same cell keeps its id. The database chooses it, so that no two
+-- moves share one and everything signed under an id describes the same sealed account.
+create or replace function freeze_account(p_account uuid, p_to text) returns uuid
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_account accounts;
+  v_move uuid := gen_random_uuid();
 begin
   select * into v_account from accounts where id = p_account for no key update;
   if v_account.move_state in ('moving', 'sealed') and v_account.move_cell = p_to then
@@ -60,8 +62,8 @@ begin
   if v_account.id is null or v_account.move_state is not null then
     raise exception 'account % is not in this cell', p_account using errcode = 'object_not_in_prerequisite_state';
   end if;
-  update accounts set move_state = 'moving', move_id = p_move, move_cell = p_to where id = p_account;
-  return p_move;
+  update accounts set move_state = 'moving', move_id = v_move, move_cell = p_to where id = p_account;
+  return v_move;
 end
 $$;
 
@@ -102,158 +104,8 @@ begin
 end
 $$;
 
--- All rows to copy, in insertion order. Daily usage is rebuilt from the ledger.
-create or replace function export_account(p_account uuid) returns table (part text, content jsonb)
-language sql stable security definer set search_path = public, pg_temp as $$
-  select 'account', to_jsonb(a) - array['move_state', 'move_id', 'move_cell'] from accounts a where a.id = p_account
-  union all select 'api_keys', to_jsonb(k) from api_keys k where k.account_id = p_account
-  union all select 'sessions', to_jsonb(s) from sessions s where s.account_id = p_account
-  union all select 'txn', to_jsonb(t) from txn t where t.account_id = p_account
-  union all select 'claim_log', to_jsonb(c) from claim_log c where c.account_id = p_account
-  union all select 'idempotency', to_jsonb(i) from idempotency i where i.account_id = p_account
-  union all select 'members', to_jsonb(m) || jsonb_build_object('email', u.email, 'language', u.language,
-      'created_at', u.created_at, 'first_sign_in_at', u.first_sign_in_at)
-    from memberships m join console_users u on u.id = m.user_id where m.account_id = p_account
-  union all select 'invitations', to_jsonb(i) - 'invited_by' from invitations i where i.account_id = p_account
-  union all select 'audit', to_jsonb(l) - 'id' || jsonb_build_object('source', s.source, 'source_at', s.at)
-    from audit_log l left join audit_sources s on s.audit_id = l.id where l.account_id = p_account
-$$;
-
--- Equal in both cells if no row is missing, extra or different. Excludes data that may change
--- during the move without being lost (key usage, a person's settings, expiry), and the audit log,
--- which each cell appends to.
-create or replace function digest_account(p_account uuid) returns table (part text, counted bigint, digest text)
-language sql stable security definer set search_path = public, pg_temp as $$
-  select e.part, count(*),
-    sum(('x' || left(md5((e.content - array['last_used_at', 'user_id', 'language', 'created_at',
-      'first_sign_in_at', 'status', 'email_due_at', 'email_tries']
-      || case when e.part in ('sessions', 'txn', 'api_keys', 'account')
-        then jsonb_build_object('created_at', e.content -> 'created_at', 'status', e.content -> 'status')
-        else '{}' end)::text), 15))::bit(60)::bigint::numeric)::text
-  from export_account(p_account) e where e.part not in ('audit', 'idempotency') group by e.part
-$$;
-
--- Inside one transaction of the target: begin, rows in batches, end. An earlier copy is completed:
--- its ledger is a prefix of the same history, and all mutable rows are replaced.
-create or replace function begin_import(p_move uuid, p_from text, p_content text) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_new accounts := jsonb_populate_record(null::accounts, p_content::jsonb);
-  v_known accounts;
-begin
-  insert into accounts (id, name, email, status, concurrency_limit, limit_changed_at, allowed_origins, created_at,
-      move_state, move_id, move_cell)
-    values (v_new.id, v_new.name, v_new.email, v_new.status, v_new.concurrency_limit, v_new.limit_changed_at,
-      v_new.allowed_origins, v_new.created_at, 'copying', p_move, p_from)
-    on conflict do nothing;
-  select * into v_known from accounts where id = v_new.id for update;
-  if v_known.move_state in ('moved', 'arriving') then
-    update accounts set move_state = 'copying', move_id = p_move, move_cell = p_from, name = v_new.name,
-      email = v_new.email, status = v_new.status, concurrency_limit = v_new.concurrency_limit,
-      limit_changed_at = v_new.limit_changed_at, allowed_origins = v_new.allowed_origins
-      where id = v_new.id;
-  elsif v_known.move_state is distinct from 'copying' then
-    raise exception 'account % is already in this cell', v_new.id using errcode = 'object_not_in_prerequisite_state';
-  end if;
-  delete from api_keys where account_id = v_new.id;
-  delete from memberships where account_id = v_new.id;
-  delete from invitations where account_id = v_new.id;
-  delete from idempotency where account_id = v_new.id;
-end
-$$;
-
-create or replace function import_rows(p_account uuid, p_move uuid, p_part text, p_contents text[]) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  if not exists (select from accounts where id = p_account and move_id = p_move and move_state = 'copying') then
-    raise exception 'no copy of account % has begun', p_account using errcode = 'object_not_in_prerequisite_state';
-  end if;
-  if exists (select from unnest(p_contents) c where (c::jsonb ->> 'account_id')::uuid is distinct from p_account) then
-    raise exception 'a row belongs to another account than %', p_account using errcode = 'invalid_parameter_value';
-  end if;
-  case p_part
-    when 'api_keys' then
-      insert into api_keys select r.* from unnest(p_contents) c, jsonb_populate_record(null::api_keys, c::jsonb) r;
-    when 'sessions' then
-      insert into sessions select r.* from unnest(p_contents) c, jsonb_populate_record(null::sessions, c::jsonb) r
-        -- Settled late after an earlier copy.
-        on conflict (account_id, id) do update set status = excluded.status, samples = excluded.samples,
-          audio_ms = excluded.audio_ms, billable_ms = excluded.billable_ms, completed_at = excluded.completed_at
-          where sessions.status = 'failed' and excluded.status = 'completed';
-    when 'txn' then
-      insert into txn select r.* from unnest(p_contents) c, jsonb_populate_record(null::txn, c::jsonb) r
-        on conflict do nothing;
-    when 'claim_log' then
-      insert into claim_log select r.* from unnest(p_contents) c, jsonb_populate_record(null::claim_log, c::jsonb) r
-        on conflict do nothing;
-    when 'idempotency' then
-      insert into idempotency
-        select r.* from unnest(p_contents) c, jsonb_populate_record(null::idempotency, c::jsonb) r;
-    when 'members' then
-      -- The same id as in the other cell, unless the person already exists here.
-      insert into console_users (id, email, language, created_at, first_sign_in_at, welcomed_at)
-        select (c::jsonb ->> 'user_id')::uuid, r.email, r.language, r.created_at, r.first_sign_in_at, clock_timestamp()
-        from unnest(p_contents) c, jsonb_populate_record(null::console_users, c::jsonb) r
-        on conflict do nothing;
-      insert into memberships (account_id, user_id, role, joined_at)
-        select p_account, u.id, c::jsonb ->> 'role', (c::jsonb ->> 'joined_at')::timestamptz
-        from unnest(p_contents) c join console_users u on u.email = c::jsonb ->> 'email';
-    when 'invitations' then
-      perform ensure_person(c::jsonb ->> 'email', c::jsonb ->> 'language') from unnest(p_contents) c
-        where c::jsonb ->> 'status' = 'pending';
-      insert into invitations
-        select r.* from unnest(p_contents) c, jsonb_populate_record(null::invitations, c::jsonb) r;
-    when 'audit' then
-      perform import_audit(c::jsonb) from unnest(p_contents) c;
-    else
-      raise exception 'unknown part %', p_part using errcode = 'invalid_parameter_value';
-  end case;
-end
-$$;
-
-create or replace function import_audit(p_entry jsonb) returns void
-language plpgsql as $$
-declare
-  v_entry audit_log := jsonb_populate_record(null::audit_log, p_entry);
-  v_id bigint;
-begin
-  if exists (select from audit_log l where l.account_id = v_entry.account_id and l.at = v_entry.at
-    and l.action = v_entry.action and l.target is not distinct from v_entry.target) then
-    return;
-  end if;
-  insert into audit_log (at, account_id, login, actor_id, action, target, before, after, request_id)
-    values (v_entry.at, v_entry.account_id, v_entry.login, v_entry.actor_id, v_entry.action, v_entry.target,
-      v_entry.before, v_entry.after, v_entry.request_id)
-    returning id into v_id;
-  if p_entry ->> 'source' is not null then
-    insert into audit_sources (audit_id, account_id, source, at)
-      values (v_id, v_entry.account_id, p_entry ->> 'source', (p_entry ->> 'source_at')::timestamptz);
-  end if;
-end
-$$;
-
--- Balances come last. At commit the deferred checks compare them with the copied ledger.
-create or replace function end_import(p_account uuid, p_move uuid, p_content text) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_new accounts := jsonb_populate_record(null::accounts, p_content::jsonb);
-begin
-  -- An account that never had credit has no transaction to compare with.
-  if v_new.last_seq > 0 then
-    update accounts set granted_ms = v_new.granted_ms, available_ms = v_new.available_ms,
-      reserved_ms = v_new.reserved_ms, consumed_ms = v_new.consumed_ms, last_seq = v_new.last_seq
-      where id = p_account and move_id = p_move and move_state = 'copying' and v_new.id = p_account;
-  end if;
-  update accounts set move_state = 'arriving'
-    where id = p_account and move_id = p_move and move_state = 'copying' and v_new.id = p_account;
-  if not found then
-    raise exception 'no copy of account % has begun', p_account using errcode = 'object_not_in_prerequisite_state';
-  end if;
-end
-$$;
-
--- The point of no return: the other cell now owns the account and its members.
-create or replace function depart_account(p_account uuid, p_move uuid) returns void
+-- The point of no return: the other cell now owns the account and its members. It signed that it has them.
+create or replace function depart_account(p_account uuid, p_move uuid, p_receipt text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_account accounts;
@@ -267,6 +119,8 @@ begin
     raise exception 'move % of account % was cancelled', p_move, p_account
       using errcode = 'object_not_in_prerequisite_state';
   end if;
+  perform require_signature(v_account.move_cell, p_receipt,
+    move_statement('arrived', (select id from cell), v_account.move_cell, p_account, p_move));
   update accounts set move_state = 'copying' where id = p_account;
   select array_agg(user_id) into v_people from memberships where account_id = p_account;
   delete from memberships where account_id = p_account;
@@ -278,17 +132,44 @@ begin
 end
 $$;
 
-create or replace function open_account(p_account uuid, p_move uuid) returns void
+-- Serves the account, once the other cell has signed that it no longer does.
+create or replace function open_account(p_account uuid, p_move uuid, p_receipt text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_account accounts;
 begin
-  perform from accounts where id = p_account for no key update;
-  update accounts set move_state = null where id = p_account and move_id = p_move and move_state = 'arriving';
-  if not found and not exists (select from accounts where id = p_account and move_id = p_move) then
+  select * into v_account from accounts where id = p_account for no key update;
+  if v_account.move_id is distinct from p_move then
     raise exception 'move % of account % did not arrive', p_move, p_account
       using errcode = 'object_not_in_prerequisite_state';
   end if;
+  if v_account.move_state is distinct from 'arriving' then
+    return;
+  end if;
+  perform require_signature(v_account.move_cell, p_receipt,
+    move_statement('departed', v_account.move_cell, (select id from cell), p_account, p_move));
+  insert into account_arrivals (move_id, account_id, from_cell) values (p_move, p_account, v_account.move_cell);
+  update accounts set move_state = null where id = p_account;
 end
 $$;
+
+-- A copy is complete or absent: no transaction ends in the middle of one.
+create or replace function check_not_copying() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if is_copying(new.id) then
+    raise exception 'the copy of account % is not complete', new.id using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  return null;
+end
+$$;
+drop trigger if exists accounts_not_left_copying on accounts;
+create constraint trigger accounts_not_left_copying after insert or update of move_state on accounts
+  deferrable initially deferred for each row when (new.move_state = 'copying') execute function check_not_copying();
+
+drop function if exists freeze_account(uuid, uuid, text);
+drop function if exists depart_account(uuid, uuid);
+drop function if exists open_account(uuid, uuid);
 
 drop trigger if exists accounts_move_changed on accounts;
 create trigger accounts_move_changed after update of move_state on accounts

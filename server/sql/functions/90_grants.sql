@@ -4,10 +4,11 @@ revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
   passkey_challenges, operator_enrolments, security_notices, known_places, usage_days, usage_rolled, ledger_marks,
-  session_end_requests
+  session_end_requests, cell_links, account_imports, account_arrivals
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
--- By default PostgreSQL lets every role call a new function.
-revoke execute on all functions in schema public from public;
+-- By default PostgreSQL lets every role call a new function. Grants of earlier versions end here too.
+revoke execute on all functions in schema public
+  from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 grant execute on function lease_length() to public;
 
 -- Every long-running job checks the database's history before it uses a connection.
@@ -127,15 +128,19 @@ grant execute on function create_enrolment(text, uuid, bytea) to svc_operator;
 grant execute on function reset_passkeys(text) to svc_operator;
 grant execute on function accept_ledger_history(text) to svc_operator;
 
--- mover: moves accounts between cells. Imports whole accounts, and nothing into an account that this cell serves.
+-- mover: moves accounts between cells. Carries whole accounts that one cell signed for the other, and changes nothing
+-- in them. It reads everything about an account and can interrupt its service, so treat its login as an operator's.
 grant svc_auditor to svc_mover;
-grant execute on function freeze_account(uuid, uuid, text) to svc_mover;
+grant execute on function freeze_account(uuid, text) to svc_mover;
 grant execute on function seal_account(uuid, uuid) to svc_mover;
 grant execute on function cancel_move(uuid) to svc_mover;
-grant execute on function export_account(uuid) to svc_mover;
+grant execute on function export_signed(uuid, uuid) to svc_mover;
 grant execute on function digest_account(uuid) to svc_mover;
+grant execute on function cell_link_fingerprint(text) to svc_mover;
 grant execute on function begin_import(uuid, text, text) to svc_mover;
 grant execute on function import_rows(uuid, uuid, text, text[]) to svc_mover;
-grant execute on function end_import(uuid, uuid, text) to svc_mover;
-grant execute on function depart_account(uuid, uuid) to svc_mover;
-grant execute on function open_account(uuid, uuid) to svc_mover;
+grant execute on function finish_import(uuid, uuid, text) to svc_mover;
+grant execute on function arrival_receipt(uuid, uuid) to svc_mover;
+grant execute on function depart_account(uuid, uuid, text) to svc_mover;
+grant execute on function departure_receipt(uuid, uuid) to svc_mover;
+grant execute on function open_account(uuid, uuid, text) to svc_mover;

@@ -21,7 +21,7 @@ export interface AuditContext {
 const LIST = statement(
   `select l.id, l.at, l.account_id, l.action,
       case when l.actor_id is null then l.login else u.email end as actor, l.target,
-      l.before::text, l.after::text, s.source, l.request_id
+      l.before::text, l.after::text, s.source, l.request_id, l.imported_from, l.imported_by
     from audit_log l left join console_users u on u.id = l.actor_id
       left join audit_sources s on s.audit_id = l.id
     where $1::uuid is null or l.account_id = $1
@@ -38,6 +38,9 @@ const LIST = statement(
     after: nullable(text()),
     source: nullable(text()),
     request_id: nullable(text()),
+    // The cell that wrote the entry, and the login that brought it here. Null: written here.
+    imported_from: nullable(text()),
+    imported_by: nullable(text()),
   },
 );
 

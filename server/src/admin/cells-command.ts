@@ -4,8 +4,9 @@ import { addToEdge } from '../cells/edge-files.ts';
 import { connect } from '../platform/db.ts';
 import { migrate } from '../platform/migrate.ts';
 import { nullable, queryRows, statement, text } from '../platform/statement.ts';
-import type { AdminContext, RunCommand } from './context.ts';
+import type { AdminContext, AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
+import { addLinkCommand } from './link-command.ts';
 import { parseCell } from './move-command.ts';
 import { Problem } from './problem.ts';
 
@@ -27,8 +28,14 @@ const EXCEPTIONS = statement(
   { key_id: text(), cell: nullable(text()) },
 );
 
-export function addCellsCommand(program: Command, run: RunCommand): void {
-  const cells = program.command('cells').description('name cells, and list keys for the edge');
+export function addCellsCommand(
+  program: Command,
+  run: RunCommand,
+  environment: AdminEnvironment,
+): void {
+  const cells = program
+    .command('cells')
+    .description('name cells, link them for moves, and list keys for the edge');
   const create = cells
     .command('create')
     .description('migrate this database, name its cell, and add it to the edge; safe to repeat')
@@ -39,6 +46,8 @@ export function addCellsCommand(program: Command, run: RunCommand): void {
       run((context) => createCell(context, cell, options)),
     );
   examples(create, ['cells create k2 --edge /etc/svc-edge --server 10.0.2.11:8080']);
+
+  addLinkCommand(cells, run, environment);
 
   const exceptions = cells
     .command('exceptions')

@@ -100,7 +100,7 @@ async function moveTo(
   }
 }
 
-function targetUrl(url: string | undefined): string {
+export function targetUrl(url: string | undefined): string {
   if (url && /^postgres(?:ql)?:\/\//.test(url) && isSafeDatabaseUrl(url)) return url;
   throw new Problem(
     'Set TARGET_DATABASE_URL to the database of the other cell. Beyond this machine it must use TLS: ?sslmode=verify-full.',

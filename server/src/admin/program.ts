@@ -106,7 +106,7 @@ function build(program: Command, run: RunCommand, environment: AdminEnvironment)
 Settings:
   DATABASE_URL    the database of the service; default: that of a running \`npm run dev\`
   API_KEY_PEPPER  the same as in the service; needed to create keys
-  TARGET_DATABASE_URL  the database of the other cell, for accounts move
+  TARGET_DATABASE_URL  the database of the other cell, for accounts move and cells link
 
 Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 database unreachable.`,
   );
@@ -131,7 +131,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
   addAuditLogCommand(program, run);
   addLedgerCommand(program, run);
   addMigrateCommand(program, run);
-  addCellsCommand(program, run);
+  addCellsCommand(program, run, environment);
   inherit(program);
 }
 

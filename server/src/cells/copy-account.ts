@@ -5,8 +5,8 @@ import { number, queryRows, statement, text, type RowOf } from '../platform/stat
 /** Rows in one statement. A session takes about 600 bytes. */
 const BATCH_ROWS = 2_000;
 
-/** JSON as text: JavaScript's numbers would round large integers. */
-const EXPORT = statement('select part, content::text as content from export_account($1)', {
+/** JSON as text: JavaScript's numbers would round large integers, and the source signs the text. */
+const EXPORT = statement('select part, content from export_signed($1, $2)', {
   part: text(),
   content: text(),
 });
@@ -15,7 +15,8 @@ type ExportedRow = RowOf<typeof EXPORT>;
 const FETCH = { text: `fetch ${BATCH_ROWS} from exported`, columns: EXPORT.columns };
 
 /**
- * Copies everything that belongs to a sealed account, in one transaction on each side: a copy is complete or absent.
+ * Copies everything that belongs to a sealed account, in one transaction on each side: a copy is complete or absent. The
+ * last row is the source's signature over all others, which the target requires.
  * `onBatch` is called after each batch.
  */
 export async function copyAccount(input: {
@@ -29,21 +30,19 @@ export async function copyAccount(input: {
   const { accountId, moveId } = input;
   await inTransaction(input.source, async (source) => {
     await source.query('set transaction isolation level repeatable read, read only');
-    const query = EXPORT.text.replace('$1', `'${accountId}'`);
+    const query = EXPORT.text.replace('$1', `'${accountId}'`).replace('$2', `'${moveId}'`);
     await source.query(`declare exported no scroll cursor for ${query}`);
     await inTransaction(input.target, async (target) => {
-      let account = '';
+      let signature = '';
       for (;;) {
         const rows = await queryRows(source, FETCH, []);
         if (rows.length === 0) break;
         for (const [part, contents] of groupByPart(rows)) {
           if (part === 'account') {
-            account = contents[0] ?? '';
-            await target.query('select begin_import($1, $2, $3)', [
-              moveId,
-              input.fromCell,
-              account,
-            ]);
+            const values = [moveId, input.fromCell, contents[0]];
+            await target.query('select begin_import($1, $2, $3)', values);
+          } else if (part === 'signature') {
+            signature = contents[0] ?? '';
           } else {
             const values = [accountId, moveId, part, contents];
             await target.query('select import_rows($1, $2, $3, $4)', values);
@@ -51,7 +50,7 @@ export async function copyAccount(input: {
         }
         await input.onBatch();
       }
-      await target.query('select end_import($1, $2, $3)', [accountId, moveId, account]);
+      await target.query('select finish_import($1, $2, $3)', [accountId, moveId, signature]);
     });
   });
 }

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { findCell } from '../accounts/cell.ts';
 import { auditAccount } from '../ledger/audit-account.ts';
 import type { Pool } from '../platform/db.ts';
 import { sleep } from '../platform/sleep.ts';
-import { boolean, number, queryRows, statement } from '../platform/statement.ts';
+import { boolean, nullable, number, queryRows, statement, text } from '../platform/statement.ts';
 import { compareCopies, copyAccount } from './copy-account.ts';
 import { findObstacle } from './move-obstacles.ts';
 import { nextStep, type MoveStep, type NextStep } from './move-steps.ts';
@@ -14,6 +13,12 @@ const DRAIN_POLL_MS = 200;
 const STEPS_MAX = 10;
 
 const CANCEL = statement('select cancel_move($1) as cancelled', { cancelled: boolean() });
+const ARRIVAL = statement('select arrival_receipt($1, $2) as receipt', {
+  receipt: nullable(text()),
+});
+const DEPARTURE = statement('select departure_receipt($1, $2) as receipt', {
+  receipt: nullable(text()),
+});
 const SEAL = statement('select seal_account($1, $2) as live', { live: number() });
 
 /** The move cannot continue. Completed steps stay, and the next call continues from there. */
@@ -97,8 +102,7 @@ async function takeStep(
     case 'freeze': {
       const obstacle = await findObstacle(move);
       if (obstacle !== null) throw new MoveRefused(obstacle);
-      const values = [accountId, randomUUID(), targetCell];
-      await source.query('select freeze_account($1, $2, $3)', values);
+      await source.query('select freeze_account($1, $2)', [accountId, targetCell]);
       return;
     }
     case 'drain':
@@ -119,14 +123,28 @@ async function takeStep(
       await copyAccount(copy);
       return;
     }
-    case 'switch':
+    case 'switch': {
       await verify(move);
-      await source.query('select depart_account($1, $2)', [accountId, moveId]);
+      const receipt = await readReceipt(target, ARRIVAL, [accountId, moveId]);
+      await source.query('select depart_account($1, $2, $3)', [accountId, moveId, receipt]);
       return;
-    case 'open':
-      await target.query('select open_account($1, $2)', [accountId, moveId]);
+    }
+    case 'open': {
+      const receipt = await readReceipt(source, DEPARTURE, [accountId, moveId]);
+      await target.query('select open_account($1, $2, $3)', [accountId, moveId, receipt]);
       return;
+    }
   }
+}
+
+/** A cell's signature that the account arrived or departed. The other cell checks it. */
+async function readReceipt(
+  db: Pool,
+  query: typeof ARRIVAL,
+  values: (string | null)[],
+): Promise<string | null> {
+  const [row] = await queryRows(db, query, values);
+  return row?.receipt ?? null;
 }
 
 /** Waits until the last session has ended. Cancels the move when time is up. */

@@ -1,3 +1,4 @@
+import { findCell } from '../accounts/cell.ts';
 import type { Queryable } from '../platform/db.ts';
 import { nullable, number, queryRows, statement, text } from '../platform/statement.ts';
 
@@ -5,6 +6,9 @@ const SCHEMA = statement(
   `select string_agg(name || checksum, ' ' order by name) as files from schema_migrations`,
   { files: nullable(text()) },
 );
+const LINK = statement('select cell_link_fingerprint($1) as fingerprint', {
+  fingerprint: nullable(text()),
+});
 const PEPPERS_OF = statement(
   `select distinct k.pepper_id as id, coalesce(encode(p.fingerprint, 'hex'), 'unknown') as fingerprint
     from api_keys k left join cell_peppers p on p.pepper_id = k.pepper_id
@@ -26,6 +30,12 @@ export async function findObstacle(input: {
   if (here !== there) {
     return 'The cells have different schemas. Bring both to the same version with `svc-admin migrate`.';
   }
+  if (!(await areLinked(input.source, input.target))) {
+    return (
+      'The cells share no secret, so the target cannot check what it receives. Run `svc-admin cells link` ' +
+      'with the logins of both owners.'
+    );
+  }
   const needed = await peppersOf(input.source, input.accountId);
   const known = await fingerprints(input.target);
   const missing = needed.filter(({ id, fingerprint }) => known.get(id) !== fingerprint);
@@ -34,6 +44,17 @@ export async function findObstacle(input: {
     `The target cannot verify keys with pepper ${missing.map(({ id }) => id).join(', ')}. Append the source's pepper ` +
     "to the target's API_KEY_PEPPER, under the same id, and restart the target's API processes."
   );
+}
+
+/** Whether both cells have the same secret for each other. */
+async function areLinked(source: Queryable, target: Queryable): Promise<boolean> {
+  const [from, to] = [await findCell(source), await findCell(target)];
+  const [[here], [there]] = [
+    await queryRows(source, LINK, [to]),
+    await queryRows(target, LINK, [from]),
+  ];
+  const fingerprint = here?.fingerprint ?? null;
+  return fingerprint !== null && fingerprint === there?.fingerprint;
 }
 
 async function schemaOf(db: Queryable): Promise<string> {

@@ -15,7 +15,7 @@ import { eventually } from '@svc-asr/testing/eventually.ts';
 import { freePort } from '@svc-asr/testing/free-port.ts';
 import { startEdge, type Proxy } from '@svc-asr/testing/haproxy.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
-import { moveBetween, startCell, stopCell, type TestCell } from './two-cells.ts';
+import { moveBetween, startCells, stopCell, type TestCell } from './two-cells.ts';
 
 let k1: TestCell;
 let k2: TestCell;
@@ -23,9 +23,8 @@ let folder: string;
 let certificate: TestCertificate;
 let edge: Proxy;
 beforeAll(async () => {
-  [k1, k2, folder, certificate] = await Promise.all([
-    startCell('k1'),
-    startCell('k2'),
+  [[k1, k2], folder, certificate] = await Promise.all([
+    startCells('k1', 'k2'),
     mkdtemp(join(tmpdir(), 'svc-edge-')),
     makeCertificate(),
   ]);

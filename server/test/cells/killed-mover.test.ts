@@ -2,12 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readResidence } from '../../src/cells/residence.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { KILL_POINTS, runMover, type KillPoint } from '@svc-asr/testing/cells/killable-mover.ts';
-import { moveBetween, spend, startCell, stopCell, violations, type TestCell } from './two-cells.ts';
+import {
+  moveBetween,
+  spend,
+  startCells,
+  stopCell,
+  violations,
+  type TestCell,
+} from './two-cells.ts';
 
 let k1: TestCell;
 let k2: TestCell;
 beforeAll(async () => {
-  [k1, k2] = await Promise.all([startCell('k1'), startCell('k2')]);
+  [k1, k2] = await startCells('k1', 'k2');
 });
 afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
 

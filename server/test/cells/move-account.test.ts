@@ -5,12 +5,19 @@ import { revokeApiKey } from '../../src/accounts/api-keys.ts';
 import { cancelMove } from '../../src/cells/move-account.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { moveBetween, spend, startCell, stopCell, violations, type TestCell } from './two-cells.ts';
+import {
+  moveBetween,
+  spend,
+  startCells,
+  stopCell,
+  violations,
+  type TestCell,
+} from './two-cells.ts';
 
 let k1: TestCell;
 let k2: TestCell;
 beforeAll(async () => {
-  [k1, k2] = await Promise.all([startCell('k1'), startCell('k2')]);
+  [k1, k2] = await startCells('k1', 'k2');
 });
 afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
 

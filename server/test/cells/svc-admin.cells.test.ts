@@ -80,6 +80,12 @@ test('keys begin with their cell; a moved account is listed for the edge, and th
   expect(keyId).toMatch(/^k1/);
   const move = ['accounts', 'move', id, '--to', 'k2'];
 
+  const unlinked = await admin(source, ...move);
+  expect(unlinked).toMatchObject({ status: 1, err: expect.stringContaining('cells link') });
+  expect((await admin({ ...source, TARGET_DATABASE_URL: k1 }, 'cells', 'link')).status).toBe(1);
+  const linked = await admin(source, 'cells', 'link', '--json');
+  expect(linked).toMatchObject({ status: 0, err: '' });
+  expect(JSON.parse(linked.out)).toEqual({ cells: ['k1', 'k2'] });
   const refused = await admin(source, ...move);
   expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('pepper 1') });
   for (const url of [k1, k2]) {

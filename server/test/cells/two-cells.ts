@@ -4,6 +4,7 @@ import { createTestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { setCell } from '../../src/accounts/cell.ts';
 import { createPool, type Pool } from '../../src/platform/db.ts';
+import { linkCells } from '../../src/cells/link-cells.ts';
 import { moveAccount, type Move } from '../../src/cells/move-account.ts';
 
 export interface TestCell {
@@ -13,12 +14,19 @@ export interface TestCell {
   readonly mover: Pool;
 }
 
-export async function startCell(id: string): Promise<TestCell> {
+async function startCell(id: string): Promise<TestCell> {
   const database = await createTestDatabase();
   await setCell(database.pool, id);
   const service = await startService({ database });
   const mover = createPool({ url: database.url, role: 'svc_mover', maxConnections: 1 });
   return { id, service, mover };
+}
+
+/** Starts two cells that share a secret. */
+export async function startCells(one: string, other: string): Promise<[TestCell, TestCell]> {
+  const cells = await Promise.all([startCell(one), startCell(other)]);
+  await linkCells(cells[0].service.database.pool, cells[1].service.database.pool);
+  return cells;
 }
 
 export async function stopCell({ service, mover }: TestCell): Promise<void> {
