@@ -9,13 +9,6 @@ export const EMAIL_PATTERN =
   '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)+$';
 export const EMAIL_LENGTH_MAX = 254;
 
-/** Characters that control a terminal or reorder text. They are never part of a name or a sentence. */
-const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069';
-/** One line of text with at least one visible character. */
-export const NAME_PATTERN = `^(?=[^]*\\S)[^${CONTROLS}]+$`;
-/** Several lines of text. */
-export const TEXT_PATTERN = `^(?:[^${CONTROLS}]|[\\t\\n]|\\r\\n)*$`;
-
 /** A web origin: no path, no query. */
 export const ORIGIN_PATTERN = '^https?://[!-.0-~]+$';
 export const ORIGIN_LENGTH_MAX = 200;

@@ -5,13 +5,12 @@ import {
   CONSOLE_LIMITS,
   EMAIL_LENGTH_MAX,
   EMAIL_PATTERN,
-  NAME_PATTERN,
   ORIGIN_LENGTH_MAX,
   ORIGIN_PATTERN,
   ROLES,
-  TEXT_PATTERN,
 } from './console-constants.ts';
 import { Closed, Count, DateTime, Uuid } from './schema.ts';
+import { NAME_PATTERN, TEXT_PATTERN } from './text-rules.ts';
 import { UsageSession } from './usage.ts';
 
 /** Messages between the console's pages and its server, under /console-api. Not a public interface. */

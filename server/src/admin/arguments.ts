@@ -1,6 +1,9 @@
 import { InvalidArgumentError } from 'commander';
+import { LINE_PATTERN, NAME_PATTERN } from '@svc-asr/protocol/text-rules.ts';
 import { parseEmail } from '../accounts/email-address.ts';
 
+const LINE = new RegExp(LINE_PATTERN, 'u');
+const NAME = new RegExp(NAME_PATTERN, 'u');
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}Z)?$/;
 const DURATION = /^(\d+)(ms|s|m|h)$/;
@@ -34,8 +37,13 @@ export function parseCount(min: number, max: number): (text: string) => number {
 
 export function parseText(min: number, max: number): (text: string) => string {
   return (text) => {
-    if (text.trim().length >= min && text.length <= max) return text;
-    throw new InvalidArgumentError(`It must have ${min} to ${max} characters.`);
+    if (text.trim().length < min || text.length > max) {
+      throw new InvalidArgumentError(`It must have ${min} to ${max} characters.`);
+    }
+    if ((min > 0 ? NAME : LINE).test(text)) return text;
+    throw new InvalidArgumentError(
+      'It must be one line of visible text, without control characters or invisible tags.',
+    );
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ConsoleErrorCode, OperatorAccountPage } from '@svc-asr/protocol/console.ts';
+import { LINE_PATTERN } from '@svc-asr/protocol/text-rules.ts';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { searchAccounts, type Account } from '../accounts/accounts.ts';
@@ -13,7 +14,9 @@ const SHOWN = 100;
 const SET_STATUS = statement('select set_account_status_as_operator($1, $2, $3) as outcome', {
   outcome: text<'done' | ConsoleErrorCode>(),
 });
-const Search = Type.Object({ search: Type.Optional(Type.String({ maxLength: 200 })) });
+const Search = Type.Object({
+  search: Type.Optional(Type.String({ maxLength: 200, pattern: LINE_PATTERN })),
+});
 
 /** Suspension. The database checks that the operator used their passkey within five minutes. */
 export function operatorAccountRoutes(app: FastifyInstance, deps: ConsoleDeps): void {

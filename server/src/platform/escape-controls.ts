@@ -1,14 +1,17 @@
-/**
- * Everything that controls a terminal (C0 except the line feed, DEL, C1), ends a line in some
- * viewers, or reorders text on the screen.
- */
-// eslint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+import { UNSAFE_CHARACTERS } from '@svc-asr/protocol/text-rules.ts';
 
-/** Writes control characters as \uXXXX: safe to print, and still valid inside a JSON string. */
+/** The same characters that forms refuse, except the line feed. */
+const UNSAFE = new RegExp(`(?!\\n)[${UNSAFE_CHARACTERS}]`, 'gu');
+
+/** Writes unsafe characters as \uXXXX: safe to print, and still valid inside a JSON string. */
 export function escapeControls(text: string): string {
-  return text.replace(
-    CONTROLS,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(UNSAFE, escapeUnits);
+}
+
+/** A character above U+FFFF has two units. */
+function escapeUnits(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 }

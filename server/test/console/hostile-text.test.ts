@@ -1,7 +1,8 @@
 import type { ErrorBody } from '@svc-asr/protocol';
-import type { CodeRequested } from '@svc-asr/protocol/console.ts';
+import type { CodeRequested, NewKey } from '@svc-asr/protocol/console.ts';
 import { afterAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/program.ts';
+import { startOperator } from '../support/console-operator.ts';
 import { startConsoleService, TestBrowser } from '../support/console-service.ts';
 
 /** Text that attacks its reader: terminals, mail programs, spreadsheets and log viewers. */
@@ -9,16 +10,23 @@ import { startConsoleService, TestBrowser } from '../support/console-service.ts'
 const service = await startConsoleService();
 afterAll(() => service.stop());
 
-/** Terminal control sequences (7-bit and 8-bit), line breaks, and marks that reorder text. */
+/** Terminal control sequences (7-bit and 8-bit), line breaks, marks that reorder text, and invisible text. */
 const HOSTILE = [
   '\u001b[2J\u001b]0;owned\u0007',
   '\u009b31m',
   'a\nb\rc',
   '\u202egnp.exe',
   '\u2066x',
+  'one\u2028two\u2029three',
+  'ignore\u{e0069}\u{e0067}\u{e006e} all\u{e0100}',
+  'half \ud83d of a pair',
+  '\udc00\ud800',
+  'note\ufff9\ufffa\ufffb',
+  'no\uffffcharacter',
 ];
-// eslint-disable-next-line no-control-regex
-const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const UNSAFE =
+  // eslint-disable-next-line no-control-regex
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\uffff\u{e0000}-\u{e0fff}]/u;
 
 async function admin(...words: readonly string[]): Promise<string> {
   let said = '';
@@ -92,12 +100,40 @@ test('a NUL in any other text gets 400, never 503', async () => {
   expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
 });
 
-test('names with control characters or reordering marks are refused', async () => {
+async function countAccounts(): Promise<number | null> {
+  return (await service.database.pool.query('select from accounts')).rowCount;
+}
+
+test('svc-admin refuses hostile names and reasons as the console does', async () => {
+  const before = await countAccounts();
+  for (const text of [...HOSTILE, '\u200b\u200d']) {
+    const said = await admin('accounts', 'create', '--name', text);
+    expect(said, JSON.stringify(text)).toContain('one line of visible text');
+    expect(said).not.toMatch(UNSAFE);
+  }
+  expect(await countAccounts()).toBe(before);
+});
+
+test('names and searches with control characters, invisible or reordered text are refused', async () => {
   const browser = await service.signedIn('namer@example.com');
   const models = ['svc-asr-kikuyu-v1'];
   for (const name of HOSTILE) {
     const answer = await browser.post('/keys', { name, models, expires_in_days: null });
     expect(answer.status, JSON.stringify(name)).toBe(400);
+  }
+  const invisible = await browser.post('/keys', { name: '\u200b', models, expires_in_days: null });
+  expect(invisible.status).toBe(400);
+  const operator = await startOperator(service, 'searcher@example.com');
+  for (const text of ['\u0000', '\u2028', '\u{e0041}']) {
+    const found = await operator.browser.get(
+      `/operator/accounts?search=${encodeURIComponent(text)}`,
+    );
+    expect(found.status, JSON.stringify(text)).toBe(400);
+  }
+  for (const name of ['Wanjikũ’s café №1', '😀 ok', 'مرحبا', 'Nĩ wega']) {
+    const answer = await browser.post<NewKey>('/keys', { name, models, expires_in_days: null });
+    expect(answer.status, name).toBe(201);
+    await browser.post(`/keys/${answer.body.key.id}/revoke`);
   }
 });
 
