@@ -32,16 +32,11 @@ test('no text runs one of our packages with npx without its scope, which could r
   expect(strangers).toEqual([]);
 });
 
-test.each(['@svc-asr/cli', '@svc-asr/emulator'])(
-  'npx %s runs the package of the clone, without a registry',
-  (name) => {
-    const version = execFileSync('npx', ['--offline', name, '--version'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
-    const { version: expected } = JSON.parse(
-      readFileSync(join(ROOT, name.replace('@svc-asr/', ''), 'package.json'), 'utf8'),
-    );
-    expect(version.trim()).toBe(expected);
-  },
-);
+test.each([
+  ['@svc-asr/cli', /^Usage: svc /],
+  ['@svc-asr/emulator', /^Usage: svc-emulator /],
+  ['@svc-asr/telephony', /^Usage: svc-telephony /],
+])('npx %s runs the package of the clone, without a registry', (name, usage) => {
+  const help = execFileSync('npx', ['--offline', name, '--help'], { cwd: ROOT, encoding: 'utf8' });
+  expect(help).toMatch(usage);
+});

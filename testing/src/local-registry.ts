@@ -20,7 +20,9 @@ interface Stored {
 }
 
 export interface LocalRegistry {
-  /** Runs `npm install` in a folder, with nothing of the developer's settings. Returns what npm printed. */
+  /** Makes npm use this registry and its own cache, and nothing of the developer's settings. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs `npm install` in a folder. Returns what npm printed. */
   install(folder: string, packages: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -43,13 +45,18 @@ export async function startLocalRegistry(cache: string): Promise<LocalRegistry> 
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const url = `http://127.0.0.1:${port}`;
+  const env = {
+    npm_config_registry: url,
+    npm_config_cache: cache,
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+  };
   return {
+    env,
     async install(folder, packages) {
-      const options = ['--no-audit', '--no-fund', '--registry', url, '--cache', cache];
-      const env = { PATH: pathWithThisNode(), HOME: cache };
-      const { stdout, stderr } = await run('npm', ['install', ...options, ...packages], {
+      const { stdout, stderr } = await run('npm', ['install', ...packages], {
         cwd: folder,
-        env,
+        env: { PATH: pathWithThisNode(), HOME: cache, ...env },
       });
       return stdout + stderr;
     },
