@@ -8,6 +8,9 @@ export interface LoadReport {
   readonly lagMs: number;
 }
 
+/** No node has a million slots. */
+const LOAD = /^(\d{1,6})\/(\d{1,6})\/(\d{1,9})$/;
+
 export function presentLoad({ active, capacity, lagMs }: EngineHealth): Metadata {
   const metadata = new Metadata();
   metadata.set(METADATA.load, `${active}/${capacity}/${Math.round(lagMs)}`);
@@ -17,11 +20,7 @@ export function presentLoad({ active, capacity, lagMs }: EngineHealth): Metadata
 /** Null when the server does not report its load. */
 export function parseLoad(metadata: Metadata): LoadReport | null {
   const [text] = metadata.get(METADATA.load);
-  const [active, capacity, lagMs] = String(text).split('/').map(Number);
-  if (!isCount(active) || !isCount(capacity) || !isCount(lagMs)) return null;
-  return { active, capacity, lagMs };
-}
-
-function isCount(value: number | undefined): value is number {
-  return value !== undefined && Number.isInteger(value) && value >= 0;
+  const [, active, capacity, lagMs] = LOAD.exec(String(text)) ?? [];
+  if (active === undefined) return null;
+  return { active: Number(active), capacity: Number(capacity), lagMs: Number(lagMs) };
 }

@@ -2,6 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
 const LOOK_EVERY_MS = 5_000;
+/** Each costs two connections and a heartbeat. */
+const NODES_MAX = 256;
+const PORT_MAX = 65_535;
 const DNS_PREFIX = 'dns:///';
 
 /**
@@ -49,9 +52,10 @@ async function resolveAddresses(source: string): Promise<ReadonlySet<string> | n
   const [name, port] = [target.slice(0, split), target.slice(split + 1)];
   const found = await lookup(name, { all: true }).catch(() => null);
   if (found === null) return null;
-  return new Set(
-    found.map(({ address }) => `${isIP(address) === 6 ? `[${address}]` : address}:${port}`),
+  const addresses = found.map(
+    ({ address }) => `${isIP(address) === 6 ? `[${address}]` : address}:${port}`,
   );
+  return new Set(addresses.toSorted().slice(0, NODES_MAX));
 }
 
 /** Returns the problem with the setting, or null. */
@@ -59,6 +63,11 @@ export function addressProblem(source: string): string | null {
   const parts = source.startsWith(DNS_PREFIX)
     ? [source.slice(DNS_PREFIX.length)]
     : source.split(',').map((part) => part.trim());
-  const isFine = parts.every((part) => /^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(part));
+  if (parts.length > NODES_MAX) return `must have at most ${NODES_MAX} addresses`;
+  const isFine = parts.every(
+    (part) =>
+      /^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(part) &&
+      Number(part.slice(part.lastIndexOf(':') + 1)) <= PORT_MAX,
+  );
   return isFine ? null : 'must be HOST:PORT[,HOST:PORT...] or dns:///NAME:PORT';
 }

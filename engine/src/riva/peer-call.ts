@@ -6,10 +6,21 @@ import {
   ACKNOWLEDGE_EVERY,
   METADATA,
   type StreamingRecognizeRequest,
+  type StreamingRecognitionResult,
   type StreamingRecognizeResponse,
   type WordInfo,
 } from '../grpc/protocol.ts';
 import { parseLoad, type LoadReport } from '../node/load-report.ts';
+import {
+  InvalidAnswer,
+  readBuild,
+  readSamples,
+  readText,
+  readWords,
+  wordsMax,
+} from '../recogniser-answer.ts';
+
+type Alternative = NonNullable<StreamingRecognitionResult['alternatives']>[number];
 
 export type RecognizeClientStream = ClientDuplexStream<
   StreamingRecognizeRequest,
@@ -22,17 +33,23 @@ export interface PartialText {
   readonly samples: number;
 }
 
+export type LossCause = 'disconnected' | 'silent' | 'recogniser' | 'deadline' | 'invalid_answer';
+
 /** How a call ended: with its final, because the node had no slot, or because the node was lost. */
 export type CallEnd =
   | { readonly end: 'final'; readonly text: string; readonly words: readonly EngineWord[] }
   | { readonly end: 'busy' }
-  | { readonly end: 'lost'; readonly why: 'disconnected' | 'silent' | 'recogniser' | 'deadline' };
+  | { readonly end: 'lost'; readonly why: LossCause };
 
 /** Riva's own servers call nothing stable before the final: they send 0 or close to it. */
 const STABLE_FROM = 0.9;
 const CANCEL_AFTER_MS = 250;
 /** Well within the 90 s after which a node of ours gives a silent call up. */
 const KEEP_ALIVE_MS = 20_000;
+/** Responses that a working server sends: an acknowledgement or interim results for each piece of audio. */
+const RESPONSES_MIN = 64;
+const RESPONSES_PER_SECOND = 50;
+const BYTES_PER_SECOND = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 const KEEP_ALIVE = {
   encoded: encodeAudio(
     Buffer.alloc(AUDIO_HEADER_BYTES_MAX),
@@ -60,7 +77,10 @@ export class PeerCall {
   readonly #isOurs: boolean;
   #cancelling: NodeJS.Timeout | null = null;
   #hasAnswered = false;
+  #isDisbelieved = false;
   #unanswered = 0;
+  #sentBytes = 0;
+  #responses = 0;
   #answered: PromiseWithResolvers<void> | null = null;
   build: string | null = null;
 
@@ -81,8 +101,10 @@ export class PeerCall {
     this.ended = this.#ended.promise;
     this.#over = this.#end();
     this.accepted = this.#accepted.promise;
-    input.call.on('metadata', (metadata: Metadata) => this.#opened(metadata));
-    input.call.on('data', (response: StreamingRecognizeResponse) => this.#receive(response));
+    input.call.on('metadata', (metadata: Metadata) => this.#believe(() => this.#opened(metadata)));
+    input.call.on('data', (response: StreamingRecognizeResponse) =>
+      this.#believe(() => this.#receive(response)),
+    );
     // The status event reports it too.
     input.call.on('error', () => {});
     input.call.on('status', (ended: StatusObject) => this.#finish(ended));
@@ -98,6 +120,7 @@ export class PeerCall {
   /** Resolves when the node may get more: at most two messages of audio are ever unanswered. */
   async sendAudio(encoded: Buffer): Promise<void> {
     this.#unanswered += 1;
+    this.#sentBytes += encoded.byteLength;
     await this.send({ encoded });
     // Other servers do not answer every message; HTTP/2's window holds us back there.
     if (!this.#isOurs || this.#unanswered < ACKNOWLEDGE_EVERY) return;
@@ -140,10 +163,23 @@ export class PeerCall {
     this.#accepted.resolve(false);
   }
 
+  /** Ends the call as lost if its server sends what no working recogniser would. */
+  #believe(read: () => void): void {
+    if (this.#isDisbelieved) return;
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof InvalidAnswer)) throw error;
+      this.#isDisbelieved = true;
+      this.#hasAnswered = true;
+      this.#ended.resolve({ end: 'lost', why: 'invalid_answer' });
+      this.#call.cancel();
+    }
+  }
+
   #opened(metadata: Metadata): void {
     this.#hasAnswered = true;
-    const [build] = metadata.get(METADATA.build);
-    if (build !== undefined) this.build = String(build);
+    this.build = readBuild(metadata.get(METADATA.build)[0]);
     this.#report(metadata);
     this.#accepted.resolve(true);
     if (this.#cancelling !== null) this.#call.cancel();
@@ -157,27 +193,25 @@ export class PeerCall {
   }
 
   #receive({ results = [] }: StreamingRecognizeResponse): void {
-    if (results.length === 0) {
-      this.#unanswered -= ACKNOWLEDGE_EVERY;
-      this.#answered?.resolve();
-      this.#answered = null;
-      return;
-    }
+    this.#responses += 1;
+    const responsesMax =
+      RESPONSES_MIN + RESPONSES_PER_SECOND * Math.ceil(this.#sentBytes / BYTES_PER_SECOND);
+    if (this.#responses > responsesMax) throw new InvalidAnswer('too many responses');
+    if (results.length === 0) return this.#acknowledged();
     let partial = '';
     let stable = '';
     let isStable = true;
     let samples = 0;
     for (const { alternatives, isFinal, stability = 0, audioProcessed = 0 } of results) {
       const best = alternatives?.[0];
-      samples = Math.max(samples, Math.round(audioProcessed * AUDIO.sampleRateHz));
+      const heard = this.#heardSamples;
+      samples = Math.max(samples, readSamples(audioProcessed * AUDIO.sampleRateHz, heard));
       if (isFinal === true) {
-        // A server that finds pauses by itself sends several finals in one call.
-        this.#finalText = join(this.#finalText, best?.transcript ?? '');
-        this.#words.push(...(best?.words ?? []).map(toWord));
+        this.#addFinal(best);
         continue;
       }
       isStable &&= stability >= STABLE_FROM;
-      partial += best?.transcript ?? '';
+      partial = readText(partial + (best?.transcript ?? ''), heard);
       if (isStable) stable = partial;
     }
     if (partial.trim() === '') return;
@@ -190,6 +224,30 @@ export class PeerCall {
     this.#onText({ text, stableLength, samples });
   }
 
+  get #heardSamples(): number {
+    return this.#sentBytes / AUDIO.bytesPerSample;
+  }
+
+  /** A server that finds pauses by itself sends several finals in one call. */
+  #addFinal(best: Alternative | undefined): void {
+    const { transcript = '', words = [] } = best ?? {};
+    const heard = this.#heardSamples;
+    this.#finalText = readText(join(this.#finalText, transcript), heard);
+    if (this.#words.length + words.length > wordsMax(heard)) {
+      throw new InvalidAnswer('too many words');
+    }
+    this.#words = [...this.#words, ...readWords(words.map(toWord), heard)];
+  }
+
+  #acknowledged(): void {
+    if (this.#unanswered < ACKNOWLEDGE_EVERY) {
+      throw new InvalidAnswer('an acknowledgement of nothing');
+    }
+    this.#unanswered -= ACKNOWLEDGE_EVERY;
+    this.#answered?.resolve();
+    this.#answered = null;
+  }
+
   #finish({ code, metadata }: StatusObject): void {
     if (this.#cancelling !== null) clearTimeout(this.#cancelling);
     const isFromNode = this.#report(metadata);
@@ -200,21 +258,25 @@ export class PeerCall {
     } else if (isRefused && !this.#hasAnswered) {
       this.#ended.resolve({ end: 'busy' });
     } else {
-      this.#ended.resolve({ end: 'lost', why: whyLost(code, isFromNode) });
+      this.#ended.resolve({ end: 'lost', why: this.#whyLost(code, isFromNode) });
     }
   }
-}
 
-function whyLost(code: status, isFromNode: boolean): 'deadline' | 'disconnected' | 'recogniser' {
-  if (code === status.DEADLINE_EXCEEDED) return 'deadline';
-  return code === status.UNAVAILABLE && !isFromNode ? 'disconnected' : 'recogniser';
+  #whyLost(code: status, isFromNode: boolean): LossCause {
+    if (code === status.DEADLINE_EXCEEDED) return 'deadline';
+    if (code === status.UNAVAILABLE) return isFromNode ? 'recogniser' : 'disconnected';
+    // Our nodes report their load when they end a call. Otherwise the transport did: the message was too long, or none.
+    const isUnreadable = this.#isOurs && !isFromNode && code !== status.CANCELLED;
+    return isUnreadable ? 'invalid_answer' : 'recogniser';
+  }
 }
 
 function join(before: string, after: string): string {
   return [before.trim(), after.trim()].filter((part) => part !== '').join(' ');
 }
 
+/** A field with the value 0 is not sent, so 0 stands for a confidence or an end that the server doesn't know. */
 function toWord({ word = '', startTime = 0, endTime = 0, confidence = 0 }: WordInfo): EngineWord {
-  const time = { startMs: startTime, endMs: endTime };
+  const time = { startMs: startTime, endMs: endTime === 0 ? startTime : endTime };
   return confidence === 0 ? { text: word, ...time } : { text: word, ...time, confidence };
 }

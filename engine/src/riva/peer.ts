@@ -6,7 +6,7 @@ import {
   type Client,
   type ServiceError,
 } from '@grpc/grpc-js';
-import type { ModelId } from '@svc-asr/protocol';
+import { isModelId, type ModelId } from '@svc-asr/protocol';
 import {
   HEALTH_SERVICE,
   RECOGNITION_SERVICE,
@@ -18,12 +18,20 @@ import {
   type StreamingRecognizeResponse,
 } from '../grpc/protocol.ts';
 import { parseLoad, type LoadReport } from '../node/load-report.ts';
+import { InvalidAnswer, readBuild } from '../recogniser-answer.ts';
 import type { PeerCall, RecognizeClientStream } from './peer-call.ts';
 
 /** Heartbeat interval. A node that is silent for SILENT_BEATS_MAX intervals is lost. */
 const BEAT_MS = 250;
 const SILENT_BEATS_MAX = 8;
 const RECONNECT_BEATS = 12;
+/** A node with an invalid answer gets no calls for ten seconds, then for twice as long each time, up to five minutes. */
+const DISTRUST_BEATS_MIN = 10_000 / BEAT_MS;
+const DISTRUST_BEATS_MAX = 300_000 / BEAT_MS;
+/** The words of the longest utterance need less. */
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+/** A server lists a few models. */
+const MODELS_MAX = 256;
 /** grpc-js servers have a 64 KB window per connection. Several connections help over high-latency links. */
 const CONNECTIONS = 2;
 
@@ -36,6 +44,7 @@ const CHANNEL_OPTIONS = {
   // Our own code decides what to retry and where.
   'grpc.enable_retries': 0,
   'grpc.service_config_disable_resolution': 1,
+  'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
 } as const;
 
 export interface PeerInput {
@@ -50,7 +59,7 @@ export interface PeerInput {
 export interface PeerNotice {
   readonly notice: 'node_serving' | 'node_draining' | 'node_lost';
   readonly address: string;
-  readonly reason?: 'disconnected' | 'silent' | 'refused';
+  readonly reason?: 'disconnected' | 'silent' | 'refused' | 'invalid_answer';
 }
 
 type PeerState = 'connecting' | 'serving' | 'draining' | 'lost';
@@ -70,6 +79,9 @@ export class Peer {
   /** Slots that other gateways use, by the last two heartbeats. */
   #others: readonly [number, number] = [0, 0];
   #silentBeats = 0;
+  /** Beats until the node may serve again after an invalid answer, and how many the next one costs. */
+  #distrustBeats = 0;
+  #nextDistrustBeats = DISTRUST_BEATS_MIN;
   #isBeating = false;
   #isRetired = false;
   #turn = 0;
@@ -145,6 +157,14 @@ export class Peer {
     if (this.#state === 'serving') this.#lose('disconnected');
   }
 
+  /** The node sent what no working node sends. Its calls continue on others, and it gets no new ones for a while. */
+  distrust(): void {
+    if (this.#distrustBeats > 0) return;
+    this.#distrustBeats = this.#nextDistrustBeats;
+    this.#nextDistrustBeats = Math.min(2 * this.#nextDistrustBeats, DISTRUST_BEATS_MAX);
+    this.#lose('invalid_answer');
+  }
+
   /** No longer listed: closes once its calls have ended. */
   retire(): void {
     this.#isRetired = true;
@@ -172,6 +192,7 @@ export class Peer {
   /** Counts our own ticks instead of the clock, so that a paused gateway doesn't give up on healthy nodes. */
   #beat(): void {
     for (const call of this.calls) call.keepAlive();
+    this.#distrustBeats = Math.max(0, this.#distrustBeats - 1);
     this.#silentBeats += 1;
     if (this.#silentBeats > SILENT_BEATS_MAX && this.#state !== 'lost') this.#lose('silent');
     // A connection, or an attempt to connect, can hang for minutes. A new one recovers sooner.
@@ -217,10 +238,14 @@ export class Peer {
       if (this.#state === 'serving') this.#become('draining');
       return;
     }
-    if (this.isServing || this.#isRetired) return;
+    if (!this.#mayServe) return;
     // A node may return with other weights.
     await this.#readModels();
-    if (!this.isServing && !this.#isRetired) this.#become('serving');
+    if (this.#mayServe) this.#become('serving');
+  }
+
+  get #mayServe(): boolean {
+    return !this.isServing && !this.#isRetired && this.#distrustBeats === 0;
   }
 
   async #readModels(): Promise<void> {
@@ -239,9 +264,11 @@ export class Peer {
         (error, answer) => resolve(error === null ? (answer ?? null) : null),
       );
     });
-    this.#builds = new Map();
-    for (const { modelName = '', parameters = {} } of response?.modelConfig ?? []) {
-      if (parameters['build']) this.#builds.set(modelName, parameters['build']);
+    try {
+      this.#builds = readBuilds(response ?? {});
+    } catch (error) {
+      if (!(error instanceof InvalidAnswer)) throw error;
+      this.distrust();
     }
   }
 
@@ -251,7 +278,7 @@ export class Peer {
     this.#state = 'lost';
     this.#load = null;
     this.#others = [0, 0];
-    if (wasKnown || reason === 'refused') {
+    if (wasKnown || reason === 'refused' || reason === 'invalid_answer') {
       this.#input.onNotice({ notice: 'node_lost', address: this.address, reason });
     }
     const why = reason === 'silent' ? 'silent' : 'disconnected';
@@ -269,6 +296,17 @@ export class Peer {
     const notice = state === 'serving' ? 'node_serving' : 'node_draining';
     this.#input.onNotice({ notice, address: this.address });
   }
+}
+
+/** The weights of our models. Servers may list others. */
+function readBuilds({ modelConfig = [] }: ModelConfigResponse): Map<string, string> {
+  if (modelConfig.length > MODELS_MAX) throw new InvalidAnswer('too many models');
+  const builds = new Map<string, string>();
+  for (const { modelName = '', parameters = {} } of modelConfig) {
+    const build = isModelId(modelName) ? readBuild(parameters['build']) : null;
+    if (build !== null) builds.set(modelName, build);
+  }
+  return builds;
 }
 
 function method(name: string) {

@@ -9,7 +9,7 @@ import {
 } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
 import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../grpc/audio-codec.ts';
-import type { CallEnd, PartialText, PeerCall } from './peer-call.ts';
+import type { CallEnd, LossCause, PartialText, PeerCall } from './peer-call.ts';
 import type { Peer } from './peer.ts';
 
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
@@ -26,7 +26,8 @@ const FAILURES = {
   recogniser: 'child_died',
   silent: 'child_stalled',
   deadline: 'deadline_exceeded',
-} as const satisfies Record<string, EngineFailure>;
+  invalid_answer: 'child_died',
+} as const satisfies Record<LossCause, EngineFailure>;
 
 type Operation = { readonly utterance: number; isDropped: boolean } & (
   | { readonly do: 'begin' }
@@ -219,7 +220,11 @@ export class RivaStream implements EngineStream {
     while (!this.#over && !operation.isDropped) {
       const placed = this.#place(operation.utterance);
       // Only our own nodes confirm that they took a call. For others we assume it.
-      if (placed !== null && (!placed.peer.reportsLoad || (await placed.call.accepted))) return;
+      if (
+        placed !== null &&
+        (!placed.peer.reportsLoad || (await isAccepted(placed.call, deadlineMs)))
+      )
+        return;
       if (performance.now() > deadlineMs) return this.fail('child_died');
       await sleep(PLACE_RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
@@ -276,6 +281,7 @@ export class RivaStream implements EngineStream {
   #ended(current: Current, end: CallEnd): void {
     current.peer.calls.delete(current.call);
     if (end.end === 'lost' && end.why === 'disconnected') current.peer.disconnected();
+    if (end.end === 'lost' && end.why === 'invalid_answer') current.peer.distrust();
     if (this.#over || this.#current !== current) return;
     const isPlacing = this.#working?.do === 'begin';
     if (end.end === 'final' && this.#working?.do === 'flush') return;
@@ -316,4 +322,12 @@ export class RivaStream implements EngineStream {
     this.#taken?.resolve();
     this.#host.onEnd(this);
   }
+}
+
+/** A node whose heartbeat works may still answer no call. */
+async function isAccepted(call: PeerCall, deadlineMs: number): Promise<boolean> {
+  const timer = setTimeout(() => call.giveUp('silent'), deadlineMs - performance.now());
+  const accepted = await call.accepted;
+  clearTimeout(timer);
+  return accepted;
 }

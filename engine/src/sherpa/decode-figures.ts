@@ -1,3 +1,5 @@
+import { InvalidAnswer } from '../recogniser-answer.ts';
+
 /** Bucket counts of a Prometheus histogram: one per bound and one above the last. */
 export interface Distribution {
   readonly counts: number[];
@@ -52,18 +54,24 @@ export function addFigures(total: DecodeFigures, more: DecodeFigures): void {
   }
 }
 
-/** Validates the figures of a recogniser, because it parses untrusted audio. Null if invalid. */
-export function parseFigures(text: string): DecodeFigures | null {
+/** Validates the figures of a recogniser, because it parses untrusted audio. */
+export function readFigures(text: string): DecodeFigures {
   const parsed: unknown = JSON.parse(text);
   const read = noFigures();
-  if (typeof parsed !== 'object' || parsed === null) return null;
+  if (typeof parsed !== 'object' || parsed === null) throw new InvalidAnswer('figures');
   for (const name of NAMES) {
     const { counts, sum } = { counts: null, sum: null, ...Reflect.get(parsed, name) };
-    if (!Array.isArray(counts) || counts.length !== read[name].counts.length) return null;
+    if (!Array.isArray(counts) || counts.length !== read[name].counts.length) {
+      throw new InvalidAnswer('figures');
+    }
     const values: unknown[] = [...counts, sum];
-    if (!values.every((value) => typeof value === 'number' && value >= 0)) return null;
+    if (!values.every(isFigure)) throw new InvalidAnswer('figures');
     counts.forEach((value: number, at) => (read[name].counts[at] = value));
     read[name].sum = Number(sum);
   }
   return read;
+}
+
+function isFigure(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }

@@ -3,8 +3,9 @@ import { extname } from 'node:path';
 import { Socket } from 'node:net';
 import { EngineFailed, type EngineFailure } from '../engine.ts';
 import type { ChunkBuffers } from './chunk-buffers.ts';
-import { noFigures, parseFigures, type DecodeFigures } from './decode-figures.ts';
+import { noFigures, readFigures, type DecodeFigures } from './decode-figures.ts';
 import { encodeFrame, encodeOpen, FRAME, FrameReader, type Frame } from './frames.ts';
+import { InvalidAnswer } from '../recogniser-answer.ts';
 import { PooledStream } from './pooled-stream.ts';
 import { readProcessState, WATCH_INTERVAL_MS, Watchdog } from './watchdog.ts';
 
@@ -169,11 +170,12 @@ export class EngineChild {
   #listen(): void {
     const reader = new FrameReader((frame) => this.#handle(frame));
     this.#socket.on('data', (bytes: Buffer) => {
+      if (this.#state === 'gone') return;
       this.#watchdog.responded();
       try {
         reader.push(bytes);
       } catch {
-        // An invalid frame means that the child is broken.
+        // An invalid frame or answer means that the child is broken.
         this.#giveUp('child_died');
       }
     });
@@ -183,6 +185,7 @@ export class EngineChild {
   }
 
   #handle(frame: Frame): void {
+    if (frame.stream > this.#lastId) throw new InvalidAnswer('an unknown stream');
     switch (frame.type) {
       case FRAME.ready:
         this.#start(frame.credits);
@@ -195,13 +198,15 @@ export class EngineChild {
         this.#streams.get(frame.stream)?.receive(frame);
         break;
       case FRAME.pong:
-        this.#figures = parseFigures(frame.payload.toString()) ?? this.#figures;
+        this.#figures = readFigures(frame.payload.toString());
         break;
       default:
+        throw new InvalidAnswer('an unknown frame');
     }
   }
 
   #start(measuredSlots: number): void {
+    if (this.#state !== 'starting') throw new InvalidAnswer('a second start');
     if (measuredSlots > 0) this.#slots = measuredSlots;
     clearTimeout(this.#startTimer);
     this.#state = 'serving';

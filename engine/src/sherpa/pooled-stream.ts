@@ -1,10 +1,9 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { TAKEN, type EngineEvent, type EngineFailure, type EngineStream } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
-import { stableLength } from '../words.ts';
+import { InvalidAnswer, readDelta, readFinal } from '../recogniser-answer.ts';
 import type { ChunkBuffers } from './chunk-buffers.ts';
 import { FRAME, HEADER_BYTES, writeHeader, type Frame } from './frames.ts';
-import type { Transcript } from './transcript.ts';
 
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
 /**
@@ -14,6 +13,8 @@ const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
 const EARLY_BYTES = (CHUNK_BYTES * 3) / 4;
 /** Chunks and flushes that the child may hold: the one being decoded, and the next. */
 const AHEAD_MAX = 2;
+/** Answers to one chunk or flush: a decode each for its audio and its tail, postponed words, and the final. */
+const ANSWERS_EACH_MAX = 5;
 /** With more pending calls than this, the caller is ignoring write()'s promise. */
 const CALLS_HELD_MAX = 1024;
 
@@ -52,6 +53,12 @@ export class PooledStream implements EngineStream {
   /** Bytes of the unfinished chunk that were already sent to the child. */
   #early = 0;
   #ahead = 0;
+  #utterance = 0;
+  /** Flushed utterances without a final. */
+  readonly #unanswered: number[] = [];
+  #sentSamples = 0;
+  /** Answers that the child may still send. */
+  #answersLeft = ANSWERS_EACH_MAX;
   #sentAtMs = 0;
   #held: Held[] = [];
   #over = false;
@@ -110,27 +117,27 @@ export class PooledStream implements EngineStream {
     this.#end();
   }
 
-  /** Handles a frame from the child. */
+  /** Handles a frame from the child. Throws InvalidAnswer if a working child would not send it. */
   receive(frame: Frame): void {
-    if (frame.payload.length > 0) this.#say(frame);
+    this.#answersLeft -= 1;
+    if (this.#answersLeft < 0) throw new InvalidAnswer('too many answers');
+    if (frame.credits > this.#ahead) throw new InvalidAnswer('credit for audio that was not sent');
+    if (frame.type === FRAME.final || frame.payload.length > 0) this.#say(frame);
     this.#ahead -= frame.credits;
     this.#sentAtMs = performance.now();
     this.#advance();
   }
 
   #say({ type, utterance, payload }: Frame): void {
-    const said: Transcript & { samples: number } = JSON.parse(payload.toString());
-    const { text, samples, words } = said;
-    const event: EngineEvent =
-      type === FRAME.final
-        ? { type: 'final', utterance, text, samples, words }
-        : {
-            type: 'delta',
-            utterance,
-            text,
-            samples,
-            stableLength: said.stableLength ?? stableLength(text),
-          };
+    const answer: unknown = JSON.parse(payload.toString());
+    const isFinal = type === FRAME.final;
+    const isExpected = isFinal
+      ? utterance === this.#unanswered.shift()
+      : utterance <= this.#utterance;
+    if (!isExpected) throw new InvalidAnswer('an utterance that it was not asked for');
+    const event: EngineEvent = isFinal
+      ? { type: 'final', utterance, ...readFinal(answer, this.#sentSamples) }
+      : { type: 'delta', utterance, ...readDelta(answer, this.#sentSamples) };
     if (this.#queue.push(event) === 'taken') return;
     this.#link.send(FRAME.close, this.#link.id);
     this.fail('queue_overflow');
@@ -176,6 +183,8 @@ export class PooledStream implements EngineStream {
     if (this.#filled > 0) this.#sendAudio();
     this.#early = 0;
     this.#link.send(FRAME.flush, this.#link.id);
+    this.#unanswered.push(this.#utterance);
+    this.#utterance += 1;
     this.#count();
     return true;
   }
@@ -184,12 +193,16 @@ export class PooledStream implements EngineStream {
     this.#filled = 0;
     this.#early = 0;
     this.#link.send(FRAME.reset, this.#link.id);
+    this.#utterance += 1;
+    // The child returns the credit of dropped chunks in an answer of its own.
+    this.#answersLeft += 1;
   }
 
   #sendAudio(): void {
     if (this.#chunk === undefined) return;
     writeHeader(this.#chunk, { type: FRAME.audio, stream: this.#link.id }, this.#filled);
     this.#link.sendChunk(this.#chunk, HEADER_BYTES + this.#filled);
+    this.#sentSamples += this.#filled / AUDIO.bytesPerSample;
     this.#chunk = undefined;
     this.#filled = 0;
   }
@@ -197,6 +210,7 @@ export class PooledStream implements EngineStream {
   #count(): void {
     if (this.#ahead === 0) this.#sentAtMs = performance.now();
     this.#ahead += 1;
+    this.#answersLeft += ANSWERS_EACH_MAX;
   }
 
   #hold(call: Held): void {
