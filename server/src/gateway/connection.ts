@@ -14,8 +14,8 @@ import { onControl, onMessage } from './stream-messages.ts';
 import type { StreamMetrics } from './stream-metrics.ts';
 import type { StreamTrace } from './stream-trace.ts';
 import { violation, type StreamSocket } from './stream-socket.ts';
+import { endWith } from './finishing.ts';
 import {
-  fail,
   startStream,
   type Action,
   type Ending,
@@ -88,6 +88,10 @@ export class Connection {
   /** Request times of finals that the engine has not sent yet. */
   #flushedAtMs: number[] = [];
   #hasDelta = false;
+  /** An offence ends the stream: nothing more is read while the last finals are awaited. */
+  #isDeaf = false;
+  #isActing = false;
+  #endAfterActions: StreamErrorCode | null = null;
   #isOver = false;
   #lateFrames = 0;
 
@@ -171,14 +175,15 @@ export class Connection {
     this.#take(onDrainDeadline(this.#state, this.#now()));
   }
 
-  /** Ends the stream for an external reason. */
+  /** Ends the stream with an error, after the actions under way: their audio must reach the engine before the last flush. */
   end(code: StreamErrorCode): void {
-    this.#take(fail(this.#state, code));
+    if (this.#isActing) this.#endAfterActions = code;
+    else this.#take(endWith(this.#state, { code, nowMs: this.#now() }));
   }
 
   #onControlFrame(): void {
     if (this.#isOver) this.#onLateFrame();
-    else this.#take(onControl(this.#state, this.#now()));
+    else if (!this.#isDeaf) this.#take(onControl(this.#state, this.#now()));
   }
 
   #onFrame(data: unknown, isBinary: boolean): void {
@@ -188,6 +193,7 @@ export class Connection {
       if (!isBinary || data.byteLength < LIMITS.tinyFrameBytes) this.#onLateFrame();
       return;
     }
+    if (this.#isDeaf) return;
     const nowMs = this.#now();
     if (isBinary) {
       if (data.byteLength > LIMITS.frameBytes) this.end('message_too_large');
@@ -197,7 +203,7 @@ export class Connection {
     if (data.byteLength > LIMITS.textMessageBytes) return this.end('message_too_large');
     if (!isText(data)) return this.end('invalid_utf8');
     this.#take(onControl(this.#state, nowMs));
-    if (this.#isOver) return;
+    if (this.#isOver || this.#isDeaf) return;
     this.#take(onMessage(this.#state, { message: parseTextMessage(data), nowMs }));
   }
 
@@ -211,12 +217,18 @@ export class Connection {
 
   #onSocketError(error: Error): void {
     const code = violation(error);
-    this.#take(code === null ? onConnectionLost(this.#state) : fail(this.#state, code));
+    if (code === null) this.#take(onConnectionLost(this.#state));
+    else this.end(code);
   }
 
   #take(step: Step): void {
     this.#state = step[0];
+    this.#isActing = true;
     for (const action of step[1]) this.#act(action);
+    this.#isActing = false;
+    const code = this.#endAfterActions;
+    this.#endAfterActions = null;
+    if (code !== null) this.end(code);
   }
 
   #act(action: Action): void {
@@ -234,8 +246,11 @@ export class Connection {
       case 'reset':
         this.#lag.nextUtterance();
         return this.#feed?.reset();
+      case 'stop_reading':
+        this.#isDeaf = true;
+        return this.#input.socket.pause();
       case 'end':
-        void this.#end(action.ending);
+        void this.#end(action.ending, action.samples);
     }
   }
 
@@ -272,7 +287,9 @@ export class Connection {
     this.#feed = new EngineFeed({
       stream,
       onPause: () => socket.pause(),
-      onResume: () => socket.resume(),
+      onResume: () => {
+        if (!this.#isDeaf) socket.resume();
+      },
       onOverflow: () => this.end('too_many_errors'),
     });
     this.#readyAtMs = this.#now();
@@ -334,18 +351,17 @@ export class Connection {
   }
 
   /** Settles before the close frame, so that a client can create its next session as soon as it sees the close. */
-  async #end(ending: Ending): Promise<void> {
+  async #end(ending: Ending, samples: number): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
     const { socket, settle, metrics, onEnd } = this.#input;
     const { meter } = this.#state;
-    const samples = meter.acceptedSamples;
     // Nothing more is accepted, so a client that keeps sending waits in its own buffers.
     socket.pause();
     this.#opening.abort();
     if (ending.status === 'completed') metrics.billed(billableMs(meter, samples));
     if (!this.isReady) metrics.neverReady(ending.status);
-    metrics.accepted(audioMs(samples));
+    metrics.accepted(audioMs(meter.acceptedSamples));
     const beganMs = this.#now();
     const settled = settle({ status: ending.status, samples });
     const freed = this.#engineStream?.close();

@@ -44,13 +44,15 @@ test('buffers thousands of small frames in a few blocks and loses none', async (
   expect(engine.calls).toHaveLength(42_000);
 });
 
-test('reports one overflow when buffered audio exceeds the limit, and feeds nothing after it', async () => {
+test('reports one overflow when buffered audio exceeds the limit, and loses none of it', async () => {
   const engine = new SlowEngine();
   const frame = new Uint8Array(LIMITS.frameBytes);
   for (let at = 0; at < 7; at += 1) engine.feed.write(frame);
+  engine.feed.flush();
   expect(engine.overflows).toBe(1);
   await engine.take();
-  expect(engine.calls).toHaveLength(LIMITS.frameBytes * 5);
+  expect(engine.calls).toHaveLength(LIMITS.frameBytes * 7 + 1);
+  expect(engine.calls.at(-1)).toBe('flush');
 });
 
 test('audio and commands reach the engine in the order in which they were sent', async () => {

@@ -6,7 +6,7 @@ export interface EngineFeedInput {
   /** Called when the engine falls behind, and when it catches up. */
   readonly onPause: () => void;
   readonly onResume: () => void;
-  /** Called once when the buffer limit is exceeded. Nothing is fed afterwards. */
+  /** Called once when the buffer limit is exceeded. The caller then stops writing. */
   readonly onOverflow: () => void;
 }
 
@@ -32,7 +32,7 @@ export class EngineFeed {
   readonly #waiting: Waiting[] = [];
   #heldBytes = 0;
   #writing = 0;
-  #isOver = false;
+  #hasOverflowed = false;
 
   constructor(input: EngineFeedInput) {
     this.#input = input;
@@ -44,7 +44,6 @@ export class EngineFeed {
   }
 
   write(pcm: Uint8Array): void {
-    if (this.#isOver) return;
     const canWrite = this.#waiting.length === 0 && this.#writing < AT_ENGINE_MAX;
     if (!canWrite) this.#hold(pcm);
     else if (!this.#writeNow(pcm) && this.#writing === 1) this.#input.onPause();
@@ -87,7 +86,7 @@ export class EngineFeed {
       if (next === undefined) break;
       this.#feed(next);
     }
-    if (this.#writing === 0 && !this.#isOver) this.#input.onResume();
+    if (this.#writing === 0) this.#input.onResume();
   }
 
   #feed(next: Waiting): void {
@@ -105,8 +104,8 @@ export class EngineFeed {
   }
 
   #hold(pcm: Uint8Array): void {
-    if (this.#heldBytes + pcm.byteLength > LIMITS.heldAudioBytes) return this.#overflow();
     this.#heldBytes += pcm.byteLength;
+    if (this.#heldBytes > LIMITS.heldAudioBytes) this.#overflow();
     const last = this.#waiting.at(-1);
     if (last?.do === 'audio' && last.bytes + pcm.byteLength <= last.block.byteLength) {
       last.block.set(pcm, last.bytes);
@@ -119,14 +118,13 @@ export class EngineFeed {
   }
 
   #holdCommand(command: Waiting): void {
-    if (this.#waiting.length >= COMMANDS_MAX) this.#overflow();
-    else this.#waiting.push(command);
+    this.#waiting.push(command);
+    if (this.#waiting.length > COMMANDS_MAX) this.#overflow();
   }
 
   #overflow(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#waiting.length = 0;
+    if (this.#hasOverflowed) return;
+    this.#hasOverflowed = true;
     this.#input.onOverflow();
   }
 }

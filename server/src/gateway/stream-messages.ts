@@ -1,9 +1,17 @@
-import { CONTEXT_SIZE, LIMITS, MODELS, type ConfigAckEvent } from '@svc-asr/protocol';
+import {
+  CONTEXT_SIZE,
+  LIMITS,
+  MODELS,
+  type ConfigAckEvent,
+  type ResetAckEvent,
+} from '@svc-asr/protocol';
 import { configureEndpointing, endSpeech, parseEndpointing } from './endpointing.ts';
 import { finalEvent, holdsWords, EMPTY_RESULT, type FinalMarker } from './final-event.ts';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import { audioMs } from './metering.ts';
-import { reportError, fail, reply, type Step, type StreamState } from './stream-state.ts';
+import { offend } from './finishing.ts';
+import { reply, reportError } from './replies.ts';
+import type { Step, StreamState } from './stream-state.ts';
 
 /** Applies config, flush and reset to a stream. */
 
@@ -19,7 +27,7 @@ export function onMessage(
 ): Step {
   switch (state.phase) {
     case 'starting':
-      return hold(state, input.message);
+      return hold(state, input);
     case 'finishing':
       return [attachFlush(state, input.message), []];
     case 'closed':
@@ -46,13 +54,14 @@ function spendAllowance(
 ): Step {
   const earned = ((nowMs - state.allowanceAtMs) * LIMITS.textMessagesPerSecond) / 1000;
   const allowance = Math.min(LIMITS.textMessagesBurst, state.allowance + earned) - 1;
-  if (allowance < 0) return fail(state, above);
+  if (allowance < 0) return offend(state, { code: above, nowMs });
   return [{ ...state, allowance, allowanceAtMs: nowMs }, []];
 }
 
-function hold(state: StreamState, message: TextMessage): Step {
+function hold(state: StreamState, input: { message: TextMessage; nowMs: number }): Step {
+  const { message, nowMs } = input;
   if (state.heldMessages.length >= LIMITS.textMessagesBurst) {
-    return fail(state, 'too_many_messages');
+    return offend(state, { code: 'too_many_messages', nowMs });
   }
   return [{ ...state, heldMessages: [...state.heldMessages, message] }, []];
 }
@@ -68,46 +77,48 @@ function answer(state: StreamState, input: { message: TextMessage; nowMs: number
   const { message, nowMs } = input;
   switch (message.type) {
     case 'config':
-      return configure(state, message);
+      return configure(state, { message, nowMs });
     case 'flush':
       return flush(state, { id: message.id, nowMs });
     case 'reset':
-      return reset(state, message.id);
+      return reset(state, { id: message.id, nowMs });
     case 'invalid':
-      return reportError(state, message.code, message.id);
+      return reportError(state, { code: message.code, id: message.id, nowMs });
   }
 }
 
-function configure(state: StreamState, message: ConfigMessage): Step {
-  const { language, context } = message;
+function configure(state: StreamState, input: { message: ConfigMessage; nowMs: number }): Step {
+  const { message, nowMs } = input;
+  const { id, language, context } = message;
   if (language !== undefined && !denotes(state, language)) {
-    return reportError(state, 'language_mismatch', message.id);
+    return reportError(state, { code: 'language_mismatch', id, nowMs });
   }
   if (context !== undefined && !isOurContext(context)) {
-    return reportError(state, 'unsupported_context', message.id);
+    return reportError(state, { code: 'unsupported_context', id, nowMs });
   }
   const rules =
     message.endpointing === undefined ? undefined : parseEndpointing(message.endpointing);
   if (message.endpointing !== undefined && rules === undefined) {
-    return reportError(state, 'invalid_endpointing', message.id);
+    return reportError(state, { code: 'invalid_endpointing', id, nowMs });
   }
   const next = rules === undefined ? state : configureEndpointing(state, rules);
   const isSilentSoFar = state.meter.acceptedSamples === state.utteranceStartSample;
-  return reply(next, {
+  const event: ConfigAckEvent = {
     type: 'config_ack',
-    ...withId(message.id),
+    ...withId(id),
     language: MODELS[state.session.model].languageCode,
     context: [...CONTEXT_SIZE],
     endpointing: presentEndpointing(next),
     effective: isSilentSoFar ? 'now' : 'next_utterance',
     ignored: [...message.ignored],
-  });
+  };
+  return reply(next, { event, nowMs });
 }
 
 function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
   const recent = within(state.recentFlushesMs, input.nowMs);
   if (recent.length >= LIMITS.flushesPerSecond || state.markers.length >= FLUSHES_PENDING_MAX) {
-    return reportError(state, 'flush_throttled', input.id);
+    return reportError(state, { code: 'flush_throttled', ...input });
   }
   const marker: FinalMarker = {
     ask: 'final',
@@ -123,22 +134,24 @@ function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
   if (holdsWords(marker)) {
     return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
   }
-  const [replied, actions] = reply(next, finalEvent(state, marker, EMPTY_RESULT));
+  const event = finalEvent(state, marker, EMPTY_RESULT);
+  const [replied, actions] = reply(next, { event, nowMs: input.nowMs });
   return [replied, [...announced, { do: 'reset' }, ...actions]];
 }
 
 /** Drops audio since the last final, including half a sample. It was accepted, so it is still charged. */
-function reset(state: StreamState, id: MessageId | undefined): Step {
+function reset(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
   const discarded = state.meter.acceptedSamples - state.utteranceStartSample;
   const [quiet, announced] = endSpeech(state);
   const fresh = nextUtterance({ ...quiet, meter: { ...state.meter, carriedByte: null } });
-  const [next, actions] = reply(fresh, {
+  const event: ResetAckEvent = {
     type: 'reset_ack',
-    ...withId(id),
+    ...withId(input.id),
     utterance: fresh.utterance,
     discarded_ms: audioMs(discarded),
     total_audio_ms: audioMs(state.meter.acceptedSamples),
-  });
+  };
+  const [next, actions] = reply(fresh, { event, nowMs: input.nowMs });
   return [next, [...announced, { do: 'reset' }, ...actions]];
 }
 

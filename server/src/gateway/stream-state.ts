@@ -87,20 +87,30 @@ export interface StreamState {
   readonly finish: FinishReason | null;
 }
 
+/** What a client does wrong, or a suspended account. The audio before it is charged. */
+export type Offence =
+  | 'protocol_error'
+  | 'invalid_utf8'
+  | 'too_many_errors'
+  | 'too_many_messages'
+  | 'message_too_large'
+  | 'slow_reader'
+  | 'account_inactive';
+
 /** Why the last final was requested. Every ending that charges for audio requests it. */
-export type FinishReason = Exclude<FinalReason, 'flush' | 'endpoint'> | 'slot_reclaimed';
+export type FinishReason = Exclude<FinalReason, 'flush' | 'endpoint'> | 'slot_reclaimed' | Offence;
 
 export type Action =
   | { readonly do: 'send'; readonly event: ServerEvent }
   | { readonly do: 'recognize'; readonly pcm: Uint8Array }
   | { readonly do: 'flush' }
   | { readonly do: 'reset' }
-  | { readonly do: 'end'; readonly ending: Ending };
+  /** Nothing that the client sends matters any more. */
+  | { readonly do: 'stop_reading' }
+  /** `samples` are charged, if the stream completed. */
+  | { readonly do: 'end'; readonly ending: Ending; readonly samples: number };
 
 export type Step = readonly [StreamState, readonly Action[]];
-
-/** Finals and replies that may be outstanding. */
-const REPLIES_PENDING_MAX = 256;
 
 const OUR_FAULTS: ReadonlySet<StreamErrorCode> = new Set([
   'internal_error',
@@ -144,8 +154,12 @@ export function startStream(input: {
   };
 }
 
-/** Ends the stream with an error event, then the close frame. */
-export function fail(state: StreamState, code: StreamErrorCode): Step {
+/** Ends the stream with an error event, then the close frame. Charges `samples`, unless the failure is ours. */
+export function fail(
+  state: StreamState,
+  code: StreamErrorCode,
+  samples = state.meter.acceptedSamples,
+): Step {
   if (state.phase === 'closed') return [state, []];
   const entry: { message: string; close?: number } = STREAM_ERRORS[code];
   const ending: Ending = {
@@ -154,30 +168,30 @@ export function fail(state: StreamState, code: StreamErrorCode): Step {
     reason: code,
   };
   const said: Action = { do: 'send', event: errorEvent(state.session, code) };
-  return [{ ...state, phase: 'closed' }, [said, { do: 'end', ending }]];
+  return [{ ...state, phase: 'closed' }, [said, { do: 'end', ending, samples }]];
 }
 
-export function complete(state: StreamState, reason: 'completed' | 'max_audio_reached'): Step {
+export function complete(
+  state: StreamState,
+  reason: 'completed' | 'max_audio_reached',
+  samples = state.meter.acceptedSamples,
+): Step {
   if (state.phase === 'closed') return [state, []];
   const ending: Ending = { status: 'completed', closeCode: 1000, reason };
-  return [{ ...state, phase: 'closed' }, [{ do: 'end', ending }]];
+  return [{ ...state, phase: 'closed' }, [{ do: 'end', ending, samples }]];
 }
 
-/** Reports an error and continues, ten times. The eleventh ends the stream. */
-export function reportError(state: StreamState, code: StreamErrorCode, id?: MessageId): Step {
-  if (state.nonFatalErrors >= LIMITS.nonFatalErrors) return fail(state, 'too_many_errors');
-  const event = errorEvent(state.session, code, id);
-  return reply({ ...state, nonFatalErrors: state.nonFatalErrors + 1 }, event);
+/** Applies the next rule to the state that a step left, and joins their actions. */
+export function andThen(step: Step, next: (state: StreamState) => Step): Step {
+  const [state, actions] = next(step[0]);
+  return [state, [...step[1], ...actions]];
 }
 
-/** Sends an event at once, or after the finals requested before it. */
-export function reply(state: StreamState, event: ServerEvent): Step {
-  if (state.markers.length === 0) return [state, [{ do: 'send', event }]];
-  if (state.markers.length >= REPLIES_PENDING_MAX) return fail(state, 'too_many_messages');
-  return [{ ...state, markers: [...state.markers, { ask: 'event', event }] }, []];
-}
-
-function errorEvent(session: StreamSession, code: StreamErrorCode, id?: MessageId): ServerEvent {
+export function errorEvent(
+  session: StreamSession,
+  code: StreamErrorCode,
+  id?: MessageId,
+): ServerEvent {
   const entry: { message: string; close?: number; retryable?: boolean } = STREAM_ERRORS[code];
   return {
     type: 'error',

@@ -28,6 +28,8 @@ class Stage {
   readonly recognized: Uint8Array[] = [];
   readonly asked: ('flush' | 'reset')[] = [];
   ending: (Action & { do: 'end' })['ending'] | null = null;
+  chargedSamples = 0;
+  isDeaf = false;
   nowMs = 0;
 
   constructor(reservedMs: number) {
@@ -90,7 +92,10 @@ class Stage {
     for (const action of actions) {
       if (action.do === 'send') this.sent.push(action.event);
       else if (action.do === 'recognize') this.recognized.push(action.pcm);
-      else if (action.do === 'end') this.ending = action.ending;
+      else if (action.do === 'end') {
+        this.ending = action.ending;
+        this.chargedSamples = action.samples;
+      } else if (action.do === 'stop_reading') this.isDeaf = true;
       else this.asked.push(action.do);
     }
     return this;
@@ -323,7 +328,7 @@ describe('errors and limits', () => {
   test('closes with 1008, billed, when too many replies wait behind a final', () => {
     const stage = new Stage(60_000).ready().audio(3_200).text({ type: 'flush' });
     for (let at = 0; at < 256; at += 1) stage.at(at * 60).text({ type: 'config' });
-    expect(stage.ending).toMatchObject({ closeCode: 1008, status: 'completed' });
+    expect(stage.final(0).ending).toMatchObject({ closeCode: 1008, status: 'completed' });
   });
 
   test('accepts a burst of 100 messages, then 20 a second, and closes the stream above that', () => {
@@ -344,6 +349,7 @@ describe('errors and limits', () => {
       expect(stage.ending).toBeNull();
       // Their own audio earns a little back.
       for (let at = 0; at < 5; at += 1) stage.audio(bytes);
+      if (stage.asked.includes('flush')) stage.final(0);
       expect(stage.ending).toMatchObject({
         closeCode: 1008,
         reason: 'too_many_errors',
@@ -358,6 +364,7 @@ describe('errors and limits', () => {
     expect(finishing.state.phase).toBe('finishing');
     for (const stage of [starting, finishing]) {
       for (let at = 0; at <= LIMITS.textMessagesBurst; at += 1) stage.audio(0);
+      if (stage === finishing) stage.final(0);
       expect(stage.ending).toMatchObject({ reason: 'too_many_errors' });
     }
   });
@@ -485,11 +492,13 @@ describe('timeouts and endings', () => {
     expect(stage.ending).toMatchObject({ status: 'completed', closeCode });
   });
 
-  test('answers a close after two seconds even without the final, and bills the audio', () => {
-    const stage = new Stage(60_000).ready().audio(32_000).close().at(1_999);
+  test('answers a close within two seconds even without the final, and does not charge its audio', () => {
+    const stage = new Stage(60_000).ready().audio(32_000).text({ type: 'flush' }).final(0, 'nĩ');
+    stage.audio(64_000).close().at(1_499);
     expect(stage.ending).toBeNull();
-    stage.at(2_000);
+    stage.at(1_750);
     expect(stage.ending).toEqual({ status: 'completed', closeCode: 1000, reason: 'completed' });
+    expect(stage.chargedSamples).toBe(16_000);
   });
 
   test('closes with 4408 idle_timeout 60 s after the last accepted audio', () => {

@@ -1,20 +1,21 @@
 import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
 import type { EngineEvent } from '@svc-asr/engine/core.ts';
-import { endSpeech, endStalledTurn, recogniseTurns, joinEmptyEndpoint } from './endpointing.ts';
+import { endStalledTurn, recogniseTurns, joinEmptyEndpoint } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
 import { onMessage, onTinyFrame } from './stream-messages.ts';
 import { acceptAudio, audioMs, isFull, remainingMs } from './metering.ts';
 import {
-  reportError,
   complete,
   fail,
+  andThen,
   type Action,
-  type FinishReason,
   type Step,
   type StreamState,
 } from './stream-state.ts';
 import { sniff } from './audio-sniffer.ts';
-import { finalEvent, holdsWords, type FinalMarker } from './final-event.ts';
+import { closeWhileFinishing, conclude, finish, onFinishingTick } from './finishing.ts';
+import { finalEvent } from './final-event.ts';
+import { reportError } from './replies.ts';
 
 const OPENING_BRACE = 0x7b;
 /** Audio earns message allowance at the rate of real time, so that messages may be as dense in a file sent fast. */
@@ -22,14 +23,6 @@ const MESSAGES_PER_AUDIO_BYTE =
   LIMITS.textMessagesPerSecond / (AUDIO.sampleRateHz * AUDIO.bytesPerSample);
 
 /** The rules of one stream as pure functions from state to state, without a socket, an engine or a clock. */
-
-/**
- * How long the engine may be silent before the last final counts as lost, which is our fault and free.
- * It doesn't limit the whole wait: many finals requested at once on a busy node must still be charged.
- */
-const ENGINE_SILENCE_MAX_MS = 30_000;
-/** A client that closes waits this long for its last finals. Then its close is answered anyway. */
-const CLOSING_MAX_MS = 2_000;
 
 export function onReady(
   state: StreamState,
@@ -45,9 +38,12 @@ export function onReady(
     { ...state, phase: 'streaming', lastAudioAtMs: input.nowMs, heldMessages: [], createDetector },
     [{ do: 'send', event: readyEvent(state, input.chunkSamples) }],
   ];
-  if (state.droppedEarlyAudio) step = then(step, (now) => reportError(now, 'audio_before_ready'));
+  if (state.droppedEarlyAudio)
+    step = andThen(step, (now) =>
+      reportError(now, { code: 'audio_before_ready', nowMs: input.nowMs }),
+    );
   for (const message of state.heldMessages) {
-    step = then(step, (now) => onMessage(now, { message, nowMs: input.nowMs }));
+    step = andThen(step, (now) => onMessage(now, { message, nowMs: input.nowMs }));
   }
   return step;
 }
@@ -63,7 +59,7 @@ export function onWaiting(state: StreamState, code: 'loading' | 'queued'): Step 
 
 export function onAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number }): Step {
   if (input.frame.byteLength >= LIMITS.tinyFrameBytes) return takeAudio(state, input);
-  return then(onTinyFrame(state, input.nowMs), (now) => takeAudio(now, input));
+  return andThen(onTinyFrame(state, input.nowMs), (now) => takeAudio(now, input));
 }
 
 function takeAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number }): Step {
@@ -84,8 +80,8 @@ function takeAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number
       };
       const step: Step = heard ? recognise(next, pcm) : [next, []];
       if (isOrdinary(next, input.frame)) return step;
-      return then(
-        then(step, (now) => warn(now, input.frame, pcm)),
+      return andThen(
+        andThen(step, (now) => warn(now, input.frame, pcm)),
         (now) =>
           isFull(now.meter)
             ? finish(now, { because: 'max_audio_reached', nowMs: input.nowMs })
@@ -126,14 +122,8 @@ export function onTick(state: StreamState, input: { nowMs: number; reading: bool
         : [state, []];
     case 'streaming':
       return onStreamingTick(state, input);
-    case 'finishing': {
-      const waitedMs = input.nowMs - state.finishingSinceMs;
-      if (state.finish === 'closing' && waitedMs >= CLOSING_MAX_MS) {
-        return complete(state, 'completed');
-      }
-      const silentMs = input.nowMs - state.engineEventAtMs;
-      return silentMs >= ENGINE_SILENCE_MAX_MS ? fail(state, 'internal_error') : [state, []];
-    }
+    case 'finishing':
+      return onFinishingTick(state, input.nowMs);
   }
 }
 
@@ -164,8 +154,7 @@ export function onClientClose(state: StreamState, nowMs: number): Step {
     case 'streaming':
       return finish(state, { because: 'closing', nowMs });
     case 'finishing':
-      if (state.finish === 'draining') return [state, []];
-      return [{ ...state, finish: 'closing', finishingSinceMs: nowMs }, []];
+      return closeWhileFinishing(state, nowMs);
   }
 }
 
@@ -201,50 +190,6 @@ export function onDrainDeadline(state: StreamState, nowMs: number): Step {
   }
 }
 
-function finish(state: StreamState, input: { because: FinishReason; nowMs: number }): Step {
-  const marker: FinalMarker = {
-    ask: 'final',
-    utterance: state.utterance,
-    reason: input.because === 'slot_reclaimed' ? 'idle_timeout' : input.because,
-    id: undefined,
-    startSample: state.utteranceStartSample,
-    originSample: state.utteranceOriginSample,
-    endSample: state.meter.acceptedSamples,
-  };
-  const [quiet, announced] = endSpeech(state);
-  const next: StreamState = {
-    ...quiet,
-    phase: 'finishing',
-    finish: input.because,
-    finishingSinceMs: input.nowMs,
-    engineEventAtMs: input.nowMs,
-  };
-  const isAlwaysSent = input.because === 'max_audio_reached' || input.because === 'draining';
-  if (!isAlwaysSent && !holdsWords(marker)) {
-    const step: Step = state.markers.length > 0 ? [next, []] : conclude(next);
-    return [step[0], [...announced, ...step[1]]];
-  }
-  return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
-}
-
-/** Ends a stream whose last final was sent. */
-function conclude(state: StreamState): Step {
-  switch (state.finish) {
-    case null:
-      return [state, []];
-    case 'max_audio_reached':
-      return complete(state, 'max_audio_reached');
-    case 'closing':
-      return complete(state, 'completed');
-    case 'draining':
-      return fail(state, 'service_restart');
-    case 'idle_timeout':
-    case 'session_time_limit':
-    case 'slot_reclaimed':
-      return fail(state, state.finish);
-  }
-}
-
 /** A final answers the oldest flush. Events queued behind it are sent with it. */
 function answerFinal(
   state: StreamState,
@@ -267,7 +212,7 @@ function answerFinal(
   const isLate = nowMs - state.lastAudioAtMs >= state.limits.idleTimeoutMs;
   const lastAudioAtMs = isLate ? nowMs : state.lastAudioAtMs;
   const step: Step = [{ ...state, lastAudioAtMs, markers: unanswered }, actions];
-  return unanswered.length > 0 ? step : then(step, conclude);
+  return unanswered.length > 0 ? step : andThen(step, conclude);
 }
 
 /** Whether a client waits for the final of audio that it flushed. */
@@ -322,11 +267,6 @@ function recognise(state: StreamState, pcm: Uint8Array): Step {
   return state.turns === null
     ? [state, [{ do: 'recognize', pcm }]]
     : recogniseTurns(state, pcm, state.turns);
-}
-
-function then(step: Step, next: (state: StreamState) => Step): Step {
-  const [state, actions] = next(step[0]);
-  return [state, [...step[1], ...actions]];
 }
 
 function readyEvent(state: StreamState, chunkSamples: number): ServerEvent {
