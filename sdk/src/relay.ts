@@ -12,11 +12,18 @@ export interface RelayOptions {
   readonly ffmpeg?: string;
   /** Largest input. Default 64 MiB, which is hours of Opus. */
   readonly bytesMax?: number;
+  /**
+   * Longest audio. Default 600,000, which is 10 minutes. Silence takes hardly any bytes in Opus, so a small file can be
+   * hours long, and all of it is charged.
+   */
+  readonly durationMsMax?: number;
 }
 
+const DURATION_MS_MAX = 600_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 const SIGNATURE_BYTES = 4;
 const FRAME_BYTES = 3_200;
+const BYTES_PER_MS = 32;
 /** Decodes while the input arrives, and reads only from standard input. */
 const DECODE = '-nostdin -v error -fflags nobuffer -protocol_whitelist pipe -i pipe:0 -vn';
 const TO_PCM = '-f s16le -ar 16000 -ac 1 pipe:1';
@@ -25,7 +32,7 @@ const ARGUMENTS = `${DECODE} ${TO_PCM}`.split(' ');
 /**
  * Decodes OGG/Opus or WebM/Opus (a WhatsApp voice note, MediaRecorder chunks) and writes it to a stream, while it
  * arrives and at the stream's pace. For servers: it runs ffmpeg. Resolves when all audio is written; it neither
- * flushes nor finishes the stream.
+ * flushes nor finishes the stream. Audio beyond a limit rejects; what was written before stays written.
  */
 export async function relay(
   stream: SvcStream,
@@ -42,7 +49,9 @@ export async function relay(
     const feeding = feed(input, decoder.stdin);
     // Both failures are reported below.
     feeding.catch(() => decoder.kill('SIGKILL'));
-    for await (const pcm of inFrames(decoder.stdout)) await stream.write(pcm);
+    const decoded = inFrames(decoder.stdout);
+    const durationMsMax = options.durationMsMax ?? DURATION_MS_MAX;
+    for await (const pcm of withinDuration(decoded, durationMsMax)) await stream.write(pcm);
     await feeding;
     if ((await exit) !== 0) throw problem('unreadable_audio', 'The audio could not be decoded.');
   } finally {
@@ -110,6 +119,22 @@ async function* withLimit(
     if (total > bytesMax)
       throw problem('audio_too_large', `The audio has more than ${bytesMax} bytes.`);
     yield bytes;
+  }
+}
+
+/** Throws before the frame that exceeds the limit, so that nothing beyond it is charged. */
+async function* withinDuration(
+  decoded: AsyncIterable<Uint8Array>,
+  durationMsMax: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const pcm of decoded) {
+    bytes += pcm.byteLength;
+    if (bytes > durationMsMax * BYTES_PER_MS) {
+      const message = `The audio is longer than ${durationMsMax / 1000} s. Raise durationMsMax if you expect that.`;
+      throw problem('audio_too_long', message);
+    }
+    yield pcm;
   }
 }
 

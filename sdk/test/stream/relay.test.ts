@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { relay } from '@svc-asr/sdk/relay';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
-import { streamOf } from '../emulator-client.ts';
+import { clientOf, streamOf } from '../emulator-client.ts';
 
 const SPEECH = join(import.meta.dirname, '../../../models/fixtures/kikuyu-1.wav');
 const SPEECH_MS = 2_941;
@@ -77,5 +77,37 @@ test('reports a missing ffmpeg and a note beyond the limit', async () => {
   await expect(missing).rejects.toMatchObject({ code: 'missing_ffmpeg' });
   const large = relay(stream, [opus('ogg')], { bytesMax: 100 });
   await expect(large).rejects.toMatchObject({ code: 'audio_too_large' });
+  await stream.close();
+});
+
+/** Silence in Opus. */
+function silence(seconds: number): Buffer {
+  const source = ['-f', 'lavfi', '-i', 'anullsrc=r=16000:cl=mono', '-t', String(seconds)];
+  const opus60 = ['-c:a', 'libopus', '-b:a', '6k', '-frame_duration', '60'];
+  return execFileSync('ffmpeg', ['-v', 'error', ...source, ...opus60, '-f', 'ogg', '-'], {
+    maxBuffer: 8 << 20,
+  });
+}
+
+test('11 minutes of silence in a small file are charged as 10', async () => {
+  const { usage } = clientOf(emulator);
+  const before = await usage.get();
+  const stream = streamOf(emulator, { maxAudioSeconds: 300 });
+  const note = silence(660);
+  expect(note.byteLength).toBeLessThan(512 * 1024);
+  await expect(relay(stream, [note])).rejects.toMatchObject({ code: 'audio_too_long' });
+  await stream.close();
+  await expect.poll(async () => (await usage.get()).reserved_ms).toBe(0);
+  const { consumed_ms } = await usage.get();
+  expect(consumed_ms - before.consumed_ms).toBeGreaterThan(0);
+  // Each change of sessions may send a second twice, and each session is rounded up.
+  expect(consumed_ms - before.consumed_ms).toBeLessThanOrEqual(605_000);
+});
+
+test('durationMsMax is exact: audio of that length passes, 100 ms less is refused', async () => {
+  const stream = streamOf(emulator);
+  await relay(stream, [silence(2)], { durationMsMax: 2_000 });
+  const long = relay(stream, [silence(2)], { durationMsMax: 1_900 });
+  await expect(long).rejects.toMatchObject({ code: 'audio_too_long', retryable: false });
   await stream.close();
 });
