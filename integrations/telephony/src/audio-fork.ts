@@ -1,8 +1,10 @@
-import type { CallEvent, CallLeg } from './call-leg.ts';
-import { parseObject, text, whole } from './json.ts';
+import type { Call } from './call.ts';
+import type { CallLeg } from './call-leg.ts';
+import type { LegEvent } from './events.ts';
+import { parseObject, text, type JsonObject } from './json.ts';
 import type { CallContext, MediaSocket } from './media-socket.ts';
-
-const RATES = new Set([8_000, 16_000, 24_000, 32_000, 48_000]);
+import { callId, parametersOf } from './parameters.ts';
+import { RATES_ADVICE, sampleRate } from './sample-rates.ts';
 
 /**
  * FreeSWITCH's mod_audio_fork: one text frame of metadata, then L16 audio; `stereo` forks carry the caller on the left
@@ -10,34 +12,40 @@ const RATES = new Set([8_000, 16_000, 24_000, 32_000, 48_000]);
  * metadata. Transcripts go back as `{type: 'transcription'}`, which FreeSWITCH raises as an event.
  */
 export function serveAudioFork(socket: MediaSocket, context: CallContext): void {
+  let call: Call | null = null;
   let legs: readonly CallLeg[] = [];
   let rest = Buffer.alloc(0);
-  const onEvent = (event: CallEvent): void => tell(socket, event);
-  const start = (metadata: Record<string, unknown>): void => {
-    const call = text(metadata, 'callId') ?? text(metadata, 'uuid') ?? 'unknown';
-    const wanted = whole(metadata, 'sampleRate') ?? Number(context.query.get('rate') ?? 8_000);
-    const sampleRateHz = RATES.has(wanted) ? wanted : 8_000;
-    const isStereo = whole(metadata, 'channels') === 2 || context.query.get('channels') === '2';
-    const names = isStereo ? ['caller', 'callee'] : ['caller'];
-    legs = names.map((leg) =>
-      context.openLeg({
-        call,
-        leg,
-        protocol: 'freeswitch',
-        encoding: 'pcm_s16le',
-        sampleRateHz,
-        onEvent,
-      }),
-    );
+  const onEvent = (event: LegEvent): void => tell(socket, event);
+  const start = (metadata: JsonObject): void => {
+    const format = formatOf(metadata, context.query);
+    if (format === null) {
+      context.refuse('unsupported_audio', RATES_ADVICE);
+      socket.send({ type: 'error', data: { reason: 'unsupported_audio' } });
+      return socket.close(1003, 'unsupported_audio');
+    }
+    const ids = [text(metadata, 'callId'), text(metadata, 'uuid'), context.query.get('call')];
+    call = context.startCall({
+      call: callId('freeswitch', ...ids),
+      language: text(metadata, 'language') ?? context.query.get('language'),
+      parameters: parametersOf({ ...Object.fromEntries(context.query), ...metadata }),
+    });
+    if (call === null) {
+      socket.send({ type: 'error', data: { reason: 'unsupported_language' } });
+      return socket.close(1003, 'unsupported_language');
+    }
+    const started = call;
+    const { sampleRateHz } = format;
+    const audio = { encoding: 'pcm_s16le', sampleRateHz } as const;
+    legs = format.legs.map((leg) => started.openLeg({ leg, ...audio, onEvent }));
   };
   socket.onText((message) => {
     const told = parseObject(message);
     const digit = text(told, 'dtmf');
-    if (legs.length === 0) start(told);
+    if (call === null) start(told);
     else if (digit !== undefined) legs[0]?.dtmf(digit);
   });
   socket.onAudio((audio) => {
-    if (legs.length === 0) start({});
+    if (call === null) start({});
     const [caller, callee] = legs;
     if (callee === undefined) {
       caller?.push(audio);
@@ -49,12 +57,21 @@ export function serveAudioFork(socket: MediaSocket, context: CallContext): void 
     caller?.push(channel(whole.subarray(0, end), 0));
     callee.push(channel(whole.subarray(0, end), 2));
   });
-  socket.onClose(() => {
-    for (const leg of legs) leg.hangUp();
-  });
+  socket.onClose(() => call?.hangUp());
 }
 
-function tell(socket: MediaSocket, event: CallEvent): void {
+/** Null if the address or the metadata name a format that FreeSWITCH doesn't send. */
+function formatOf(
+  metadata: JsonObject,
+  query: URLSearchParams,
+): { readonly sampleRateHz: number; readonly legs: readonly string[] } | null {
+  const sampleRateHz = sampleRate(metadata['sampleRate'] ?? Number(query.get('rate') ?? 8_000));
+  const channels = metadata['channels'] ?? Number(query.get('channels') ?? 1);
+  if (sampleRateHz === null || (channels !== 1 && channels !== 2)) return null;
+  return { sampleRateHz, legs: channels === 2 ? ['caller', 'callee'] : ['caller'] };
+}
+
+function tell(socket: MediaSocket, event: LegEvent): void {
   if (event.type === 'final' || event.type === 'interim') {
     const data = { leg: event.leg, is_final: event.type === 'final', transcript: event.text };
     socket.send({ type: 'transcription', data });

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
-import type { CallContext } from './media-socket.ts';
+import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
+import type { CallContext } from './media-socket.ts';
+import { callId } from './parameters.ts';
 
 /** Asterisk's AudioSocket: type, length (16 bits, big-endian), payload. */
 const KIND = { hangUp: 0x00, uuid: 0x01, dtmf: 0x03, audio: 0x10, error: 0xff } as const;
@@ -19,18 +21,19 @@ const HEADER_BYTES = 3;
 /** One TCP connection is one call. The UUID comes first and names it. */
 export function serveAudioSocket(socket: Socket, context: CallContext): void {
   let bytes = Buffer.alloc(0);
-  let call: string | null = null;
+  let call: Call | null = null;
   let leg: CallLeg | null = null;
   const onMessage = (kind: number, payload: Buffer): void => {
     const sampleRateHz = RATES[kind];
-    if (kind === KIND.uuid) call = uuidText(payload);
-    else if (sampleRateHz !== undefined && call !== null) {
-      const format = { encoding: 'pcm_s16le', sampleRateHz } as const;
-      leg ??= context.openLeg({ call, leg: 'caller', protocol: 'audiosocket', ...format });
+    if (kind === KIND.uuid) {
+      const id = callId('audiosocket', uuidText(payload));
+      call ??= context.startCall({ call: id, language: null, parameters: {} });
+    } else if (sampleRateHz !== undefined && call !== null) {
+      leg ??= call.openLeg({ leg: 'caller', encoding: 'pcm_s16le', sampleRateHz });
       leg.push(payload);
     } else if (kind === KIND.dtmf) leg?.dtmf(payload.toString('latin1'));
     else if (kind === KIND.hangUp || kind === KIND.error) {
-      leg?.hangUp();
+      call?.hangUp();
       socket.end();
     }
   };
@@ -53,7 +56,7 @@ export function serveAudioSocket(socket: Socket, context: CallContext): void {
       socket.destroy();
     }
   });
-  socket.on('close', () => leg?.hangUp());
+  socket.on('close', () => call?.hangUp());
 }
 
 function uuidText(payload: Buffer): string {

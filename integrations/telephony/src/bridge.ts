@@ -1,54 +1,76 @@
-import { timingSafeEqual } from 'node:crypto';
-import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { guardHttpServer, guardServer, readTarget } from '@svc-asr/protocol/server-guard.ts';
-import type { ModelId, SvcClient } from '@svc-asr/sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { guardServer, readTarget } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { AllowList, hasBearer, isSame, isSignedByTwilio } from './access.ts';
 import { serveAudioFork } from './audio-fork.ts';
 import { serveAudioSocket } from './audio-socket.ts';
-import { CallLeg, type CallEvent } from './call-leg.ts';
+import { checkExposure, type BridgeOptions } from './bridge-options.ts';
+import { Calls } from './calls.ts';
 import { serveJambonz } from './jambonz.ts';
-import { MediaSocket, type CallContext } from './media-socket.ts';
+import { MediaSocket } from './media-socket.ts';
+import { BridgeMetrics } from './metrics.ts';
+import { createPages } from './pages.ts';
 import { serveTwilio } from './twilio.ts';
-
-export interface BridgeOptions {
-  readonly client: SvcClient;
-  readonly model: ModelId;
-  readonly host?: string;
-  /** For Twilio, FreeSWITCH and jambonz. Default, and 0: any free port. */
-  readonly port?: number;
-  /** For Asterisk. Default, and 0: any free port. */
-  readonly audioSocketPort?: number;
-  /** WebSockets must carry it: the last part of the path, or `Authorization: Bearer`. Null: no check. */
-  readonly token?: string | null;
-  /** How much silence ends an utterance. Default 700. */
-  readonly silenceMs?: number;
-  readonly onEvent: (event: CallEvent) => void;
-}
 
 export interface Bridge {
   readonly url: string;
-  readonly audioSocketPort: number;
+  /** Null if AudioSocket is off. */
+  readonly audioSocketPort: number | null;
+  readonly metrics: BridgeMetrics;
+  /** Refuses new calls and waits for the current ones to end, at most this long. Then stops. */
+  drain(msMax: number): Promise<void>;
   /** Hangs up all calls, waits for their last finals and closes the ports. */
   stop(): Promise<void>;
 }
 
 const FRAME_BYTES_MAX = 256 * 1024;
-const CALLS_MAX = 1_000;
+const CONNECTIONS_MAX = 2_000;
+/** A call without a byte for this long has lost its caller. */
+const IDLE_MS_MAX = 300_000;
+const DRAIN_LOOK_MS = 100;
 const PROTOCOLS = {
   twilio: serveTwilio,
   freeswitch: serveAudioFork,
   jambonz: serveJambonz,
 } as const;
+type Protocol = keyof typeof PROTOCOLS;
+
+/** Refusals before a call starts. */
+const REFUSALS = {
+  not_found: {
+    status: '404 Not Found',
+    message: 'A call had an unknown path or a wrong token.',
+  },
+  wrong_signature: {
+    status: '403 Forbidden',
+    message:
+      'A call to /twilio had no valid X-Twilio-Signature. If Twilio sent it, check TWILIO_AUTH_TOKEN and --public-url.',
+  },
+  not_allowed: {
+    status: '403 Forbidden',
+    message: 'A connection to AudioSocket came from an address that is not allowed.',
+  },
+  busy: {
+    status: '503 Service Unavailable',
+    message: 'A call was refused: 1,000 calls are connected.',
+  },
+  draining: {
+    status: '503 Service Unavailable',
+    message: 'A call was refused: the bridge is shutting down.',
+  },
+} as const;
+type Refusal = keyof typeof REFUSALS;
 
 /** One process for all telephone systems: each call leg becomes one stream of the service. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { host = '127.0.0.1' } = options;
-  const legs = new Set<CallLeg>();
-  const context = (query: URLSearchParams): CallContext => ({
-    query,
-    openLeg: (format) => openLeg(options, legs, format),
-  });
+  checkExposure(options);
+  const { host = '127.0.0.1', audioSocket = null } = options;
+  const metrics = new BridgeMetrics();
+  const calls = new Calls(options, metrics);
+  let isDraining = false;
+  metrics.gauge('svc_telephony_draining', () => (isDraining ? 1 : 0));
 
   const websockets = new WebSocketServer({
     noServer: true,
@@ -56,83 +78,103 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     handleProtocols: (offered) =>
       offered.has('audio.drachtio.org') ? 'audio.drachtio.org' : false,
   });
-  const http = createHttpServer((_, response) => response.writeHead(426).end());
-  guardHttpServer(http);
+  const http = createPages({
+    metrics,
+    metricsToken: options.metricsToken ?? null,
+    isDraining: () => isDraining,
+    isCallPath: (path) => isProtocol(path.split('/')[1] ?? ''),
+  });
+  http.maxConnections = CONNECTIONS_MAX;
   http.on('upgrade', (request, socket: Socket, head) => {
-    const asked = read(request, options.token ?? null);
-    if (asked === null || legs.size >= CALLS_MAX) {
-      socket.end(`HTTP/1.1 ${asked === null ? '404 Not Found' : '503 Busy'}\r\n\r\n`);
+    const asked = isDraining ? 'draining' : calls.isFull ? 'busy' : admit(request, options);
+    if (typeof asked === 'string') {
+      calls.refuse(asked, REFUSALS[asked].message);
+      socket.end(`HTTP/1.1 ${REFUSALS[asked].status}\r\nConnection: close\r\n\r\n`);
       return;
     }
     websockets.handleUpgrade(request, socket, head, (websocket: WebSocket) => {
-      PROTOCOLS[asked.protocol](new MediaSocket(websocket), context(asked.query));
+      const close = (): void => websocket.close(1008, 'no_start');
+      const { context, onClosed } = calls.connect(asked.protocol, { query: asked.query, close });
+      websocket.once('close', onClosed);
+      socket.setTimeout(IDLE_MS_MAX, () => websocket.terminate());
+      PROTOCOLS[asked.protocol](new MediaSocket(websocket), context);
     });
   });
-  const tcp = createTcpServer((socket) => {
-    if (legs.size >= CALLS_MAX) socket.destroy();
-    else serveAudioSocket(socket, context(new URLSearchParams()));
-  });
-  guardServer(tcp);
-  const sockets = track(tcp);
   const port = await listen(http, host, options.port ?? 0);
-  const audioSocketPort = await listen(tcp, host, options.audioSocketPort ?? 0);
+  const tcp = audioSocket === null ? null : createAudioSocketServer(calls, audioSocket.allow ?? []);
+  const audioSocketPort =
+    audioSocket === null || tcp === null
+      ? null
+      : await listen(tcp, audioSocket.host ?? '127.0.0.1', audioSocket.port);
+  const sockets = tcp === null ? new Set<Socket>() : track(tcp);
+
+  async function stop(): Promise<void> {
+    isDraining = true;
+    tcp?.close();
+    await calls.hangUpAll();
+    for (const websocket of websockets.clients) websocket.terminate();
+    for (const socket of sockets) socket.destroy();
+    http.close();
+    http.closeAllConnections();
+  }
   return {
     url: `ws://${host}:${port}`,
     audioSocketPort,
-    async stop() {
-      http.close();
-      tcp.close();
-      for (const leg of legs) leg.hangUp();
-      await Promise.all([...legs].map((leg) => leg.ended));
-      for (const websocket of websockets.clients) websocket.terminate();
-      for (const socket of sockets) socket.destroy();
-      http.closeAllConnections();
+    metrics,
+    stop,
+    async drain(msMax) {
+      isDraining = true;
+      tcp?.close();
+      const deadlineMs = performance.now() + msMax;
+      while (!calls.isEmpty && performance.now() < deadlineMs) await sleep(DRAIN_LOOK_MS);
+      await stop();
     },
   };
 }
 
-function openLeg(
-  options: BridgeOptions,
-  legs: Set<CallLeg>,
-  format: Parameters<CallContext['openLeg']>[0],
-): CallLeg {
-  const { client, model } = options;
-  const leg = new CallLeg({
-    ...format,
-    silenceMs: options.silenceMs ?? 700,
-    getSession: ({ signal }) => client.sessions.create({ model, maxAudioSeconds: 300 }, { signal }),
-    onEvent(event) {
-      format.onEvent?.(event);
-      options.onEvent(event);
-    },
+function createAudioSocketServer(calls: Calls, allow: readonly string[]): Server {
+  const allowed = allow.length === 0 ? null : new AllowList(allow);
+  const server = createTcpServer((socket) => {
+    const isAllowed = allowed === null || allowed.has(socket.remoteAddress ?? '');
+    if (!isAllowed || calls.isFull) {
+      const refusal = isAllowed ? 'busy' : 'not_allowed';
+      calls.refuse(refusal, REFUSALS[refusal].message);
+      socket.destroy();
+      return;
+    }
+    const close = (): void => void socket.destroy();
+    const query = new URLSearchParams();
+    const { context, onClosed } = calls.connect('audiosocket', { query, close });
+    socket.once('close', onClosed);
+    socket.setTimeout(IDLE_MS_MAX, close);
+    serveAudioSocket(socket, context);
   });
-  legs.add(leg);
-  void leg.ended.then(() => legs.delete(leg));
-  return leg;
+  guardServer(server);
+  server.maxConnections = CONNECTIONS_MAX;
+  return server;
 }
 
 interface Asked {
-  readonly protocol: keyof typeof PROTOCOLS;
+  readonly protocol: Protocol;
   readonly query: URLSearchParams;
 }
 
-/** `/twilio`, `/freeswitch?rate=16000`, `/jambonz`; with a token, `/twilio/TOKEN`. Null: not served. */
-function read(request: IncomingMessage, token: string | null): Asked | null {
+/** `/twilio`, `/freeswitch?rate=16000`, `/jambonz`; with a token, `/twilio/TOKEN`. Returns why it is refused. */
+function admit(request: IncomingMessage, options: BridgeOptions): Asked | Refusal {
+  const { token = null, twilioAuthToken = null, publicUrl = null } = options;
   const { path, query } = readTarget(request);
   const [, protocol = '', inPath = ''] = path.split('/');
-  const inHeader = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-  if (token !== null && !isSame(inPath, token) && !isSame(inHeader, token)) return null;
-  if (!isProtocol(protocol)) return null;
-  return { protocol, query };
+  if (token !== null && !isSame(inPath, token) && !hasBearer(request, token)) return 'not_found';
+  if (!isProtocol(protocol)) return 'not_found';
+  const isSigned =
+    protocol !== 'twilio' ||
+    twilioAuthToken === null ||
+    isSignedByTwilio(request, { authToken: twilioAuthToken, publicUrl });
+  return isSigned ? { protocol, query } : 'wrong_signature';
 }
 
-function isProtocol(name: string): name is keyof typeof PROTOCOLS {
+function isProtocol(name: string): name is Protocol {
   return Object.hasOwn(PROTOCOLS, name);
-}
-
-function isSame(given: string, token: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(token)];
-  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
 function track(server: Server): ReadonlySet<Socket> {

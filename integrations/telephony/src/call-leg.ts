@@ -1,25 +1,14 @@
 import { AudioConverter, VoiceGate, type SampleEncoding } from '@svc-asr/sdk/audio';
-import { openStream, type GetSession, type SvcStream } from '@svc-asr/sdk/stream';
+import type { SvcClient, SvcError } from '@svc-asr/sdk';
+import { openStream, type SvcStream, type StreamListeners } from '@svc-asr/sdk/stream';
+import { adviceFor } from './advice.ts';
+import type { LegEvent } from './events.ts';
+import { MODELS, type Language } from './languages.ts';
+import { reserveSession } from './reserve-session.ts';
 
-/** Events that the bridge emits. Each names its call and leg. */
-export type CallEvent = { readonly call: string; readonly leg: string } & (
-  | { readonly type: 'started'; readonly protocol: string }
-  | { readonly type: 'interim'; readonly text: string }
-  | {
-      readonly type: 'final';
-      readonly text: string;
-      readonly start_ms: number;
-      readonly end_ms: number;
-      /** Confidence from 0 to 1. Null if the model provides none. */
-      readonly confidence: number | null;
-    }
-  | { readonly type: 'dtmf'; readonly digit: string; readonly at_ms: number }
-  | { readonly type: 'ended'; readonly reason: string }
-);
-
-type EventBody = CallEvent extends infer E
-  ? E extends CallEvent
-    ? Omit<E, 'call' | 'leg'>
+type LegBody = LegEvent extends infer E
+  ? E extends LegEvent
+    ? Omit<E, 'call' | 'leg' | 'time'>
     : never
   : never;
 
@@ -27,11 +16,13 @@ export interface LegOptions {
   readonly call: string;
   readonly leg: string;
   readonly protocol: string;
+  readonly language: Language;
+  readonly parameters: Readonly<Record<string, string>>;
   readonly encoding: SampleEncoding;
   readonly sampleRateHz: number;
   readonly silenceMs: number;
-  readonly getSession: GetSession;
-  readonly onEvent: (event: CallEvent) => void;
+  readonly client: SvcClient;
+  readonly onEvent: (event: LegEvent) => void;
 }
 
 const SAMPLES_PER_MS = 16;
@@ -45,6 +36,8 @@ export class CallLeg {
   readonly #converter: AudioConverter;
   readonly #gate: VoiceGate;
   readonly #stream: SvcStream;
+  readonly #startedAtMs = Date.now();
+  readonly #warned = new Set<string>();
   #audioMs = 0;
   #isSpeech = false;
   #hungUp = false;
@@ -55,17 +48,23 @@ export class CallLeg {
     this.#converter = new AudioConverter({ encoding, sampleRateHz });
     this.#gate = new VoiceGate({ holdMs: options.silenceMs });
     this.#stream = openStream({
-      getSession: options.getSession,
+      getSession: reserveSession({
+        client: options.client,
+        model: MODELS[options.language],
+        onWaiting: (error) => this.#warn(error),
+      }),
       endpointing: { silenceMs: options.silenceMs },
     });
-    this.#emit({ type: 'started', protocol: options.protocol });
+    const { protocol, language, parameters } = options;
+    this.#emit({ type: 'started', protocol, language, parameters });
     this.#stream.on('delta', ({ text }) => {
       if (text !== '') this.#emit({ type: 'interim', text });
     });
-    this.#stream.on('final', ({ text, start_ms, end_ms, confidence = null }) => {
-      if (text !== '') this.#emit({ type: 'final', text, start_ms, end_ms, confidence });
-    });
-    this.#stream.on('close', ({ reason }) => this.#emit({ type: 'ended', reason }));
+    this.#stream.on('final', (final) => this.#onFinal(final));
+    this.#stream.on('waiting', ({ error }) => this.#warn(error));
+    this.#stream.on('close', ({ reason }) =>
+      this.#emit({ type: 'ended', reason, audio_ms: Math.round(this.#audioMs) }),
+    );
   }
 
   /** Resolves when everything is final and reported. */
@@ -111,8 +110,34 @@ export class CallLeg {
     }
   }
 
-  #emit(body: EventBody): void {
+  #onFinal({ text, start_ms, end_ms, confidence, words }: StreamListeners['final']): void {
+    if (text === '') return;
+    this.#emit({
+      type: 'final',
+      text,
+      start_ms,
+      end_ms,
+      start_time: this.#timeOf(start_ms),
+      end_time: this.#timeOf(end_ms),
+      confidence: confidence ?? null,
+      words: words.map((word) => ({ ...word, confidence: word.confidence ?? null })),
+    });
+  }
+
+  /** Once per reason: a leg may wait for its session many times. */
+  #warn({ code }: SvcError): void {
+    if (this.#warned.has(code)) return;
+    this.#warned.add(code);
+    this.#emit({ type: 'warning', code, message: adviceFor(code) });
+  }
+
+  /** A call is sent as it is spoken, so its audio time and the wall clock run together. */
+  #timeOf(ms: number): string {
+    return new Date(this.#startedAtMs + ms).toISOString();
+  }
+
+  #emit(body: LegBody): void {
     const { call, leg, onEvent } = this.#options;
-    onEvent({ call, leg, ...body });
+    onEvent({ call, leg, time: new Date().toISOString(), ...body });
   }
 }

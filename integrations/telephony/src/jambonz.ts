@@ -1,65 +1,102 @@
-import type { CallEvent, CallLeg } from './call-leg.ts';
-import { field, parseObject, text } from './json.ts';
+import type { Call } from './call.ts';
+import type { CallLeg } from './call-leg.ts';
+import type { LegEvent } from './events.ts';
+import { field, parseObject, text, type JsonObject } from './json.ts';
 import type { CallContext, MediaSocket } from './media-socket.ts';
+import { callId, parametersOf } from './parameters.ts';
+import { RATES_ADVICE, sampleRate } from './sample-rates.ts';
 
-const LANGUAGES: Readonly<Record<string, string>> = { ki: 'ki-KE', luo: 'luo-KE' };
+const LABELS = { ki: 'ki-KE', luo: 'luo-KE' } as const;
 
-const RATES = new Set([8_000, 16_000, 24_000, 32_000, 48_000]);
-
-/** jambonz custom speech: receives `start`, linear audio and `stop`, and sends `transcription` messages. */
+/**
+ * jambonz custom speech: receives `start`, linear audio and `stop`, and sends `transcription` messages. `start` has no
+ * call id, so the application passes one in the recognizer's options (`callSid`) or in the address (`?call=`).
+ */
 export function serveJambonz(socket: MediaSocket, context: CallContext): void {
+  let call: Call | null = null;
   let leg: CallLeg | null = null;
-  let interimResults = false;
+  const refuse = (code: string, message: string): void => {
+    socket.send({ type: 'error', error: `${code}: ${message}` });
+    socket.close(1003, code);
+  };
+  const start = (told: JsonObject): void => {
+    const sampleRateHz = sampleRate(told['sampleRateHz'] ?? 8_000);
+    const encoding = text(told, 'encoding') ?? 'LINEAR16';
+    if (sampleRateHz === null || encoding.toUpperCase() !== 'LINEAR16') {
+      context.refuse('unsupported_audio', RATES_ADVICE);
+      return refuse('unsupported_audio', RATES_ADVICE);
+    }
+    const options = field(told, 'options');
+    const ids = [text(options, 'callSid'), text(options, 'call_sid'), text(told, 'callSid')];
+    const language = text(told, 'language') ?? null;
+    call = context.startCall({
+      call: callId('jambonz', ...ids, context.query.get('call')),
+      language,
+      parameters: parametersOf({ ...Object.fromEntries(context.query), ...options }),
+    });
+    if (call === null) {
+      return refuse('unsupported_language', 'Use ki-KE (Kikuyu) or luo-KE (Dholuo).');
+    }
+    const wanted = {
+      interimResults: told['interimResults'] === true,
+      language: language ?? LABELS[call.language],
+    };
+    leg = call.openLeg({
+      leg: 'caller',
+      encoding: 'pcm_s16le',
+      sampleRateHz,
+      onEvent: (event) => tell(socket, event, wanted),
+    });
+  };
   socket.onText((message) => {
     const told = parseObject(message);
-    if (told['type'] === 'start' && leg === null) {
-      const sampleRateHz: unknown = told['sampleRateHz'] ?? 8_000;
-      if (typeof sampleRateHz !== 'number' || !RATES.has(sampleRateHz)) {
-        socket.send({ type: 'error', error: 'unsupported_audio' });
-        socket.close(1003, 'unsupported_audio');
-        return;
-      }
-      interimResults = told['interimResults'] === true;
-      const language = text(told, 'language') ?? LANGUAGES['ki'];
-      leg = context.openLeg({
-        call: text(field(told, 'options'), 'callSid') ?? text(told, 'callSid') ?? 'unknown',
-        leg: 'caller',
-        protocol: 'jambonz',
-        encoding: 'pcm_s16le',
-        sampleRateHz,
-        onEvent: (event) => tell(event, language ?? ''),
-      });
-    }
-    if (told['type'] === 'stop') leg?.hangUp();
+    if (told['type'] === 'start' && call === null) start(told);
+    if (told['type'] === 'stop') call?.hangUp();
   });
   socket.onAudio((audio) => leg?.push(audio));
-  socket.onClose(() => leg?.hangUp());
+  socket.onClose(() => call?.hangUp());
+}
 
-  function tell(event: CallEvent, language: string): void {
-    switch (event.type) {
-      case 'interim':
-        if (interimResults) socket.send(transcription(event.text, false, language, null));
-        return;
-      case 'final':
-        socket.send(transcription(event.text, true, language, event.confidence));
-        return;
-      case 'ended':
-        if (event.reason === 'completed') socket.close(1000, 'completed');
-        else socket.send({ type: 'error', error: event.reason });
-        return;
-      case 'started':
-      case 'dtmf':
-        return;
+interface Wanted {
+  readonly interimResults: boolean;
+  readonly language: string;
+}
+
+function tell(socket: MediaSocket, event: LegEvent, wanted: Wanted): void {
+  const { language } = wanted;
+  switch (event.type) {
+    case 'interim':
+      if (wanted.interimResults)
+        socket.send(transcription(event.text, { language, isFinal: false }));
+      return;
+    case 'final': {
+      const { text: transcript, confidence } = event;
+      socket.send(transcription(transcript, { language, isFinal: true, confidence }));
+      return;
     }
+    case 'ended':
+      if (event.reason === 'completed') return socket.close(1000, 'completed');
+      socket.send({ type: 'error', error: event.reason });
+      return socket.close(1011, event.reason);
+    case 'started':
+    case 'warning':
+    case 'dtmf':
+      return;
   }
 }
 
 /** jambonz compares the confidence with a threshold, so text without one counts as certain. */
 function transcription(
   transcript: string,
-  isFinal: boolean,
-  language: string,
-  confidence: number | null,
+  {
+    language,
+    isFinal,
+    confidence = null,
+  }: {
+    language: string;
+    isFinal: boolean;
+    confidence?: number | null;
+  },
 ): object {
   return {
     type: 'transcription',

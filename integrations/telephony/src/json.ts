@@ -18,11 +18,6 @@ export function text(object: JsonObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-export function whole(object: JsonObject, name: string): number | undefined {
-  const value = object[name];
-  return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
-}
-
 function toObject(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
   return Object.fromEntries(Object.entries(value));

@@ -1,66 +1,175 @@
 #!/usr/bin/env node
-import { SvcClient, type ModelId } from '@svc-asr/sdk';
+import { SvcClient } from '@svc-asr/sdk';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { startBridge } from './bridge.ts';
+import { startBridge, type Bridge } from './bridge.ts';
+import type { BridgeOptions } from './bridge-options.ts';
+import { checkKey } from './check-key.ts';
+import { EventOutput } from './event-output.ts';
+import type { CallEvent, Notice } from './events.ts';
+import { MODELS, type Language } from './languages.ts';
+import { Webhook } from './webhook.ts';
 
 const program = new Command('svc-telephony')
-  .description(
-    'Transcribes telephone calls.\n\n' +
-      'Reads SVC_BASE_URL and SVC_API_KEY, and SVC_TELEPHONY_TOKEN, which WebSockets must carry (/twilio/TOKEN).\n' +
-      'Writes one JSON object per line to the standard output: started, interim, final, dtmf, ended.',
-  )
+  .description('Transcribes telephone calls.')
   .addOption(
-    new Option('--language <language>', 'language of the calls')
+    new Option('--language <language>', 'language of calls that name none')
       .choices(['ki', 'luo'])
       .default('ki'),
   )
-  .option('--host <address>', 'address to listen on', '127.0.0.1')
-  .option('--port <number>', 'port for Twilio, FreeSWITCH and jambonz', wholeNumber, 3001)
-  .option('--audiosocket-port <number>', "port for Asterisk's AudioSocket", wholeNumber, 9092)
+  .option('--host <address>', 'address for Twilio, FreeSWITCH and jambonz', '127.0.0.1')
+  .option('--port <number>', 'its port', wholeNumber, 3001)
+  .option('--public-url <url>', 'wss:// address in your TwiML, if a proxy is in front')
+  .option(
+    '--audiosocket-port <number>',
+    "port for Asterisk's AudioSocket; off without it",
+    wholeNumber,
+  )
+  .option('--audiosocket-host <address>', 'its address', '127.0.0.1')
+  .option(
+    '--audiosocket-allow <addresses>',
+    'who may use it, such as 10.0.0.5,10.1.0.0/16',
+    addresses,
+    [],
+  )
   .option('--silence-ms <number>', 'silence that ends an utterance', wholeNumber, 700)
+  .option('--webhook <url>', 'post each event to this address, signed')
+  .option(
+    '--output <file>',
+    'append events to this file; - is the standard output (default without --webhook)',
+  )
+  .option('--drain-seconds <number>', 'how long SIGTERM waits for calls to end', wholeNumber, 300)
   .addHelpText(
     'after',
     `
+Events are JSON objects: started, interim, final, dtmf, warning, ended, call_ended.
+Problems are written to the standard error. They never contain text of a call.
+
+Environment:
+  SVC_BASE_URL, SVC_API_KEY       the service
+  SVC_TELEPHONY_TOKEN             WebSockets must carry it (/twilio/TOKEN); required unless --host is this machine
+  TWILIO_AUTH_TOKEN               calls to /twilio must have Twilio's signature
+  SVC_TELEPHONY_WEBHOOK_SECRET    signs the events of --webhook
+  SVC_TELEPHONY_METRICS_TOKEN     turns /metrics on, for Authorization: Bearer
+
+Paths:
   /twilio        Twilio Media Streams
   /freeswitch    FreeSWITCH mod_audio_fork; ?rate=16000&channels=2
-  /jambonz       jambonz custom speech`,
+  /jambonz       jambonz custom speech
+  /healthz, /readyz, /metrics`,
   );
 
 interface Options {
-  readonly language: 'ki' | 'luo';
+  readonly language: Language;
   readonly host: string;
   readonly port: number;
-  readonly audiosocketPort: number;
+  readonly publicUrl?: string;
+  readonly audiosocketPort?: number;
+  readonly audiosocketHost: string;
+  readonly audiosocketAllow: readonly string[];
   readonly silenceMs: number;
+  readonly webhook?: string;
+  readonly output?: string;
+  readonly drainSeconds: number;
 }
 
-const MODELS: Readonly<Record<Options['language'], ModelId>> = {
-  ki: 'svc-asr-kikuyu-v1',
-  luo: 'svc-asr-dholuo-v1',
-};
+/** How long the last events may take after the last call. */
+const FLUSH_MS_MAX = 30_000;
 
 function wholeNumber(value: string): number {
   const number = Number(value);
-  if (Number.isInteger(number) && number >= 0) return number;
+  if (value !== '' && Number.isInteger(number) && number >= 0) return number;
   throw new InvalidArgumentError('Use a whole number.');
+}
+
+function addresses(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, ...value.split(',').map((address) => address.trim())];
+}
+
+function setting(name: string): string | null {
+  return process.env[name]?.trim() || null;
+}
+
+function bridgeOptions(options: Options, client: SvcClient): Omit<BridgeOptions, 'onEvent'> {
+  const { host, port, silenceMs, audiosocketPort } = options;
+  return {
+    client,
+    host,
+    port,
+    silenceMs,
+    onNotice: report,
+    model: MODELS[options.language],
+    audioSocket:
+      audiosocketPort === undefined
+        ? null
+        : {
+            port: audiosocketPort,
+            host: options.audiosocketHost,
+            allow: options.audiosocketAllow,
+          },
+    token: setting('SVC_TELEPHONY_TOKEN'),
+    twilioAuthToken: setting('TWILIO_AUTH_TOKEN'),
+    publicUrl: options.publicUrl ?? null,
+    metricsToken: setting('SVC_TELEPHONY_METRICS_TOKEN'),
+  };
+}
+
+function report({ level, code, message, call, leg }: Notice): void {
+  const where = call === undefined ? '' : ` (call ${call}, leg ${leg})`;
+  process.stderr.write(`svc-telephony: ${level} ${code}${where}: ${message}\n`);
 }
 
 async function main(): Promise<void> {
   const options = program.exitOverride().parse().opts<Options>();
-  const bridge = await startBridge({
-    client: new SvcClient(),
-    model: MODELS[options.language],
-    host: options.host,
-    port: options.port,
-    audioSocketPort: options.audiosocketPort,
-    silenceMs: options.silenceMs,
-    token: process.env['SVC_TELEPHONY_TOKEN'] || null,
-    onEvent: (event) => process.stdout.write(`${JSON.stringify(event)}\n`),
-  });
-  process.stderr.write(`${bridge.url}, AudioSocket on port ${bridge.audioSocketPort}\n`);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void bridge.stop());
+  // The bridge waits for sessions itself and says why.
+  const client = new SvcClient({ retriesMax: 0 });
+  const unreachable = await checkKey(client);
+  if (unreachable !== null) {
+    report({ level: 'warning', code: 'service_unreachable', message: unreachable });
   }
+  const sinks: ((event: CallEvent) => void)[] = [];
+  const bridge = await startBridge({
+    ...bridgeOptions(options, client),
+    onEvent: (event) => {
+      for (const sink of sinks) sink(event);
+    },
+  });
+  const { metrics } = bridge;
+  const closing: (() => Promise<void>)[] = [];
+  try {
+    if (options.webhook !== undefined) {
+      const secret = setting('SVC_TELEPHONY_WEBHOOK_SECRET') ?? '';
+      const webhook = new Webhook({ url: options.webhook, secret, metrics, onNotice: report });
+      sinks.push((event) => webhook.send(event));
+      closing.push(() => webhook.flush(FLUSH_MS_MAX));
+    }
+    if (options.webhook === undefined || options.output !== undefined) {
+      const output = new EventOutput(options.output ?? '-', { metrics, onNotice: report });
+      sinks.push((event) => output.write(event));
+      closing.push(() => output.close());
+    }
+  } catch (error) {
+    await bridge.stop();
+    throw error;
+  }
+  const { url, audioSocketPort } = bridge;
+  const asterisk = audioSocketPort === null ? '' : `, AudioSocket on port ${audioSocketPort}`;
+  process.stderr.write(`${url}${asterisk}\n`);
+  stopOnSignal(bridge, { drainMs: options.drainSeconds * 1000, closing });
+}
+
+function stopOnSignal(
+  bridge: Bridge,
+  input: { readonly drainMs: number; readonly closing: readonly (() => Promise<void>)[] },
+): void {
+  let isStopping = false;
+  const stop = async (): Promise<void> => {
+    // A second signal exits at once.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    await bridge.drain(input.drainMs);
+    for (const close of input.closing) await close();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
 }
 
 await main().catch((error: unknown) => {

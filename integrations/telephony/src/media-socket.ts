@@ -1,20 +1,30 @@
-import type { SampleEncoding } from '@svc-asr/sdk/audio';
 import { WebSocket } from 'ws';
-import type { CallEvent, CallLeg } from './call-leg.ts';
+import type { Call } from './call.ts';
 
-export interface LegFormat {
+/** Why a call is refused. Metrics count it by code. */
+export type RefusalCode =
+  | 'not_found'
+  | 'wrong_signature'
+  | 'not_allowed'
+  | 'unsupported_audio'
+  | 'unsupported_language'
+  | 'busy'
+  | 'draining'
+  | 'no_start';
+
+export interface CallStart {
   readonly call: string;
-  readonly leg: string;
-  readonly protocol: string;
-  readonly encoding: SampleEncoding;
-  readonly sampleRateHz: number;
-  /** Receives the leg's events, besides the bridge's own listener. */
-  readonly onEvent?: (event: CallEvent) => void;
+  /** As the telephone system names it. Null: the bridge's own. */
+  readonly language: string | null;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** The part of the bridge that a protocol uses. */
 export interface CallContext {
-  openLeg(format: LegFormat): CallLeg;
+  /** Null if the language is not supported: the call is refused, never transcribed in another language. */
+  startCall(start: CallStart): Call | null;
+  /** Reports a refused call to the operator. */
+  refuse(code: RefusalCode, message: string): void;
   /** Query parameters of the address, such as `rate` and `channels`. */
   readonly query: URLSearchParams;
 }
@@ -54,6 +64,8 @@ export class MediaSocket {
   }
 
   #protect(listener: () => void): void {
+    // Frames that arrive after a refusal belong to no call.
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
     try {
       listener();
     } catch {

@@ -1,6 +1,10 @@
-import type { CallContext, MediaSocket } from './media-socket.ts';
+import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
-import { field, parseObject, text } from './json.ts';
+import { field, parseObject, text, type JsonObject } from './json.ts';
+import type { CallContext, MediaSocket } from './media-socket.ts';
+import { callId, parametersOf } from './parameters.ts';
+
+const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 
 /**
  * Twilio Media Streams: JSON messages with base64 mu-law. `<Start><Stream>` with both tracks sends `inbound` (the
@@ -8,48 +12,65 @@ import { field, parseObject, text } from './json.ts';
  */
 export function serveTwilio(socket: MediaSocket, context: CallContext): void {
   const legs = new Map<string, CallLeg>();
-  let call = '';
-  const legOf = (track: string): CallLeg => {
+  let call: Call | null = null;
+  const legOf = (track: string): CallLeg | undefined => {
     const known = legs.get(track);
-    if (known !== undefined) return known;
-    const format = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
-    const leg = context.openLeg({ call, leg: track, protocol: 'twilio', ...format });
+    if (known !== undefined || call === null) return known;
+    const leg = call.openLeg({ leg: track, ...FORMAT });
     legs.set(track, leg);
     return leg;
   };
-  const hangUp = (): void => {
-    for (const leg of legs.values()) leg.hangUp();
+  const start = (frame: JsonObject): void => {
+    const told = field(frame, 'start');
+    if (!isMulaw(told['mediaFormat'])) {
+      context.refuse(
+        'unsupported_audio',
+        'Twilio must send mu-law at 8000 Hz, which is its default.',
+      );
+      return socket.close(1003, 'unsupported_audio');
+    }
+    const parameters = parametersOf(field(told, 'customParameters'));
+    call = context.startCall({
+      call: callId('twilio', text(told, 'callSid'), text(frame, 'streamSid')),
+      language: parameters['language'] ?? null,
+      parameters,
+    });
+    if (call === null) return socket.close(1003, 'unsupported_language');
+    const tracks = Array.isArray(told['tracks']) ? told['tracks'] : ['inbound'];
+    for (const track of tracks) {
+      if (track === 'inbound' || track === 'outbound') legOf(track);
+    }
   };
   socket.onText((message) => {
     const frame = parseObject(message);
     switch (frame['event']) {
-      case 'start': {
-        const start = field(frame, 'start');
-        call = text(start, 'callSid') ?? text(frame, 'streamSid') ?? 'unknown';
-        const tracks = Array.isArray(start['tracks']) ? start['tracks'] : ['inbound'];
-        for (const track of tracks) {
-          if (track === 'inbound' || track === 'outbound') legOf(track);
-        }
+      case 'start':
+        if (call === null) start(frame);
         return;
-      }
       case 'media': {
         const media = field(frame, 'media');
         const payload = text(media, 'payload');
         const track = text(media, 'track') === 'outbound' ? 'outbound' : 'inbound';
-        if (call !== '' && payload !== undefined) {
-          legOf(track).push(Buffer.from(payload, 'base64'));
-        }
+        if (payload !== undefined) legOf(track)?.push(Buffer.from(payload, 'base64'));
         return;
       }
       case 'dtmf': {
         const digit = text(field(frame, 'dtmf'), 'digit');
-        if (call !== '' && digit !== undefined) legOf('inbound').dtmf(digit);
+        if (digit !== undefined) legOf('inbound')?.dtmf(digit);
         return;
       }
       case 'stop':
-        hangUp();
+        call?.hangUp();
         return;
     }
   });
-  socket.onClose(hangUp);
+  socket.onClose(() => call?.hangUp());
+}
+
+/** Twilio documents one format, and always names it. */
+function isMulaw(mediaFormat: unknown): boolean {
+  if (mediaFormat === undefined) return true;
+  const format = field({ mediaFormat }, 'mediaFormat');
+  const { encoding = 'audio/x-mulaw', sampleRate = 8_000, channels = 1 } = format;
+  return encoding === 'audio/x-mulaw' && sampleRate === 8_000 && channels === 1;
 }

@@ -33,8 +33,9 @@ async function call(
   url: string,
   messages: readonly (string | Buffer)[],
   protocols: string[] = [],
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ socket: WebSocket; answers: unknown[] }> {
-  const socket = new WebSocket(url, protocols);
+  const socket = new WebSocket(url, protocols, { headers });
   const answers: unknown[] = [];
   socket.on('message', (data: Buffer) => answers.push(JSON.parse(data.toString('utf8'))));
   await once(socket, 'open');
@@ -46,7 +47,11 @@ async function call(
 export async function twilioCall(
   url: string,
   tracks: readonly string[],
-  pcm?: Int16Array,
+  options: {
+    readonly pcm?: Int16Array;
+    readonly start?: Readonly<Record<string, unknown>>;
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<void> {
   const streamSid = 'MZ0123456789abcdef0123456789abcdef';
   const callSid = 'CA0123456789abcdef0123456789abcdef';
@@ -57,8 +62,9 @@ export async function twilioCall(
     tracks,
     mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
     customParameters: {},
+    ...options.start,
   };
-  const media = encoded('pcm_mulaw', 8_000, pcm).flatMap((frame, at) =>
+  const media = encoded('pcm_mulaw', 8_000, options.pcm).flatMap((frame, at) =>
     tracks.map((track) => ({
       event: 'media',
       sequenceNumber: String(at + 3),
@@ -86,6 +92,8 @@ export async function twilioCall(
   const { socket } = await call(
     url,
     messages.map((message) => JSON.stringify(message)),
+    [],
+    options.headers,
   );
   socket.close();
 }
@@ -117,7 +125,10 @@ function doubled(mono: Buffer): Buffer {
 }
 
 /** jambonz custom speech: start, linear audio, stop. */
-export async function jambonzCall(url: string): Promise<unknown[]> {
+export async function jambonzCall(
+  url: string,
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<unknown[]> {
   const start = {
     type: 'start',
     language: 'ki-KE',
@@ -126,6 +137,7 @@ export async function jambonzCall(url: string): Promise<unknown[]> {
     interimResults: true,
     sampleRateHz: 8000,
     options: { callSid: 'jb-42' },
+    ...changes,
   };
   const audio = encoded('pcm_s16le', 8_000);
   const messages = [JSON.stringify(start), ...audio, JSON.stringify({ type: 'stop' })];

@@ -34,7 +34,9 @@ test('the packed svc-telephony transcribes a call and stops on SIGTERM', async (
     const events: unknown[] = [];
     told.on('line', (text) => events.push(JSON.parse(text)));
     await asteriskCall(port);
-    await expect.poll(() => events.length > 0 && events.at(-1)).toMatchObject({ type: 'ended' });
+    await expect
+      .poll(() => events.length > 0 && events.at(-1))
+      .toMatchObject({ type: 'call_ended' });
     expect(events).toContainEqual(expect.objectContaining({ type: 'final', text: 'nĩ wega' }));
     const exited = once(bridge, 'exit');
     bridge.kill('SIGTERM');
@@ -49,7 +51,7 @@ test('the packed package runs the example of its README', async () => {
   const [, example = ''] = /```ts\n([^]*?)```/.exec(readme) ?? [];
   // Any free port, which the script prints.
   const script = example
-    .replace('9092', '0')
+    .replace('port: 9092', 'port: 0')
     .replace('await startBridge', 'const bridge = await startBridge');
   await writeFile(
     join(project.folder, 'bridge.mjs'),

@@ -25,6 +25,7 @@ export async function sendThroughBridge(
   const bridge = await startBridge({
     client: new SvcClient({ baseUrl, apiKey }),
     model: 'svc-asr-kikuyu-v1',
+    audioSocket: { port: 0 },
     silenceMs,
     onEvent: ({ type }) => {
       if (type === 'ended') end?.();
@@ -32,8 +33,8 @@ export async function sendThroughBridge(
   });
   try {
     const { url, audioSocketPort } = bridge;
-    if (system === 'twilio') await twilioCall(`${url}/twilio`, ['inbound'], samples);
-    else if (system === 'audiosocket') await callFromAsterisk(audioSocketPort, pcm);
+    if (system === 'twilio') await twilioCall(`${url}/twilio`, ['inbound'], { pcm: samples });
+    else if (system === 'audiosocket') await callFromAsterisk(audioSocketPort ?? 0, pcm);
     else await callFromFreeSwitch(`${url}/freeswitch?rate=16000`, pcm);
     await ended;
   } finally {

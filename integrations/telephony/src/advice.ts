@@ -1,0 +1,17 @@
+/** What the operator can do about a failed or waiting leg, by error code. */
+const ADVICE: Readonly<Record<string, string>> = {
+  concurrency_limit_exceeded:
+    "The account's limit of sessions at once is reached. Every leg needs one. Ask the service's operator for a higher " +
+    'limit, or send one track per call.',
+  insufficient_credits: 'The account has no audio credit left. Add credit.',
+  account_inactive: "The account is suspended. Ask the service's operator.",
+  model_scope_denied: 'The API key may not use this language. Create a key that may.',
+};
+
+const WRONG_KEY = 'The service refused the API key. Check SVC_API_KEY and SVC_BASE_URL.';
+const OTHERWISE = 'See docs/errors.md for the code.';
+
+export function adviceFor(code: string): string {
+  if (code.endsWith('_api_key')) return WRONG_KEY;
+  return Object.hasOwn(ADVICE, code) ? (ADVICE[code] ?? OTHERWISE) : OTHERWISE;
+}

@@ -1,0 +1,58 @@
+import type { ModelId, SvcClient } from '@svc-asr/sdk';
+import { isLoopback } from './access.ts';
+import type { CallEvent, Notice } from './events.ts';
+
+export interface BridgeOptions {
+  /** With `retriesMax: 0` the bridge itself waits for sessions and reports why. */
+  readonly client: SvcClient;
+  /** For calls that name no language. */
+  readonly model: ModelId;
+  /** Default 127.0.0.1. Other addresses need a token. */
+  readonly host?: string;
+  /** For Twilio, FreeSWITCH and jambonz. Default, and 0: any free port. */
+  readonly port?: number;
+  /** For Asterisk. Null: off, which is the default. 0: any free port. */
+  readonly audioSocket?: AudioSocketOptions | null;
+  /** WebSockets must carry it: the last part of the path, or `Authorization: Bearer`. Null: no check. */
+  readonly token?: string | null;
+  /** Twilio's auth token. Calls to /twilio must then have a valid X-Twilio-Signature. */
+  readonly twilioAuthToken?: string | null;
+  /** Such as `wss://calls.example.org`: the address in the TwiML, for signatures behind a proxy. */
+  readonly publicUrl?: string | null;
+  /** `/metrics` needs `Authorization: Bearer` with it. Null: no metrics. */
+  readonly metricsToken?: string | null;
+  /** How much silence ends an utterance. Default 700. */
+  readonly silenceMs?: number;
+  readonly onEvent: (event: CallEvent) => void;
+  /** Problems for the operator. */
+  readonly onNotice?: (notice: Notice) => void;
+}
+
+export interface AudioSocketOptions {
+  readonly port: number;
+  /** Default 127.0.0.1. Other addresses need `allow`, because AudioSocket has no authentication. */
+  readonly host?: string;
+  /** Addresses and networks that may call, such as `10.0.0.5` and `10.1.0.0/16`. Empty: all. */
+  readonly allow?: readonly string[];
+}
+
+const TOKEN_LENGTH_MIN = 16;
+
+/** Throws instead of opening an unprotected port to other machines. */
+export function checkExposure(options: BridgeOptions): void {
+  const { host = '127.0.0.1', token = null, audioSocket = null } = options;
+  if (!isLoopback(host) && (token === null || token.length < TOKEN_LENGTH_MIN)) {
+    throw new Error(
+      `Anybody who reaches ${host} could spend your credit. Set SVC_TELEPHONY_TOKEN to at least ` +
+        `${TOKEN_LENGTH_MIN} characters (openssl rand -hex 16), or listen on 127.0.0.1.`,
+    );
+  }
+  if (audioSocket === null) return;
+  const { host: audioSocketHost = '127.0.0.1', allow = [] } = audioSocket;
+  if (!isLoopback(audioSocketHost) && allow.length === 0) {
+    throw new Error(
+      `AudioSocket has no authentication. To listen on ${audioSocketHost}, name the addresses of your ` +
+        'Asterisk servers with --audiosocket-allow.',
+    );
+  }
+}
