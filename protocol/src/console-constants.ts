@@ -46,6 +46,11 @@ export const CONSOLE_ERRORS = {
     status: 400,
     message: 'Incorrect or expired code. Check it, or request a new one.',
   },
+  email_not_configured: {
+    status: 503,
+    message:
+      'This service is not set up to send email. Sign in with a passkey, or ask its operator to set SMTP_URL.',
+  },
   passkey_refused: {
     status: 400,
     message: 'This passkey was not accepted. Try again, or sign in with an email code.',

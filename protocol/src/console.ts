@@ -33,6 +33,10 @@ export const JoinWaitlist = Closed(
 );
 export type JoinWaitlist = Static<typeof JoinWaitlist>;
 
+/** Whether the service can email codes. Passkeys always work. */
+export const SignInMethods = Closed({ email: Type.Boolean() }, 'SignInMethods');
+export type SignInMethods = Static<typeof SignInMethods>;
+
 export const RequestCode = Closed({ email: Email, language: Language }, 'RequestCode');
 export type RequestCode = Static<typeof RequestCode>;
 export const CodeRequested = Closed({ challenge: Uuid }, 'CodeRequested');

@@ -30,6 +30,8 @@ export interface Lifecycle {
   drainDeadlineAtMs: number | null;
   /** Further conditions for readiness. */
   readonly checks: (() => boolean)[];
+  /** What doesn't work although the process is ready, for operators. Fixed sentences that anyone may read. */
+  readonly warnings: string[];
 }
 
 /** Shared dependencies, created in server.ts and passed explicitly. */

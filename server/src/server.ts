@@ -174,7 +174,7 @@ function assemble(
     credentials: createCredentials(config.signingKeys),
     metrics: createMetrics(),
     tracing: null,
-    lifecycle: { draining: false, drainDeadlineAtMs: null, checks: [] },
+    lifecycle: { draining: false, drainDeadlineAtMs: null, checks: [], warnings: [] },
     ...parts,
   };
 }

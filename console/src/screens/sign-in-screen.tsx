@@ -1,12 +1,13 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
-import type { CodeRequested } from '@svc-asr/protocol/console.ts';
+import type { CodeRequested, SignInMethods } from '@svc-asr/protocol/console.ts';
 import { post } from '../app/api.ts';
 import { useLanguage, useTexts } from '../app/language.tsx';
 import { canUsePasskeys, signInWithPasskey } from '../app/passkeys.ts';
 import { useAction } from '../app/use-action.ts';
+import { useLoad } from '../app/use-load.ts';
 import { Button, TextField } from '../design/controls.tsx';
-import { ErrorNotice } from '../design/feedback.tsx';
+import { ErrorNotice, Notice } from '../design/feedback.tsx';
 import { Logo } from '../design/icons.tsx';
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
@@ -60,6 +61,10 @@ function EmailStep(props: { onSent: (sent: Sent) => void; onSignedIn: () => void
   const [email, setEmail] = useState('');
   const [invalid, setInvalid] = useState(false);
   const request = useRequestCode(props.onSent);
+  const { load } = useLoad<SignInMethods>('/sign-in/methods');
+  if (load.state === 'ready' && !load.data.email) {
+    return <NoEmailStep onSignedIn={props.onSignedIn} />;
+  }
   function submit(event: FormEvent): void {
     event.preventDefault();
     const valid = EMAIL.test(email.trim());
@@ -85,7 +90,25 @@ function EmailStep(props: { onSent: (sent: Sent) => void; onSignedIn: () => void
           {request.busy ? texts.signIn.sending : texts.signIn.send}
         </Button>
       </form>
-      {canUsePasskeys() && <PasskeyButton onSignedIn={props.onSignedIn} />}
+      {canUsePasskeys() && (
+        <>
+          <p className="flex items-center gap-3 text-xs text-ink-3 before:h-px before:grow before:bg-line after:h-px after:grow after:bg-line">
+            {texts.signIn.or}
+          </p>
+          <PasskeyButton onSignedIn={props.onSignedIn} />
+        </>
+      )}
+    </Frame>
+  );
+}
+
+/** Without a mail server only passkeys work. Says so before anybody waits for a code. */
+function NoEmailStep({ onSignedIn }: { onSignedIn: () => void }) {
+  const texts = useTexts();
+  return (
+    <Frame title={texts.signIn.title} lead={texts.signIn.leadPasskey}>
+      <Notice tone="warn">{texts.errors.codes['email_not_configured']}</Notice>
+      {canUsePasskeys() && <PasskeyButton onSignedIn={onSignedIn} />}
     </Frame>
   );
 }
@@ -98,9 +121,6 @@ function PasskeyButton({ onSignedIn }: { onSignedIn: () => void }) {
   });
   return (
     <div className="grid gap-5">
-      <p className="flex items-center gap-3 text-xs text-ink-3 before:h-px before:grow before:bg-line after:h-px after:grow after:bg-line">
-        {texts.signIn.or}
-      </p>
       <ErrorNotice error={use.error} />
       <Button icon="keys" busy={use.busy} onClick={() => use.run()}>
         {texts.signIn.passkey}

@@ -40,6 +40,8 @@ export const en = {
     codes: {
       not_signed_in: 'You are not signed in, or your session has ended. Sign in again.',
       wrong_code: 'Incorrect or expired code. Check it, or request a new one.',
+      email_not_configured:
+        "This service is not set up to send email, so codes don't work. Sign in with a passkey, or ask its operator to set SMTP_URL.",
       passkey_refused: 'This passkey was not accepted. Try again, or sign in with an email code.',
       passkey_unused: 'No passkey was used. Try again, or sign in with an email code.',
       passkey_known: 'This device already has a passkey for this account.',
@@ -82,6 +84,7 @@ export const en = {
   signIn: {
     title: 'Sign in',
     lead: 'We email you a code. You need no password.',
+    leadPasskey: 'Use your fingerprint, face or screen-lock PIN.',
     send: 'Email me a code',
     sending: 'Sending',
     codeTitle: 'Check your email',

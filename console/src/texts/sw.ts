@@ -42,6 +42,8 @@ export const sw: Texts = {
     codes: {
       not_signed_in: 'Hujaingia, au kipindi chako kimekwisha. Ingia tena.',
       wrong_code: 'Msimbo si sahihi au muda wake umekwisha. Uangalie, au omba mpya.',
+      email_not_configured:
+        'Huduma hii haijawekwa kutuma barua pepe, kwa hiyo misimbo haifanyi kazi. Ingia kwa ufunguo wa siri, au mwombe mwendeshaji aweke SMTP_URL.',
       passkey_refused:
         'Ufunguo huu wa siri haukukubaliwa. Jaribu tena, au ingia kwa msimbo wa barua pepe.',
       passkey_unused:
@@ -90,6 +92,7 @@ export const sw: Texts = {
   signIn: {
     title: 'Ingia',
     lead: 'Tunakutumia msimbo kwa barua pepe. Huhitaji nenosiri.',
+    leadPasskey: 'Tumia kidole chako, uso wako au PIN ya kufungua skrini.',
     send: 'Nitumie msimbo',
     sending: 'Inatuma',
     codeTitle: 'Angalia barua pepe yako',

@@ -124,7 +124,9 @@ function openConsole(service: Deps): ConsoleDeps {
   };
 }
 
-function openMailer({ config, log }: Deps): Mailer | null {
+const NO_EMAIL = 'SMTP_URL is not set: nobody can sign in to the console with an email code.';
+
+function openMailer({ config, log, lifecycle }: Deps): Mailer | null {
   if (config.smtpUrl !== null) {
     return createSmtpMailer({ url: config.smtpUrl, from: config.mailFrom });
   }
@@ -132,6 +134,7 @@ function openMailer({ config, log }: Deps): Mailer | null {
     // The only place that may log a code: a developer's machine with an explicit setting.
     return createDevMailbox(({ subject }) => log.info({ subject }, 'dev mailbox'));
   }
-  log.warn('SMTP_URL is not set: nobody can sign in to the console.');
+  log.warn(`${NO_EMAIL} Set SMTP_URL and MAIL_FROM. Until then /readyz repeats this warning.`);
+  lifecycle.warnings.push(NO_EMAIL);
   return null;
 }

@@ -1,4 +1,9 @@
-import { RequestCode, VerifyCode, type CodeRequested } from '@svc-asr/protocol/console.ts';
+import {
+  RequestCode,
+  VerifyCode,
+  type CodeRequested,
+  type SignInMethods,
+} from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { normaliseEmail } from '../accounts/email-address.ts';
 import { findPersonByEmail } from '../accounts/members.ts';
@@ -19,12 +24,14 @@ import { issueCode, spendCode } from './sign-in-codes.ts';
  */
 export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   const onRequest = limitForms(deps);
+  app.get('/sign-in/methods', (): SignInMethods => ({ email: deps.outbox !== null }));
+
   app.post<{ Body: RequestCode }>(
     '/sign-in/code',
     { onRequest, schema: { body: RequestCode } },
     async (request, reply): Promise<CodeRequested> => {
       const { outbox } = deps;
-      if (outbox === null) throw new ApiError('service_unavailable');
+      if (outbox === null) throw new ConsoleError('email_not_configured');
       const email = normaliseEmail(request.body.email);
       const person = await findPersonByEmail(deps.signInDb, email);
       const userId = person?.id ?? null;

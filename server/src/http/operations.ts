@@ -16,7 +16,8 @@ export function operationRoutes(app: FastifyInstance, deps: Deps): void {
     if (deps.lifecycle.draining) throw new ApiError('service_restarting');
     if (!deps.lifecycle.checks.every((holds) => holds())) throw new ApiError('service_unavailable');
     if (!(await isDatabaseUp())) throw new ApiError('service_unavailable');
-    return { status: 'ready' };
+    const { warnings } = deps.lifecycle;
+    return warnings.length === 0 ? { status: 'ready' } : { status: 'ready', warnings };
   });
 
   app.get('/metrics', async (request, reply) => {

@@ -1,3 +1,4 @@
+import type { ErrorBody } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { generateSecrets, parseConfig } from '../../src/config.ts';
 import { joinWaitlist, approveWaitlist, findWaitlistEntry } from '../../src/accounts/waitlist.ts';
@@ -33,11 +34,30 @@ test('an email that the mail server refused stays queued and is sent by the next
   await database.drop();
 });
 
-test('without a mail server the form reports it at once', async () => {
+test('without a mail server the log, /readyz, the sign-in page and the form say so', async () => {
   const service = await startService({ env: { PUBLIC_URL: 'https://console.example.org' } });
+  const browser = new TestBrowser(service.url);
+  expect((await browser.get('/sign-in/methods')).body).toEqual({ email: false });
   const body = { email: 'a@example.com', language: 'en' };
-  const answer = await new TestBrowser(service.url).post('/sign-in/code', body);
-  expect(answer.status).toBe(503);
+  const answer = await browser.post<ErrorBody>('/sign-in/code', body);
+  expect([answer.status, answer.body.error.code]).toEqual([503, 'email_not_configured']);
+  expect(answer.body.error.message).toContain('SMTP_URL');
+  const ready = await fetch(`${service.url}/readyz`);
+  expect(await ready.json()).toEqual({
+    status: 'ready',
+    warnings: ['SMTP_URL is not set: nobody can sign in to the console with an email code.'],
+  });
+  expect(service.logged()).toContain('Set SMTP_URL and MAIL_FROM');
+  await service.stop();
+});
+
+test('with a mail server /readyz has no warning, and the sign-in page offers codes', async () => {
+  const service = await startConsoleService();
+  expect((await new TestBrowser(service.url).get('/sign-in/methods')).body).toEqual({
+    email: true,
+  });
+  const ready = await fetch(`${service.url}/readyz`);
+  expect(await ready.json()).toEqual({ status: 'ready' });
   await service.stop();
 });
 

@@ -17,7 +17,12 @@ test('/healthz and /readyz answer without a key', async () => {
 });
 
 test('a process that is still starting is not ready, and its streams are 503', async () => {
-  const lifecycle: Lifecycle = { draining: false, drainDeadlineAtMs: null, checks: [] };
+  const lifecycle: Lifecycle = {
+    draining: false,
+    drainDeadlineAtMs: null,
+    checks: [],
+    warnings: [],
+  };
   const engine = createScriptedEngine({});
   const ready: boolean[] = [];
   // Requested during startup, when the process already listens.

@@ -40,6 +40,17 @@ export const PUBLIC: readonly Scene[] = [
     shown: (page) => page.getByRole('heading', { name: 'Sign in' }).waitFor(),
   },
   {
+    name: 'sign-in-no-email',
+    path: '/app',
+    async shown(page) {
+      await page.route('**/console-api/sign-in/methods', (route) =>
+        route.fulfill({ json: { email: false } }),
+      );
+      await page.reload();
+      await page.getByText('not set up to send email').waitFor();
+    },
+  },
+  {
     name: 'sign-in-invalid',
     path: '/app',
     async shown(page) {
