@@ -74,8 +74,8 @@ export class Terminal {
   }
 }
 
-/** Characters that a terminal obeys or hides: controls, line separators, and marks that change the writing direction. */
-const UNSAFE = /[\p{Cc}\u2028\u2029\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+/** Characters that a terminal obeys or hides: controls, line separators, and invisible format characters. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const REPLACEMENT = '\uFFFD';
 const OWN_STYLES = new Set(
   Object.values(CODES)
@@ -100,9 +100,14 @@ function safe(text: string): string {
 /** JSON with escapes for all characters that a terminal would obey. */
 export function jsonText(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replaceAll(UNSAFE, (character) =>
-    character === '\n'
-      ? character
-      : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+    character === '\n' ? character : escaped(character),
+  );
+}
+
+function escaped(character: string): string {
+  return character.replaceAll(
+    /./gs,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 

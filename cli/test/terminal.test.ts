@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { Terminal } from '../src/terminal.ts';
+import { jsonText, printable, Terminal } from '../src/terminal.ts';
 
 function output(isTTY: boolean) {
   return Object.assign(new PassThrough().setEncoding('utf8'), { isTTY });
@@ -31,4 +31,19 @@ test('NO_COLOR removes colours and keeps the progress', () => {
 
 test('shows no progress without a terminal', () => {
   expect(show({ out: false, err: false }).err).toBeNull();
+});
+
+const HOSTILE = 'a\u001B]0;x\u0007\u009B2J\u202E\u2028\u{E0041}b';
+
+test('text from outside loses the characters that a terminal obeys or hides', () => {
+  expect(printable(HOSTILE)).toBe('a\uFFFD]0;x\uFFFD\uFFFD2J\uFFFD\uFFFD\uFFFDb');
+  const err = output(true);
+  new Terminal(output(true), err, {}).note(HOSTILE);
+  expect(err.read()).toBe(`${printable(HOSTILE)}\n`);
+});
+
+test('JSON keeps them as escapes', () => {
+  const text = jsonText({ file: HOSTILE });
+  expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  expect(JSON.parse(text)).toEqual({ file: HOSTILE });
 });

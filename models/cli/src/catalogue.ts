@@ -37,18 +37,50 @@ export interface Download {
 
 const OWN = join(import.meta.dirname, '../catalogue.json');
 const NAME = /^[a-z0-9][a-z0-9.-]{0,63}$/;
+/** One file or folder: no path and no option of a program. */
+const FILE_NAME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
-/** Reads this project's catalogue, or another in the same format, such as your own mirror's. */
+/**
+ * Reads this project's catalogue, or another in the same format, such as your own mirror's. Another one may come from
+ * anywhere, so it is checked before anything in it is shown, downloaded or unpacked.
+ */
 export async function readCatalogue(path = OWN): Promise<readonly CatalogueEntry[]> {
-  const entries: CatalogueEntry[] = JSON.parse(await readFile(path, 'utf8'));
+  const text = await readFile(path, 'utf8');
+  const entries: CatalogueEntry[] = JSON.parse(text, (key, value: unknown) => {
+    if (!hasControls(key) && !(typeof value === 'string' && hasControls(value))) return value;
+    throw new Problem(`${path}: control characters are not allowed.`);
+  });
   for (const entry of entries) {
-    if (!NAME.test(entry.name)) throw new Problem(`${path}: ${entry.name} is not a valid name.`);
-    for (const { url, bytes, sha256 } of downloadsOf(entry)) {
-      const whole = URL.canParse(url) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256);
-      if (!whole) throw new Problem(`${path}: ${entry.name} needs a url, bytes and a sha256.`);
-    }
+    const problem = problemOf(entry);
+    if (problem !== null) throw new Problem(`${path}: ${entry.name} ${problem}.`);
   }
   return entries;
+}
+
+function hasControls(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
+
+function problemOf(entry: CatalogueEntry): string | null {
+  if (!NAME.test(entry.name)) return 'is not a valid name';
+  for (const { url, bytes, sha256 } of downloadsOf(entry)) {
+    const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    const isWhole = isWeb && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256);
+    if (!isWhole) return 'needs a url, bytes and a sha256';
+  }
+  const bad = pathsOf(entry).find((name) => !FILE_NAME.test(name));
+  return bad === undefined ? null : `has ${bad} in place of a file name`;
+}
+
+/** Everything that becomes a file name or an argument of tar. */
+function pathsOf({ files = [], archive }: CatalogueEntry): readonly string[] {
+  const members = Object.entries(archive?.members ?? {});
+  const inside = members.flatMap(([as, member]) => [as, ...member.split('/')]);
+  return [
+    ...files.map(({ as }) => as),
+    ...(archive === undefined ? [] : [archive.folder]),
+    ...inside,
+  ];
 }
 
 export function downloadsOf(entry: CatalogueEntry): readonly Download[] {

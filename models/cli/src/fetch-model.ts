@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { downloadsOf, type CatalogueEntry, type RemoteArchive } from './catalogue.ts';
@@ -85,12 +85,18 @@ async function unpack(remote: RemoteArchive, archive: string, out: string): Prom
   const members = Object.entries(remote.members);
   const paths = members.map(([, inside]) => `${remote.folder}/${inside}`);
   try {
-    await promisify(execFile)('tar', ['-xjf', archive, '-C', out, ...paths]);
+    await promisify(execFile)('tar', ['-xjf', archive, '-C', out, '--', ...paths]);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Problem(`The archive could not be unpacked; tar and bzip2 are needed. ${reason}`);
   }
-  for (const [as, inside] of members) await rename(join(out, remote.folder, inside), join(out, as));
+  for (const [as, inside] of members) {
+    const unpacked = join(out, remote.folder, inside);
+    // A link would lead the next write to a file of this machine.
+    const info = await lstat(unpacked);
+    if (!info.isFile() || info.nlink > 1) throw new Problem(`${inside} is not a plain file.`);
+    await rename(unpacked, join(out, as));
+  }
   await rm(join(out, remote.folder), { recursive: true });
 }
 

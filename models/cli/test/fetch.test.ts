@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +9,8 @@ import { startService } from '@svc-asr/testing/service/service.ts';
 import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN_DIR } from '@svc-asr/testing/speech/stand-in.ts';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Problem } from '../src/problem.ts';
 import { run } from '../src/program.ts';
 import { quantise } from '../src/quantise.ts';
 import { serveFiles, type FileServer } from './file-server.ts';
@@ -168,4 +169,59 @@ test('a file that was changed at the source is refused, and nothing is installed
   expect(await readdir(models)).toEqual(['.downloads']);
   await svcModels(null, 'list');
   expect(said.join('\n')).not.toMatch(/^stand-in +offline_ctc/m);
+});
+
+function archive(change: object) {
+  return { ...archiveEntry(), archive: { ...archiveEntry().archive, ...change } };
+}
+
+describe('a hostile catalogue', () => {
+  const attacks = {
+    'runs a command through tar': () =>
+      archive({
+        folder: '--to-command=touch ',
+        members: { 'model.onnx': join(folder, 'escaped').slice(1) },
+      }),
+    'unpacks outside': () => archive({ folder: '../..' }),
+    'names a member outside': () => archive({ members: { 'model.onnx': '../../escaped' } }),
+    'writes a member outside': () => archive({ members: { '../../escaped': 'tokens.txt' } }),
+    'writes a file outside': () => ({
+      ...hubEntry(),
+      name: 'stand-in-archive',
+      files: [{ ...hubEntry().files[1], as: '../../escaped' }],
+    }),
+    'downloads a file of this machine': () =>
+      archive({ url: `file://${join(folder, 'catalogue.json')}` }),
+    'hides a part of the licence': () => ({ ...archiveEntry(), licence: 'MIT\u001B[2K\u001B[1A' }),
+  };
+
+  test.each(Object.entries(attacks))(
+    'that %s is refused before anything is downloaded',
+    async (_, entryOf) => {
+      await writeFile(join(folder, 'catalogue.json'), JSON.stringify([entryOf()]));
+      const fetched = svcModels(null, 'fetch', 'stand-in-archive', '--accept-licence');
+      await expect(fetched).rejects.toThrow(Problem);
+      expect(server.asked).toEqual([]);
+      expect((await readdir(folder)).toSorted()).toEqual(['catalogue.json', 'models']);
+    },
+  );
+
+  test('whose archive has a link in place of a file is refused, and the target is untouched', async () => {
+    const source = await mkdtemp(join(folder, 'source-'));
+    const target = join(folder, 'precious.txt');
+    await writeFile(target, await readFile(join(STAND_IN_DIR, 'tokens.txt')));
+    await mkdir(join(source, ROOT_FOLDER));
+    await cp(join(STAND_IN_DIR, 'model.onnx'), join(source, ROOT_FOLDER, 'model.int8.onnx'));
+    await symlink(target, join(source, ROOT_FOLDER, 'tokens.txt'));
+    await promisify(execFile)('tar', ['-cjf', join(source, 'a'), '-C', source, ROOT_FOLDER]);
+    const bytes = await readFile(join(source, 'a'));
+    files.set(ARCHIVE, bytes);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const linked = archive({ bytes: bytes.length, sha256 });
+    await writeFile(join(folder, 'catalogue.json'), JSON.stringify([linked]));
+    const before = await readFile(target, 'utf8');
+    const fetched = svcModels(null, 'fetch', 'stand-in-archive', '--accept-licence');
+    await expect(fetched).rejects.toThrow('tokens.txt is not a plain file');
+    expect(await readFile(target, 'utf8')).toBe(before);
+  });
 });
