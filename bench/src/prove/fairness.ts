@@ -23,6 +23,8 @@ const ATTACKERS = 40;
 const FLUSH_EVERY_MS = 200;
 /** Longer than a stream may be idle while its node is full. */
 const IDLE_MS = 12_000;
+/** Often enough that no stream goes without audio for as long as an idle one may. */
+const TRICKLE_EVERY_MS = 5_000;
 const ATTACK_WITHIN_MS = 30_000;
 /** An honest account that gets no stream has waited this long at least. */
 const REFUSED_MS = 60_000;
@@ -150,15 +152,20 @@ async function flood(scene: Scene, audio: Uint8Array): Promise<Attack> {
   return attackOf(clients, timer);
 }
 
-/** Fills every slot with idle streams of one account. */
+/** Fills every slot with streams of one account that send one sample every five seconds. */
 async function hoard(scene: Scene): Promise<Attack> {
   const clients = await openMany(scene, SLOTS);
-  for (const { socket } of clients) if (socket.readyState === socket.OPEN) socket.send(ONE_SAMPLE);
+  const trickle = (): void => {
+    for (const { socket } of clients)
+      if (socket.readyState === socket.OPEN) socket.send(ONE_SAMPLE);
+  };
+  trickle();
+  const timer = setInterval(trickle, TRICKLE_EVERY_MS);
   await sleep(IDLE_MS);
-  return attackOf(clients, undefined);
+  return attackOf(clients, timer);
 }
 
-function attackOf(clients: readonly StreamClient[], timer: NodeJS.Timeout | undefined): Attack {
+function attackOf(clients: readonly StreamClient[], timer: NodeJS.Timeout): Attack {
   return {
     ended: () => clients.filter(({ socket }) => socket.readyState !== socket.OPEN).length,
     async stop() {

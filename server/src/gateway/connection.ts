@@ -5,6 +5,7 @@ import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/
 import type { Clock } from '../platform/clock.ts';
 import { sleep } from '../platform/sleep.ts';
 import { FORMAT_HINTS } from './audio-format.ts';
+import { AudioWindow } from './audio-window.ts';
 import { DeltaLag } from './delta-lag.ts';
 import { EngineFeed } from './engine-feed.ts';
 import { FormatWatch } from './format-watch.ts';
@@ -43,7 +44,7 @@ export interface ConnectionLimits extends StreamLimits {
   /** How much unread output a client may have, and for how long it may read nothing. */
   readonly unreadBytes: number;
   readonly unreadMs: number;
-  /** On a nearly full node, streams without audio for this long may be reclaimed. */
+  /** On a nearly full node, streams with hardly any audio in this time may be reclaimed. */
   readonly reclaimIdleMs: number;
 }
 
@@ -77,6 +78,7 @@ export class Connection {
   #engineStream: EngineStream | null = null;
   #isOpeningEngine = false;
   #feed: EngineFeed | null = null;
+  #audio: AudioWindow | null = null;
   readonly #format = new FormatWatch();
   readonly #lag = new DeltaLag();
   #pingedAtMs: number;
@@ -157,9 +159,10 @@ export class Connection {
     this.#watchWire(nowMs, reading);
   }
 
-  /** Time since the last audio. Zero while the stream starts or ends. */
-  get idleMs(): number {
-    return this.#state.phase === 'streaming' ? this.#now() - this.#state.lastAudioAtMs : 0;
+  /** Audio of the last seconds as a share of real time. 1 while the stream starts, ends or waits for the engine. */
+  get audioShare(): number {
+    const isWaiting = this.#state.phase !== 'streaming' || this.#feed?.isBehind === true;
+    return isWaiting ? 1 : (this.#audio?.share(this.#now()) ?? 1);
   }
 
   /** Ends an idle stream, because its node is full. */
@@ -235,7 +238,7 @@ export class Connection {
     switch (action.do) {
       case 'recognize':
         if (!this.#format.isOver) this.#watchFormat(action.pcm);
-        this.#lag.heard(action.pcm.byteLength / AUDIO.bytesPerSample, this.#now());
+        this.#hear(action.pcm.byteLength / AUDIO.bytesPerSample, this.#now());
         return this.#feed?.write(action.pcm);
       case 'send':
         return this.#send(action.event);
@@ -252,6 +255,11 @@ export class Connection {
       case 'end':
         void this.#end(action.ending, action.samples);
     }
+  }
+
+  #hear(samples: number, nowMs: number): void {
+    this.#lag.heard(samples, nowMs);
+    this.#audio?.heard((samples * 1000) / AUDIO.sampleRateHz, nowMs);
   }
 
   #watchFormat(pcm: Uint8Array): void {
@@ -293,6 +301,7 @@ export class Connection {
       onOverflow: () => this.end('too_many_errors'),
     });
     this.#readyAtMs = this.#now();
+    this.#audio = new AudioWindow(this.#input.limits.reclaimIdleMs, this.#readyAtMs);
     const { chunkSamples } = stream;
     const createDetector = stream.createDetector?.bind(stream);
     this.#take(onReady(this.#state, { chunkSamples, nowMs: this.#readyAtMs, createDetector }));

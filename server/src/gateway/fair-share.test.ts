@@ -1,43 +1,56 @@
 import { expect, test } from 'vitest';
-import { mayOpen, streamsToReclaim, type SlotHolder } from './fair-share.ts';
+import { mayOpen, streamsToReclaim, streamToYield, type SlotHolder } from './fair-share.ts';
 
-const RECLAIM_IDLE_MS = 10_000;
+const SPEAKING = 1;
+const IDLE = 0;
 
-function streams(accountId: string, count: number, idleMs = 0): SlotHolder[] {
-  return Array.from({ length: count }, () => ({ accountId, idleMs }));
+function streams(accountId: string, count: number, audioShare = SPEAKING): SlotHolder[] {
+  return Array.from({ length: count }, () => ({ accountId, audioShare }));
 }
 
 test('reclaims no stream while a tenth of the slots is free', () => {
-  const holders = streams('a', 90, 60_000);
-  expect(
-    streamsToReclaim(holders, { slots: { active: 90, capacity: 100 }, idleMs: RECLAIM_IDLE_MS }),
-  ).toEqual([]);
+  const slots = { active: 90, capacity: 100 };
+  expect(streamsToReclaim(streams('a', 90, IDLE), { slots })).toEqual([]);
 });
 
-test('reclaims idle streams of the account with the most slots, longest idle first', () => {
-  const longest = { accountId: 'a', idleMs: 50_000 };
-  const holders = [...streams('b', 1, 60_000), ...streams('a', 98, RECLAIM_IDLE_MS), longest];
-  const reclaimed = streamsToReclaim(holders, {
-    slots: { active: 100, capacity: 100 },
-    idleMs: RECLAIM_IDLE_MS,
-  });
+test('reclaims idle streams of the account with the most slots, those with the least audio first', () => {
+  const least = { accountId: 'a', audioShare: 0 };
+  const holders = [...streams('b', 1, IDLE), ...streams('a', 98, 0.05), least];
+  const reclaimed = streamsToReclaim(holders, { slots: { active: 100, capacity: 100 } });
   expect(reclaimed).toHaveLength(10);
-  expect(reclaimed[0]).toBe(longest);
+  expect(reclaimed[0]).toBe(least);
   expect(new Set(reclaimed.map(({ accountId }) => accountId))).toEqual(new Set(['a']));
 });
 
 test('never reclaims streams that send audio', () => {
-  const holders = streams('a', 100, RECLAIM_IDLE_MS - 1);
-  expect(
-    streamsToReclaim(holders, { slots: { active: 100, capacity: 100 }, idleMs: RECLAIM_IDLE_MS }),
-  ).toEqual([]);
+  const slots = { active: 100, capacity: 100 };
+  expect(streamsToReclaim(streams('a', 100, 0.1), { slots })).toEqual([]);
 });
 
 test('never reclaims the only stream of an account', () => {
-  const holders = Array.from({ length: 10 }, (_, at) => ({ accountId: `${at}`, idleMs: 60_000 }));
-  expect(
-    streamsToReclaim(holders, { slots: { active: 10, capacity: 10 }, idleMs: RECLAIM_IDLE_MS }),
-  ).toEqual([]);
+  const holders = Array.from({ length: 10 }, (_, at) => streams(`${at}`, 1, IDLE)).flat();
+  expect(streamsToReclaim(holders, { slots: { active: 10, capacity: 10 } })).toEqual([]);
+});
+
+test('when a full node refuses an account, the stream with the least audio above another share gives way', () => {
+  const least = { accountId: 'a', audioShare: 0.2 };
+  const holders = [...streams('a', 8, 0.4), least, ...streams('b', 1, IDLE)];
+  const slots = { active: 10, capacity: 10 };
+  expect(streamToYield('c', { holders, slots })).toBe(least);
+});
+
+test.each([
+  ['an account that has its share', 'b', [...streams('a', 5, IDLE), ...streams('b', 5, IDLE)]],
+  ['the account that fills the node', 'a', streams('a', 10, IDLE)],
+  ['a newcomer, while all others speak', 'c', streams('a', 10, 0.5)],
+  [
+    'a newcomer, while nobody is above a share',
+    'c',
+    [...streams('a', 3, 0), ...streams('b', 3, 0)],
+  ],
+])('no stream gives way to %s', (_, accountId, holders) => {
+  const slots = { active: 10, capacity: 10 };
+  expect(streamToYield(accountId, { holders, slots })).toBeUndefined();
 });
 
 test.each([

@@ -2,8 +2,8 @@
 
 export interface SlotHolder {
   readonly accountId: string;
-  /** Time without audio. Zero for a stream that must not be reclaimed. */
-  readonly idleMs: number;
+  /** Audio of the last window as a share of real time. 1 for a stream that must not be reclaimed. */
+  readonly audioShare: number;
 }
 
 export interface Slots {
@@ -13,6 +13,10 @@ export interface Slots {
 
 /** This share of the slots is kept free for new streams while idle streams can be reclaimed. */
 const SPARE_SHARE = 0.1;
+/** A stream with less audio than this is idle. Time since the last frame would not do: two bytes now and then reset it. */
+const IDLE_SHARE = 0.1;
+/** A stream with more audio than this is never reclaimed, even if another account is refused. */
+const BUSY_SHARE = 0.5;
 
 /** Returns how many streams must end until the spare slots are free again. */
 function slotsShort({ active, capacity }: Slots): number {
@@ -34,20 +38,20 @@ export function mayOpen(
 }
 
 /**
- * Returns the streams to end so that new streams find a slot: the longest idle ones of the account with the most slots.
- * An account with one stream keeps it.
+ * Returns the streams to end so that new streams find a slot: idle ones of the account with the most slots, those with
+ * the least audio first. An account with one stream keeps it.
  */
 export function streamsToReclaim<T extends SlotHolder>(
   holders: Iterable<T>,
-  input: { slots: Slots; idleMs: number },
+  input: { slots: Slots },
 ): T[] {
   const short = slotsShort(input.slots);
   if (short <= 0) return [];
   const all = [...holders];
   const held = countByAccount(all);
   const idle = all
-    .filter(({ idleMs }) => idleMs >= input.idleMs)
-    .toSorted((a, b) => b.idleMs - a.idleMs);
+    .filter(({ audioShare }) => audioShare < IDLE_SHARE)
+    .toSorted((a, b) => a.audioShare - b.audioShare);
   const reclaimed: T[] = [];
   while (reclaimed.length < short) {
     const next = largestHolder(idle, held);
@@ -57,6 +61,27 @@ export function streamsToReclaim<T extends SlotHolder>(
     reclaimed.push(next);
   }
   return reclaimed;
+}
+
+/**
+ * Returns the stream to end because a full node refused an account below its share: the one with the least audio of the
+ * account that is furthest above its own. Streams that speak most of the time stay, so there may be none.
+ */
+export function streamToYield<T extends SlotHolder>(
+  refusedAccountId: string,
+  input: { holders: Iterable<T>; slots: Slots },
+): T | undefined {
+  const all = [...input.holders];
+  const held = countByAccount(all);
+  const accounts = held.has(refusedAccountId) ? held.size : held.size + 1;
+  const share = input.slots.capacity / accounts;
+  if ((held.get(refusedAccountId) ?? 0) + 1 > share) return undefined;
+  const yielding = all
+    .filter(({ accountId, audioShare }) => {
+      return (held.get(accountId) ?? 0) > share && audioShare < BUSY_SHARE;
+    })
+    .toSorted((a, b) => a.audioShare - b.audioShare);
+  return largestHolder(yielding, held);
 }
 
 function largestHolder<T extends SlotHolder>(

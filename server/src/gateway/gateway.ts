@@ -16,7 +16,7 @@ import { Connection, SETTLE_BEFORE_CLOSE_MS, type ConnectionLimits } from './con
 import { writeRefusal } from '../platform/raw-refusal.ts';
 import { sleep } from '../platform/sleep.ts';
 import { browserCloseCode, refuseOpenSocket } from './browser-refusal.ts';
-import { mayOpen, streamsToReclaim } from './fair-share.ts';
+import { mayOpen, streamsToReclaim, streamToYield, type Slots } from './fair-share.ts';
 import { audioMs } from './metering.ts';
 import { Settlements } from './settlements.ts';
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts';
@@ -92,6 +92,8 @@ export class Gateway {
   readonly #ticking: NodeJS.Timeout;
   readonly #isTrustedProxy: IsTrusted;
   #claiming = 0;
+  /** The stream that ended last because another account was refused. */
+  #yielding: Connection | null = null;
   #endedAudioMs = 0;
   #drainDeadlineAtMs: number | null = null;
   #onEmpty: (() => void) | null = null;
@@ -220,10 +222,11 @@ export class Gateway {
   /** Holds a slot before the claim. If there is none, the credential stays valid for another node. */
   async #claim(credential: SessionCredential, requestId: string): Promise<Claimed> {
     const { active, capacity } = this.#deps.engine.health();
-    if (active + this.#claiming >= capacity || this.#claiming >= CLAIMING_MAX) {
+    const slots = { active: active + this.#claiming, capacity };
+    if (slots.active >= capacity || this.#claiming >= CLAIMING_MAX) {
+      this.#makeRoom(credential.accountId, slots);
       throw new ApiError('capacity_exceeded');
     }
-    const slots = { active: active + this.#claiming, capacity };
     if (!mayOpen(credential.accountId, { holders: this.#connections, slots })) {
       throw new ApiError('capacity_exceeded');
     }
@@ -244,6 +247,13 @@ export class Gateway {
       // Until then it keeps its place, so that retries during an outage don't pile up settlements.
       void answered.then(() => (this.#claiming -= 1));
     }
+  }
+
+  /** The account may retry with the same credential and then finds a slot. One stream at a time gives way. */
+  #makeRoom(refusedAccountId: string, slots: Slots): void {
+    if (this.#yielding !== null && this.#connections.has(this.#yielding)) return;
+    this.#yielding = streamToYield(refusedAccountId, { holders: this.#connections, slots }) ?? null;
+    this.#yielding?.reclaim();
   }
 
   async #open(
@@ -316,8 +326,7 @@ export class Gateway {
     const nowMs = this.#now();
     for (const connection of this.#connections) connection.tick(nowMs);
     const slots = this.#deps.engine.health();
-    const idleMs = this.#limits.reclaimIdleMs;
-    for (const idle of streamsToReclaim(this.#connections, { slots, idleMs })) idle.reclaim();
+    for (const idle of streamsToReclaim(this.#connections, { slots })) idle.reclaim();
   }
 
   async #empty(withinMs: number): Promise<void> {

@@ -56,3 +56,44 @@ test('refuses an account above its share of a nearly full node and accepts a new
   for (const stream of [...held, client, newcomer]) await stream.close();
   await svc.stop();
 });
+
+test('two zero bytes every second hold no slots of a full node', async () => {
+  const svc = await startService({ script: { texts: ['nĩ wega'] }, capacity: CAPACITY });
+  const clients = await hoard(svc, CAPACITY);
+  const trickle = setInterval(() => {
+    for (const { socket } of clients) {
+      if (socket.readyState === socket.OPEN) socket.send(Buffer.alloc(2));
+    }
+  }, 1_000);
+  const ended = await Promise.race(clients.map((one) => one.closed));
+  expect(ended).toEqual({ code: 4408, reason: 'slot_reclaimed' });
+  clearInterval(trickle);
+  for (const other of clients) other.socket.terminate();
+  await svc.stop();
+});
+
+test('a refused account gets a slot of one that holds more than its share and hardly speaks', async () => {
+  const svc = await startService({ script: { texts: ['nĩ wega'] }, capacity: CAPACITY });
+  const newcomer = await svc.addTenant({ creditMs: 60_000 });
+  // Reserved before the node is full, so that placement has a node for it.
+  const { body: session } = await svc.createSession({ model: KIKUYU }, newcomer);
+  const clients = await hoard(svc, CAPACITY);
+  // A fifth of real time: too much to be idle.
+  const trickle = setInterval(() => {
+    for (const { socket } of clients) {
+      if (socket.readyState === socket.OPEN) socket.send(speech({ ms: 200 }));
+    }
+  }, 1_000);
+  const client = await vi.waitUntil(
+    () => StreamClient.ready(session, { url: svc.streamUrl }).catch(() => null),
+    { timeout: 50_000, interval: 500 },
+  );
+  expect((await client.send(speech({ ms: 500 })).flush()).text).toBe('nĩ wega');
+  const closed = clients.filter(({ socket }) => socket.readyState !== socket.OPEN);
+  expect(closed).toHaveLength(1);
+  expect(await closed[0]?.closed).toEqual({ code: 4408, reason: 'slot_reclaimed' });
+  clearInterval(trickle);
+  await client.close();
+  for (const other of clients) other.socket.terminate();
+  await svc.stop();
+});
