@@ -15,7 +15,7 @@ import type { NodeLease } from '../nodes/node-lease.ts';
 import { Connection, SETTLE_BEFORE_CLOSE_MS, type ConnectionLimits } from './connection.ts';
 import { writeRefusal } from '../platform/raw-refusal.ts';
 import { sleep } from '../platform/sleep.ts';
-import { browserCloseCode, refuseOpenSocket } from './browser-refusal.ts';
+import { browserCloseCode, BrowserRefusals } from './browser-refusal.ts';
 import { mayOpen, streamsToReclaim, streamToYield, type Slots } from './fair-share.ts';
 import { audioMs } from './metering.ts';
 import { Settlements } from './settlements.ts';
@@ -87,6 +87,7 @@ export class Gateway {
   readonly #limits: ConnectionLimits;
   readonly #sockets = new WebSocketServer<typeof StreamSocket>(SOCKET_OPTIONS);
   readonly #connections = new Set<Connection>();
+  readonly #browserRefusals = new BrowserRefusals();
   readonly #settlements: Settlements;
   readonly #metrics: StreamMetrics;
   readonly #ticking: NodeJS.Timeout;
@@ -213,9 +214,11 @@ export class Gateway {
     const { request, wire, head, requestId } = candidate;
     const { error, offered } = refusal;
     const closeCode = browserCloseCode(request, { error, offered });
-    if (closeCode === null) return writeRefusal(wire, error, requestId);
+    if (closeCode === null || this.#browserRefusals.isFull) {
+      return writeRefusal(wire, error, requestId);
+    }
     this.#sockets.handleUpgrade(request, wire, head, (socket) =>
-      refuseOpenSocket(socket, { error, closeCode, requestId }),
+      this.#browserRefusals.refuse(socket, { error, closeCode, requestId }),
     );
   }
 

@@ -1,5 +1,6 @@
+import { connect, type Socket } from 'node:net';
 import { SUBPROTOCOL, type AsrSession } from '@svc-asr/protocol';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { setAccountStatus } from '../../src/accounts/accounts.ts';
 import { chromiumClient, type ForeignClient } from '@svc-asr/testing/service/foreign-clients.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '@svc-asr/testing/service/service.ts';
+import { rawFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import { refused, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 
 /** A browser cannot see the response to a refused upgrade, so it gets the reason as an event and a close code. */
@@ -121,4 +123,84 @@ test('a client without an Origin header, or without both subprotocols, gets the 
   const origin = 'https://app.example.com';
   expect((await refused(svc.streamUrl, [SUBPROTOCOL], { origin })).status).toBe(401);
   await svc.stop();
+});
+
+const REFUSED_UPGRADE = [
+  'GET /v1/asr/stream HTTP/1.1',
+  'Host: localhost',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  `Sec-WebSocket-Protocol: ${SUBPROTOCOL}, svc.auth.wrong`,
+  'Origin: https://app.example.com',
+  '\r\n',
+].join('\r\n');
+
+interface RawClient {
+  readonly socket: Socket;
+  /** The status line of the response. */
+  readonly answered: Promise<string>;
+  readonly closed: Promise<unknown>;
+}
+
+/** Asks for an upgrade that is refused, never answers the close and never closes. */
+function silentBrowser(svc: Service): RawClient {
+  const socket = connect({
+    port: Number(new URL(svc.url).port),
+    host: '127.0.0.1',
+    allowHalfOpen: true,
+  });
+  socket.on('error', () => socket.destroy());
+  socket.write(REFUSED_UPGRADE);
+  const answered = new Promise<string>((resolve) => {
+    socket.once('data', (data: Buffer) => resolve(data.toString('latin1').split('\r\n')[0] ?? ''));
+  });
+  // The server's FIN: it has let go of the socket.
+  const closed = new Promise((resolve) => socket.once('end', resolve).once('close', resolve));
+  return { socket, answered, closed };
+}
+
+describe('a refused client that never answers the close', () => {
+  let svc: Service;
+  beforeEach(async () => {
+    svc = await startService();
+    // Time passes only when a test says so. Sockets and the database don't wait for these timers.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await svc.stop();
+  });
+
+  test('holds its socket for half a second', async () => {
+    const client = silentBrowser(svc);
+    expect(await client.answered).toContain(' 101 ');
+    vi.advanceTimersByTime(500);
+    await client.closed;
+    client.socket.destroy();
+  });
+
+  test('is cut off at once when it floods the socket', async () => {
+    const client = silentBrowser(svc);
+    expect(await client.answered).toContain(' 101 ');
+    const ping = rawFrame({ opcode: 9, payload: Buffer.alloc(0) });
+    client.socket.write(Buffer.concat(Array.from({ length: 200 }, () => ping)));
+    await client.closed;
+    client.socket.destroy();
+  });
+
+  test('is one of 256 at most; further ones get the HTTP refusal', async () => {
+    const clients = Array.from({ length: 300 }, () => silentBrowser(svc));
+    const lines = await Promise.all(clients.map(({ answered }) => answered));
+    expect(lines.filter((line) => line.includes(' 101 '))).toHaveLength(256);
+    expect(lines.filter((line) => line.includes(' 401 '))).toHaveLength(44);
+    vi.advanceTimersByTime(500);
+    await Promise.all(clients.map(({ closed }) => closed));
+    for (const { socket } of clients) socket.destroy();
+    // The next browser is told why again.
+    const next = silentBrowser(svc);
+    expect(await next.answered).toContain(' 101 ');
+    next.socket.destroy();
+  });
 });
