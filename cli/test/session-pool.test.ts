@@ -30,7 +30,7 @@ function service(room: number, code = 'concurrency_limit_exceeded') {
   const { signal } = new AbortController();
   const create = (why: 'first' | 'rollover', worker: object = {}): Promise<unknown> =>
     pool
-      .create(worker, { why, signal }, () => log.push('waiting'))
+      .create(worker, { why, signal, idempotencyKey: 'key' }, () => log.push('waiting'))
       .then(
         () => 'session',
         (error: unknown) => Object(error).code,

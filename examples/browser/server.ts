@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { SvcClient, SvcError } from '@svc-asr/sdk';
+import { errorResponse, SvcClient } from '@svc-asr/sdk';
 import { build } from 'esbuild';
 
 /** The backend: holds the API key, creates sessions and serves the page. */
-const client = new SvcClient();
+
+// The deadline is for the page: it gets a refusal at once, and shows it while it waits.
+const client = new SvcClient({ deadlineMs: 3_000 });
 const html = await readFile(join(import.meta.dirname, 'index.html'));
 const page = await build({
   entryPoints: [join(import.meta.dirname, 'page.ts')],
@@ -24,33 +26,27 @@ const server = createServer((request, response) => {
       return;
     case 'POST /session':
       // Authenticate your user here. Every session spends your credit.
-      relaySession()
-        .then(({ status, body }) =>
-          response
-            .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-            .end(JSON.stringify(body)),
-        )
-        .catch(() => response.writeHead(500).end());
+      void relaySession(request, response);
       return;
     default:
       response.writeHead(404).end();
   }
 });
 
-async function relaySession(): Promise<{ status: number; body: unknown }> {
+async function relaySession(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const left = new AbortController();
+  // A browser that leaves cancels the request.
+  response.on('close', () => left.abort());
   try {
-    const session = await client.sessions.create({
-      model: 'svc-asr-kikuyu-v1',
-      maxAudioSeconds: 300,
-    });
-    return { status: 201, body: session };
+    const session = await client.sessions.create(
+      { model: 'svc-asr-kikuyu-v1', maxAudioSeconds: 300 },
+      { signal: left.signal, idempotencyKey: request.headers['idempotency-key']?.toString() },
+    );
+    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+    response.writeHead(201, headers).end(JSON.stringify(session));
   } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    const { code, type, message, requestId } = error;
-    return {
-      status: error.status ?? 503,
-      body: { error: { code, type, message, request_id: requestId } },
-    };
+    const { status, headers, body } = errorResponse(error);
+    response.writeHead(status, headers).end(body);
   }
 }
 

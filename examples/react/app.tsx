@@ -2,13 +2,14 @@ import { createRoot } from 'react-dom/client';
 import { useTranscript } from './use-transcript.ts';
 
 function App() {
-  const { state, lines, now, problem, start, stop } = useTranscript('/session');
+  const { state, lines, now, notice, problem, start, stop } = useTranscript('/session');
+  const mayStop = state === 'opening' || state === 'listening';
   return (
     <main>
       <button type="button" disabled={state !== 'idle'} onClick={() => void start()}>
         Start
       </button>
-      <button type="button" disabled={state !== 'listening'} onClick={() => void stop()}>
+      <button type="button" disabled={!mayStop} onClick={() => void stop()}>
         Stop
       </button>
       <ol>
@@ -17,6 +18,7 @@ function App() {
         ))}
       </ol>
       <p aria-live="polite">{now}</p>
+      <p role="status">{notice ?? state}</p>
       {problem === null ? null : <p role="alert">{problem}</p>}
     </main>
   );

@@ -18,20 +18,24 @@ export const AUDIO = {
 /** Attention context in 80 ms encoder frames, left then right. */
 export const CONTEXT_SIZE = [56, 13] as const;
 /** A chunk is the current frame and its right context: 14 frames of 80 ms. */
-export const CHUNK_SAMPLES = (CONTEXT_SIZE[1] + 1) * 0.08 * AUDIO.sampleRateHz;
+export const CHUNK_SAMPLES: number = 17_920;
+
+/** Constants of the SDK's stream. Bundlers drop unused constants, but not unused fields, and no computed values. */
+export const AUDIO_SECONDS_MAX = 300;
+export const SESSION_WALL_CLOCK_MS = 900_000;
 
 export const LIMITS = {
-  requestBodyBytes: 16 * 1024,
+  requestBodyBytes: 16_384,
   audioSecondsMin: 1,
-  audioSecondsMax: 300,
+  audioSecondsMax: AUDIO_SECONDS_MAX,
   audioSecondsDefault: 60,
   credentialLifetimeMs: 60_000,
   idempotencyKeyLength: 128,
   frameBytes: 65_536,
-  textMessageBytes: 16 * 1024,
+  textMessageBytes: 16_384,
   recentSessions: 20,
   /** Audio that a stream may buffer before the engine takes it. */
-  heldAudioBytes: 256 * 1024,
+  heldAudioBytes: 262_144,
   nonFatalErrors: 10,
   flushesPerSecond: 5,
   textMessagesPerSecond: 20,
@@ -40,7 +44,7 @@ export const LIMITS = {
   /** Audio frames below this size (2 ms) count as messages, because each costs more to read than its audio pays for. */
   tinyFrameBytes: 64,
   idleTimeoutMs: 60_000,
-  sessionWallClockMs: 15 * 60_000,
+  sessionWallClockMs: SESSION_WALL_CLOCK_MS,
   initializationMs: 20_000,
   limitWarningMs: 10_000,
   pingIntervalMs: 20_000,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import httpx
 import pytest
 
 from svc_asr import SvcClient, SvcError
+from svc_asr._retry import RetryLimits, retry_wait_ms
 
 from .emulator import Emulator
 from .speech import KIKUYU, client_of
@@ -102,3 +105,60 @@ def test_refuses_wrong_settings_before_any_request(base_url: str, api_key: str, 
         SvcClient(base_url, api_key)
     assert wrong.value.code == code
     assert api_key not in str(wrong.value)
+
+
+@asynccontextmanager
+async def _unending(head: bytes) -> AsyncIterator[str]:
+    """A server that sends ``head`` and then spaces, without an end. With an empty head it is silent."""
+    left = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        hung_up = asyncio.ensure_future(reader.read(1))
+        writer.write(head)
+        while not hung_up.done():
+            writer.write(b" " if head else b"")
+            await asyncio.wait([hung_up], timeout=0.02)
+        writer.transport.abort()
+        left.set()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await left.wait()
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n"])
+async def test_a_call_settles_at_its_deadline(head: bytes) -> None:
+    async with _unending(head) as url, SvcClient(url, KEY, deadline=0.3) as client:
+        started = asyncio.get_running_loop().time()
+        with pytest.raises(SvcError) as late:
+            await client.usage.get()
+        assert late.value.code == "timeout"
+        assert asyncio.get_running_loop().time() - started < 5
+
+
+async def test_a_silent_server_fails_after_three_timeouts() -> None:
+    error = SvcError("timeout", "m", retryable=True)
+    limits = RetryLimits(6, 90_000)
+    waits = [retry_wait_ms(error, failures, 0, limits, lambda: 0.0) for failures in (1, 2, 3)]
+    assert [wait is None for wait in waits] == [False, False, True]
+
+
+async def test_with_a_deadline_a_refusal_that_asks_for_a_longer_wait_is_raised_at_once() -> None:
+    asked = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        asked += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 503 x\r\nretry-after: 48\r\ncontent-length: 2\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with SvcClient(url, KEY, deadline=3) as client:
+            with pytest.raises(SvcError) as refused:
+                await client.usage.get()
+    assert (refused.value.status, refused.value.retry_after_ms, asked) == (503, 48_000, 1)

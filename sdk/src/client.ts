@@ -16,6 +16,11 @@ export interface ClientOptions {
   readonly retriesMax?: number;
   /** Limit for the total time between attempts. Default 90,000: an unused reservation lasts 60 s. */
   readonly waitMsMax?: number;
+  /**
+   * Time limit of a whole call, attempts and waits together. Default 120,000. Set 3,000 on a server that answers a
+   * browser: brief trouble is still retried, and the page gets every other refusal at once, with its `retryAfterMs`.
+   */
+  readonly deadlineMs?: number;
   /** Allows sending the key over plain http to another machine. Only for closed test networks. */
   readonly allowInsecure?: boolean;
   /** Called with the `RateLimit` header of each response that has one, so that bulk jobs can pace themselves. */
@@ -34,7 +39,7 @@ export interface CreateSessionParams {
 
 export interface CreateSessionOptions extends RequestOptions {
   /** Default: a random key per call, shared by all its retries. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** For trusted servers only: holds the permanent API key. Browsers receive only the result of `sessions.create()`. */
@@ -91,6 +96,7 @@ function toHttpOptions(options: ClientOptions): HttpOptions {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey,
     timeoutMs: options.timeoutMs ?? 10_000,
+    deadlineMs: options.deadlineMs ?? 120_000,
     onRateLimit: options.onRateLimit,
     limits: { retriesMax: options.retriesMax ?? 6, waitMsMax: options.waitMsMax ?? 90_000 },
   };

@@ -1,5 +1,6 @@
 import type { ErrorBody } from '@svc-asr/protocol';
 import { isRecord } from './response-guards.ts';
+import { userMessageFor } from './user-messages.ts';
 
 /** What went wrong, whether a retry can help, and the request id to quote when you ask for support. */
 export interface SvcErrorDetails {
@@ -12,6 +13,8 @@ export interface SvcErrorDetails {
   readonly sessionId?: string | null;
   readonly closeCode?: number | null;
   readonly retryAfterMs?: number | null;
+  /** Default: a text that fits the code. */
+  readonly userMessage?: string;
   readonly cause?: unknown;
 }
 
@@ -29,6 +32,8 @@ export class SvcError extends Error {
   readonly sessionId: string | null;
   readonly closeCode: number | null;
   readonly retryAfterMs: number | null;
+  /** A sentence to show to the user of a page, in English. `message` is for developers. Translate by `code`. */
+  readonly userMessage: string;
 
   constructor(details: SvcErrorDetails) {
     super(details.message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -41,6 +46,7 @@ export class SvcError extends Error {
     this.sessionId = details.sessionId ?? null;
     this.closeCode = details.closeCode ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
+    this.userMessage = details.userMessage ?? userMessageFor(details);
   }
 }
 

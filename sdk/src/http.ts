@@ -1,6 +1,7 @@
 import { untrustedCertificate } from './certificate.ts';
 import { errorFromResponse, SvcError } from './errors.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
+import { readJson } from './read-json.ts';
 import { retryWaitMs, wait, type RetryLimits } from './retry.ts';
 
 export interface RequestInput<T> {
@@ -17,19 +18,22 @@ export interface HttpOptions {
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly timeoutMs: number;
+  readonly deadlineMs: number;
   readonly limits: RetryLimits;
   readonly onRateLimit?: ((limit: RateLimit) => void) | undefined;
 }
 
-/** Returns the response body, or throws the last error after all retries. */
+/** Returns the response body, or throws the last error after all retries or before the deadline. */
 export async function request<T>(options: HttpOptions, input: RequestInput<T>): Promise<T> {
+  const deadlineAt = performance.now() + options.deadlineMs;
   let waitedMs = 0;
   for (let failures = 1; ; failures += 1) {
-    const result = await attempt<T>(options, input);
+    const timeoutMs = Math.min(options.timeoutMs, Math.max(1, deadlineAt - performance.now()));
+    const result = await attempt<T>({ ...options, timeoutMs }, input);
     if (result.ok) return result.value;
     const state = { failures, waitedMs };
     const waitMs = retryWaitMs(result.error, state, options.limits, Math.random);
-    if (waitMs === null) throw result.error;
+    if (waitMs === null || performance.now() + waitMs >= deadlineAt) throw result.error;
     await wait(waitMs, input.signal).catch((cause: unknown) => {
       throw aborted(cause);
     });
@@ -40,7 +44,7 @@ export async function request<T>(options: HttpOptions, input: RequestInput<T>): 
 type Attempt<T> = { ok: true; value: T } | { ok: false; error: SvcError };
 
 async function attempt<T>(options: HttpOptions, input: RequestInput<T>): Promise<Attempt<T>> {
-  const timeout = AbortSignal.timeout(options.timeoutMs);
+  const timeout = AbortSignal.timeout(Math.ceil(options.timeoutMs));
   const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal]);
   try {
     const response = await fetch(`${options.baseUrl}${input.path}`, {
@@ -53,8 +57,9 @@ async function attempt<T>(options: HttpOptions, input: RequestInput<T>): Promise
     });
     const rateLimit = parseRateLimit(response.headers.get('ratelimit'));
     if (rateLimit !== null) options.onRateLimit?.(rateLimit);
-    const body: unknown = await response.json().catch(() => null);
+    const body = await readJson(response);
     if (response.ok && input.accepts(body)) return { ok: true, value: body };
+    signal.throwIfAborted();
     if (response.ok) return { ok: false, error: unexpectedResponse(response.status) };
     return {
       ok: false,

@@ -6,6 +6,7 @@ export {
   type RequestOptions,
 } from './client.ts';
 export type { RateLimit } from './rate-limit.ts';
+export { errorResponse, type ErrorResponse } from './error-response.ts';
 export { SvcError, type SvcErrorDetails } from './errors.ts';
 export type {
   AsrSession,

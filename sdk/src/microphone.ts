@@ -1,7 +1,7 @@
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { toPcm16 } from './audio/pcm.ts';
 import { Resampler } from './audio/resampler.ts';
-import { SvcError } from './errors.ts';
+import { microphoneError, toMicrophoneError } from './microphone-errors.ts';
 import { MICROPHONE_WORKLET } from './microphone-worklet.ts';
 import { levelDb } from './voice-activity.ts';
 import { VoiceGate, type GateOptions } from './voice-gate.ts';
@@ -17,6 +17,8 @@ export interface AudioSink {
   flush?(): Promise<unknown>;
   /** Whether the service ends utterances itself. */
   readonly endpointing?: boolean;
+  /** Resolves when the sink takes no more audio, for whatever reason. The microphone then stops. */
+  readonly ended?: Promise<void>;
 }
 
 export interface MicrophoneOptions {
@@ -45,15 +47,24 @@ export interface Microphone {
   muted: boolean;
   readonly sentMs: number;
   readonly skippedMs: number;
-  /** Releases the microphone. It doesn't finish the stream. */
+  /** Releases the microphone. It doesn't finish the stream. The end of the stream releases the microphone too. */
   stop(): Promise<void>;
 }
 
-/** Opens the microphone and sends it to the sink as 16 kHz PCM. Browsers require that a click triggers the call. */
+/**
+ * Opens the microphone and sends it to the sink as 16 kHz PCM, until `stop()` or the end of the sink. Browsers require
+ * that a click triggers the call. Rejects with `stream_closed` if the sink ends first.
+ */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
+  let isOver = false;
+  const over = options.sink.ended?.then(() => (isOver = true));
   const media = await askForMicrophone(options);
   try {
-    return await capture(media, options);
+    if (isOver) throw microphoneError('stream_closed');
+    const microphone = await capture(media, options);
+    void over?.then(() => microphone.stop());
+    if (isOver) throw microphoneError('stream_closed');
+    return microphone;
   } catch (error) {
     for (const track of media.getTracks()) track.stop();
     throw error;
@@ -73,27 +84,23 @@ async function askForMicrophone(options: MicrophoneOptions): Promise<MediaStream
   };
   const device = deviceId === undefined ? {} : { deviceId: { exact: deviceId } };
   return mediaDevices.getUserMedia({ audio: { ...wish, ...device } }).catch((cause: unknown) => {
-    const name = cause instanceof DOMException ? cause.name : '';
-    throw microphoneError(REFUSALS[name] ?? 'microphone_failed', cause);
+    throw toMicrophoneError(cause);
   });
 }
 
 async function capture(media: MediaStream, options: MicrophoneOptions): Promise<Microphone> {
   const { context, source } = openContext(media);
-  try {
-    await start(context);
-    await addWorklet(context, options.workletUrl);
-  } catch (error) {
+  const node = await openWorklet(context, options.workletUrl).catch(async (error: unknown) => {
     await context.close();
     throw error;
-  }
-  const node = new AudioWorkletNode(context, 'svc-microphone', { numberOfOutputs: 0 });
+  });
   const feed = new Feed(options, context.sampleRate);
   const onBlock = ({ data }: MessageEvent<Float32Array>): void => feed.onBlock(data);
   node.port.addEventListener('message', onBlock);
   node.port.start();
   source.connect(node);
   const [track] = media.getTracks();
+  let isStopped = false;
   track?.addEventListener('ended', () => options.onLost?.());
   return {
     get muted() {
@@ -109,6 +116,8 @@ async function capture(media: MediaStream, options: MicrophoneOptions): Promise<
       return feed.skippedMs;
     },
     async stop() {
+      if (isStopped) return;
+      isStopped = true;
       node.port.removeEventListener('message', onBlock);
       source.disconnect();
       for (const each of media.getTracks()) each.stop();
@@ -116,6 +125,15 @@ async function capture(media: MediaStream, options: MicrophoneOptions): Promise<
       feed.end();
     },
   };
+}
+
+async function openWorklet(
+  context: AudioContext,
+  workletUrl: string | undefined,
+): Promise<AudioWorkletNode> {
+  await start(context);
+  await addWorklet(context, workletUrl);
+  return new AudioWorkletNode(context, 'svc-microphone', { numberOfOutputs: 0 });
 }
 
 /** Some browsers can't connect a microphone to a context with another sample rate. Then we resample. */
@@ -216,27 +234,4 @@ class Feed {
 
 function msOf(samples: Int16Array): number {
   return (samples.length * 1000) / AUDIO.sampleRateHz;
-}
-
-const REFUSALS: Readonly<Record<string, keyof typeof MICROPHONE_ERRORS>> = {
-  NotAllowedError: 'microphone_denied',
-  NotFoundError: 'microphone_missing',
-  OverconstrainedError: 'microphone_missing',
-  NotReadableError: 'microphone_busy',
-};
-
-const MICROPHONE_ERRORS = {
-  insecure_page: 'Browsers allow the microphone only on HTTPS or localhost.',
-  microphone_denied:
-    'Permission to use the microphone was denied. Allow it in the browser, then retry.',
-  microphone_missing: 'No microphone found. Connect one, then retry.',
-  microphone_busy: 'Another program is using the microphone. Close it, then retry.',
-  audio_not_started:
-    'The browser did not start its audio. Open the microphone from a click handler, check that the device has a ' +
-    'sound output, and try again.',
-  microphone_failed: 'The microphone could not be opened.',
-} as const;
-
-function microphoneError(code: keyof typeof MICROPHONE_ERRORS, cause?: unknown): SvcError {
-  return new SvcError({ code, message: MICROPHONE_ERRORS[code], retryable: false, cause });
 }

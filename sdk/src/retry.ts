@@ -4,6 +4,8 @@ import type { SvcError } from './errors.ts';
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
+/** A server that stays silent is not overloaded for a moment. Each further attempt would cost a whole timeout. */
+const TIMEOUT_RETRIES_MAX = 2;
 
 /** Exponential backoff. Half of it is random, so that clients cut off together don't reconnect together. */
 export function backoffMs(attempt: number, random: () => number): number {
@@ -29,7 +31,9 @@ export function retryWaitMs(
   limits: RetryLimits,
   random: () => number,
 ): number | null {
-  if (!error.retryable || state.failures > limits.retriesMax) return null;
+  const silent = error.code === 'timeout';
+  const retriesMax = silent ? Math.min(limits.retriesMax, TIMEOUT_RETRIES_MAX) : limits.retriesMax;
+  if (!error.retryable || state.failures > retriesMax) return null;
   const backoff = backoffMs(state.failures - 1, random);
   const waitMs = hasJustClosed(error, state) ? backoff : Math.max(backoff, pacedMs(error, random));
   return state.waitedMs + waitMs > limits.waitMsMax ? null : waitMs;

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { SvcClient, SvcError } from '../src/index.ts';
 
 /** A server that sends the given responses in turn and records the requests. */
 const servers: Server[] = [];
 afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 const KEY = 'svc_live_v1_forthistestonly';
@@ -69,6 +72,90 @@ test('an abort ends the wait at once', async () => {
   const asking = new SvcClient({ baseUrl, apiKey: KEY }).usage.get({ signal: stop.signal });
   stop.abort();
   await expect(asking).rejects.toMatchObject({ code: 'aborted', retryable: false });
+});
+
+/** Never ends its response, with what `begin` writes. */
+async function unending(begin: (response: ServerResponse) => void) {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    request.resume();
+    begin(response);
+  });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return { asked: () => asked, baseUrl: `http://127.0.0.1:${port}` };
+}
+
+const UNENDING: [string, (response: ServerResponse) => void][] = [
+  ['is silent', () => {}],
+  ['sends only headers', (response) => response.writeHead(201).flushHeaders()],
+  [
+    'drips bytes',
+    (response) => {
+      const drip = setInterval(() => response.write('{"a":"'), 20);
+      response.on('close', () => clearInterval(drip));
+    },
+  ],
+];
+
+test.each(UNENDING)('fails after three timeouts when the server %s', async (_, begin) => {
+  const { asked, baseUrl } = await unending(begin);
+  const client = new SvcClient({ baseUrl, apiKey: KEY, timeoutMs: 1_000 });
+  await expect(client.sessions.create({ model: 'svc-asr-kikuyu-v1' })).rejects.toMatchObject({
+    code: 'timeout',
+    retryable: true,
+  });
+  expect(asked()).toBe(3);
+});
+
+test.each(UNENDING)('settles at its deadline when the server %s', async (_, begin) => {
+  const { asked, baseUrl } = await unending(begin);
+  const began = performance.now();
+  const client = new SvcClient({ baseUrl, apiKey: KEY, deadlineMs: 300 });
+  await expect(client.usage.get()).rejects.toMatchObject({ code: 'timeout' });
+  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(asked()).toBe(1);
+});
+
+test('reads at most 1 MiB of a response without an end', async () => {
+  let bytes = 0;
+  const { baseUrl } = await unending((response) => {
+    const block = Buffer.alloc(64 * 1024, 'x');
+    const pour = (): void => {
+      do bytes += block.byteLength;
+      while (response.write(block));
+    };
+    response.writeHead(200).on('drain', pour);
+    pour();
+  });
+  const client = new SvcClient({ baseUrl, apiKey: KEY });
+  await expect(client.usage.get()).rejects.toMatchObject({ code: 'unexpected_answer' });
+  // Besides what the sockets' buffers took.
+  expect(bytes).toBeLessThan(64 * 1024 * 1024);
+});
+
+test('with a deadline, refusals that ask for a longer wait are thrown at once', async () => {
+  const { asked, baseUrl } = await answering({ status: 503, headers: { 'retry-after': '48' } });
+  const client = new SvcClient({ baseUrl, apiKey: KEY, deadlineMs: 3_000 });
+  await expect(client.usage.get()).rejects.toMatchObject({ status: 503, retryAfterMs: 48_000 });
+  expect(asked).toHaveLength(1);
+});
+
+test('with a deadline, the session that this caller has just closed blocks nothing', async () => {
+  const blocked = {
+    status: 429,
+    headers: { 'retry-after': '5' },
+    body: {
+      error: { type: 't', code: 'concurrency_limit_exceeded', message: 'm', request_id: 'r' },
+    },
+  };
+  const { asked, baseUrl } = await answering(blocked, { status: 200, body: BALANCE });
+  const client = new SvcClient({ baseUrl, apiKey: KEY, deadlineMs: 3_000 });
+  expect(await client.usage.get()).toEqual(BALANCE);
+  expect(asked).toHaveLength(2);
 });
 
 test('reports a response that is not from the service', async () => {

@@ -66,7 +66,12 @@ function end(code: number, reason = '') {
 }
 
 describe('describeClose', () => {
-  const known = { sessionId: 's', opened: true, fatal: null };
+  const known = {
+    sessionId: 's',
+    url: 'wss://asr.example.org/v1/asr/stream',
+    opened: true,
+    fatal: null,
+  };
 
   test.each([1001, 1006, 1011, 1012, 1013, 4429, 4503])('%i is retryable', (code) => {
     expect(describeClose(end(code), known).retryable).toBe(true);
@@ -131,7 +136,7 @@ describe('describeClose', () => {
 describe('failover', () => {
   const lost = describeClose(
     { code: 1011, reason: 'internal_error', refusal: null },
-    { sessionId: 's', opened: true, fatal: null },
+    { sessionId: 's', url: 'wss://asr.example.org/v1/asr/stream', opened: true, fatal: null },
   );
 
   test('retries at once after a stable session; short sessions do not reset the backoff', () => {

@@ -102,7 +102,10 @@ export function closeOutcome({ end, opened, fatal }: CloseCase) {
     fatal === null
       ? null
       : ({ type: 'error', fatal: true, session_id: 'a session', ...fatal } as const);
-  const info = describeClose({ ...end, refusal }, { sessionId: 'a session', opened, fatal: event });
+  const info = describeClose(
+    { ...end, refusal },
+    { sessionId: 'a session', url: 'wss://x', opened, fatal: event },
+  );
   return {
     code: info.code,
     reason: info.reason,
@@ -135,7 +138,12 @@ export function failoverOutcome({ steps }: FailoverCase): (number | null)[] {
   for (const step of steps) {
     switch (step.do) {
       case 'close': {
-        const known = { sessionId: 's', opened: true, fatal: null };
+        const known = {
+          sessionId: 's',
+          url: 'wss://asr.example.org/v1/asr/stream',
+          opened: true,
+          fatal: null,
+        };
         const close = describeClose({ code: step.code, reason: '', refusal: null }, known);
         waits.push(failover.waitMsAfterClose(close));
         break;

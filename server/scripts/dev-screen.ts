@@ -26,7 +26,11 @@ export function showStart(input: {
       row('Reference', styleText('cyan', `${input.url}/reference`)) +
       row('Console', `${styleText('cyan', `${input.url}/app`)}  sign in as ${input.email}`) +
       row('Mailbox', styleText('cyan', `${input.url}/console-api/dev/mailbox`)) +
-      row('Certificate', `${input.certFile}  self-signed: the browser asks you once to accept it`) +
+      row('Certificate', `${input.certFile}  self-signed`) +
+      row(
+        'Browser',
+        `open ${styleText('cyan', input.url)} once and accept the certificate, or pages can't open streams`,
+      ) +
       row('Database', input.database) +
       row('Credit', `${minutes} minutes of audio`) +
       row('API key', styleText('yellow', input.apiKey)) +

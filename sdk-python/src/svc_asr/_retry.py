@@ -9,6 +9,8 @@ from .errors import SvcError
 
 FIRST_WAIT_MS = 250
 LONGEST_WAIT_MS = 10_000
+# A server that stays silent is not overloaded for a moment. Each further attempt would cost a whole timeout.
+TIMEOUT_RETRIES_MAX = 2
 
 
 def backoff_ms(attempt: int, random: Callable[[], float]) -> float:
@@ -32,7 +34,9 @@ def retry_wait_ms(
     random: Callable[[], float],
 ) -> float | None:
     """Returns how long to wait before the next attempt, or None if the caller must raise the error."""
-    if not error.retryable or failures > limits.retries_max:
+    silent = error.code == "timeout"
+    retries_max = min(limits.retries_max, TIMEOUT_RETRIES_MAX) if silent else limits.retries_max
+    if not error.retryable or failures > retries_max:
         return None
     wait_ms = backoff_ms(failures - 1, random)
     # The first concurrency refusal is often the session that this caller has just closed. It is settled within

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ._retry import RetryLimits, retry_wait_ms
-from .errors import SvcError, connection_error, error_from_response
+from .errors import SvcError, connection_error, error_from_response, timeout_error
 from .wire import AsrSession, CreditBalance, Model, ModelId
 
 API_KEY_PREFIX = "svc_live_v1_"
@@ -23,7 +23,9 @@ class SvcClient:
     """Holds the permanent key. Browsers and phones get only the JSON of a session.
 
     ``base_url`` and ``api_key`` default to the environment's SVC_BASE_URL and SVC_API_KEY. 429, 503 and lost
-    connections are retried up to ``retries_max`` times and for ``wait_max`` seconds together.
+    connections are retried up to ``retries_max`` times and for ``wait_max`` seconds together. ``timeout`` limits one
+    attempt and ``deadline`` a whole call. On a server that answers a browser set ``deadline=3``: brief trouble is
+    still retried, and every other refusal is raised at once, with its ``retry_after_ms``.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class SvcClient:
         timeout: float = 10.0,
         retries_max: int = 6,
         wait_max: float = 90.0,
+        deadline: float = 120.0,
         allow_insecure: bool = False,
     ) -> None:
         base_url = base_url or os.environ.get("SVC_BASE_URL")
@@ -43,6 +46,8 @@ class SvcClient:
         _check(base_url, api_key, allow_insecure)
         self._api_key = api_key
         self._limits = RetryLimits(retries_max, wait_max * 1000)
+        self._timeout = timeout
+        self._deadline = deadline
         # A redirect would send the key to another address.
         self._http = httpx.AsyncClient(
             base_url=base_url.rstrip("/"), timeout=timeout, follow_redirects=False
@@ -78,15 +83,23 @@ class SvcClient:
             headers["authorization"] = f"Bearer {self._api_key}"
         if idempotency_key is not None:
             headers["idempotency-key"] = idempotency_key
+        now = asyncio.get_running_loop().time
+        deadline_at = now() + self._deadline
         waited_ms = 0.0
         failures = 0
         while True:
-            answer = await self._attempt(method, path, headers, body, kind)
+            attempt = self._attempt(method, path, headers, body, kind)
+            try:
+                # httpx limits the time between two bytes only.
+                limit = min(self._timeout, max(0.001, deadline_at - now()))
+                answer = await asyncio.wait_for(attempt, limit)
+            except asyncio.TimeoutError:
+                answer = timeout_error()
             if not isinstance(answer, SvcError):
                 return answer
             failures += 1
             wait_ms = retry_wait_ms(answer, failures, waited_ms, self._limits, random.random)
-            if wait_ms is None:
+            if wait_ms is None or now() + wait_ms / 1000 >= deadline_at:
                 raise answer
             await asyncio.sleep(wait_ms / 1000)
             waited_ms += wait_ms
@@ -102,7 +115,7 @@ class SvcClient:
         try:
             response = await self._http.request(method, path, headers=headers, json=body)
         except httpx.TimeoutException:
-            return SvcError("timeout", "The service did not answer in time.", retryable=True)
+            return timeout_error()
         except httpx.TransportError as error:
             return connection_error(error)
         try:

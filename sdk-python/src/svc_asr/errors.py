@@ -82,6 +82,14 @@ def connection_error(cause: BaseException) -> SvcError:
     )
 
 
+def timeout_error() -> SvcError:
+    return SvcError(
+        "timeout",
+        "The service did not answer in time. Check the network, then retry.",
+        retryable=True,
+    )
+
+
 def _milliseconds(retry_after: str | None) -> float | None:
     try:
         seconds = float(retry_after or "")

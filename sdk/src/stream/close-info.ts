@@ -1,5 +1,6 @@
 import type { ErrorEvent } from '@svc-asr/protocol';
 import type { SvcError } from '../errors.ts';
+import { userMessageFor } from '../user-messages.ts';
 
 /** Why a stream ended. Always complete, even when the network gave no reason. */
 export interface CloseInfo {
@@ -7,7 +8,10 @@ export interface CloseInfo {
   readonly code: number;
   /** A stable word, such as `completed`, `idle_timeout`, `connection_lost` or an API error code. */
   readonly reason: string;
+  /** For developers. */
   readonly message: string;
+  /** A sentence to show to the user of a page, in English. */
+  readonly userMessage: string;
   /** Whether a new session can help. */
   readonly retryable: boolean;
   /** How long the service asked clients to wait before the next session, if it said so. */
@@ -26,12 +30,6 @@ export interface SocketEnd {
 }
 
 const LOST = { reason: 'connection_lost', message: 'The connection was lost.' };
-const REFUSED = {
-  reason: 'connection_refused',
-  message:
-    'The stream could not be opened. Possible causes: no network, a proxy without WebSocket support, or a server ' +
-    'that is down.',
-};
 /** The service failed, restarts or is busy, or the connection broke. */
 const RETRYABLE_CODES: ReadonlySet<number> = new Set([
   1001, 1005, 1006, 1011, 1012, 1013, 4429, 4503,
@@ -42,32 +40,55 @@ const RETRYABLE_REFUSALS: ReadonlySet<string> = new Set([
   'session_credential_used',
 ]);
 
-export function describeClose(
-  end: SocketEnd,
-  known: { sessionId: string; opened: boolean; fatal: ErrorEvent | null },
-): CloseInfo {
-  const { refusal } = end;
-  if (refusal !== null) {
-    return {
-      code: 1006,
-      reason: refusal.code,
-      message: refusal.message,
-      retryable: refusal.retryable || RETRYABLE_REFUSALS.has(refusal.code),
-      retryAfterMs: refusal.retryAfterMs,
-      sessionId: known.sessionId,
-      requestId: refusal.requestId,
-    };
-  }
-  const silent = known.opened ? LOST : REFUSED;
+/**
+ * Browsers say nothing about a socket that never opened, not even that they don't trust the certificate. Opening the
+ * server's address shows the cause, and a development certificate can be accepted there.
+ */
+function neverOpened(url: string): { reason: string; message: string } {
+  const origin = URL.canParse(url) ? new URL(url).origin.replace(/^ws/, 'http') : url;
+  return {
+    reason: 'connection_refused',
+    message:
+      `The stream could not be opened. Open ${origin} in this browser to see why, accept the certificate if it asks, ` +
+      'then retry.',
+  };
+}
+
+export interface KnownAtClose {
+  readonly sessionId: string;
+  readonly url: string;
+  readonly opened: boolean;
+  readonly fatal: ErrorEvent | null;
+}
+
+export function describeClose(end: SocketEnd, known: KnownAtClose): CloseInfo {
+  const told = end.refusal === null ? fromSocket(end, known) : fromRefusal(end.refusal);
+  const userMessage = userMessageFor({ code: told.reason, retryable: told.retryable });
+  return { ...told, userMessage, sessionId: known.sessionId };
+}
+
+type Told = Omit<CloseInfo, 'sessionId' | 'userMessage'>;
+
+function fromRefusal(refusal: SvcError): Told {
+  return {
+    code: 1006,
+    reason: refusal.code,
+    message: refusal.message,
+    retryable: refusal.retryable || RETRYABLE_REFUSALS.has(refusal.code),
+    retryAfterMs: refusal.retryAfterMs,
+    requestId: refusal.requestId,
+  };
+}
+
+function fromSocket(end: SocketEnd, { fatal, opened, url }: KnownAtClose): Told {
+  const silent = opened ? LOST : neverOpened(url);
   return {
     code: end.code,
-    reason: end.reason || (known.fatal?.code ?? silent.reason),
-    message:
-      known.fatal?.message ?? (end.code === 1000 ? 'The stream is complete.' : silent.message),
-    retryable: isRetryable(end, known.fatal),
-    retryAfterMs: null,
-    sessionId: known.sessionId,
-    requestId: known.fatal?.request_id ?? null,
+    reason: end.reason || (fatal?.code ?? silent.reason),
+    message: fatal?.message ?? (end.code === 1000 ? 'The stream is complete.' : silent.message),
+    retryable: isRetryable(end, fatal),
+    retryAfterMs: fatal?.retry_after_ms ?? null,
+    requestId: fatal?.request_id ?? null,
   };
 }
 
@@ -78,6 +99,13 @@ function isRetryable({ code, reason }: SocketEnd, fatal: ErrorEvent | null): boo
     return code === 4401 && RETRYABLE_REFUSALS.has(fatal?.code ?? reason);
   }
   return fatal?.retryable ?? RETRYABLE_CODES.has(code);
+}
+
+/** Whether a session that was never ready can still be opened. A refused upgrade doesn't spend the credential. */
+export function isUnused({ code, reason, refusal }: SocketEnd, known: KnownAtClose): boolean {
+  if (refusal !== null) return !RETRYABLE_REFUSALS.has(refusal.code);
+  const isRefused = code >= 4400 && code < 4600;
+  return !known.opened || (isRefused && !RETRYABLE_REFUSALS.has(known.fatal?.code ?? reason));
 }
 
 /** The service ended a healthy session because it was idle or open for too long. */

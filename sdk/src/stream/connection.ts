@@ -7,7 +7,8 @@ import type {
 } from '@svc-asr/protocol';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { isServerEvent } from '../response-guards.ts';
-import { describeClose, type CloseInfo } from './close-info.ts';
+import { describeClose, isUnused, type CloseInfo } from './close-info.ts';
+import { Liveness, type Verdict } from './liveness.ts';
 import { SessionClock } from './session-clock.ts';
 import type { Connect, Socket } from './socket.ts';
 import type { BufferEntry } from './replay-buffer.ts';
@@ -17,11 +18,16 @@ const READY_MS_MAX = 30_000;
 /** After this long without progress or an event, the network counts as lost. */
 const STALL_MS_MAX = 20_000;
 const CLOSE_MS_MAX = 3_000;
-const CHECK_INTERVAL_MS = 500;
+const CHECK_INTERVAL_MS = 100;
 
 export interface ConnectionHandlers {
   onEvent(event: ServerEvent): void;
-  onEnd(info: CloseInfo): void;
+  /** The service does not answer. If that lasts, the connection ends. */
+  onStall(): void;
+  /** It answers again. */
+  onRecovery(ready: ReadyEvent): void;
+  /** `isUnused`: the credential was not spent, so the session can still be opened. */
+  onEnd(info: CloseInfo, isUnused: boolean): void;
 }
 
 /** One session's socket. Tracks readiness and activity, enforces the time limits, and explains every end. */
@@ -33,7 +39,12 @@ export class Connection {
   readonly #socket: Socket;
   readonly #checkTimer: ReturnType<typeof setInterval>;
   #opened = false;
+  #openMs = 0;
+  /** The service sent an event other than a refusal, so the credential is spent. */
+  #wasHeard = false;
   #ready: ReadyEvent | null = null;
+  #liveness: Liveness | null = null;
+  #questions = 0;
   #readyAt = Infinity;
   #closingAt = Infinity;
   #fatal: ErrorEvent | null = null;
@@ -49,12 +60,19 @@ export class Connection {
         onOpen: () => {
           this.#opened = true;
           this.#activeAt = performance.now();
+          this.#openMs = this.#activeAt - this.startedAt;
         },
         onText: (text) => this.#onText(text),
+        onOffline: () => this.#follow(this.#liveness?.onStall() ?? null),
         onEnd: (end) => {
           clearInterval(this.#checkTimer);
-          const known = { sessionId: session.id, opened: this.#opened, fatal: this.#fatal };
-          handlers.onEnd(describeClose(end, known));
+          const known = {
+            sessionId: session.id,
+            url: session.websocket_url,
+            opened: this.#opened,
+            fatal: this.#fatal,
+          };
+          handlers.onEnd(describeClose(end, known), this.#wasHeard ? false : isUnused(end, known));
         },
       },
     );
@@ -90,11 +108,13 @@ export class Connection {
 
   send(entry: BufferEntry): void {
     if (this.bufferedBytes === 0) this.#activeAt = performance.now();
+    const samples = entry.kind === 'audio' ? entry.pcm.byteLength / AUDIO.bytesPerSample : 0;
+    this.#liveness?.onSent((samples * 1000) / AUDIO.sampleRateHz);
     if (entry.kind !== 'audio') {
       this.#socket.send(JSON.stringify({ type: entry.kind }));
       return;
     }
-    this.clock.advance(entry.at, entry.pcm.byteLength / AUDIO.bytesPerSample);
+    this.clock.advance(entry.at, samples);
     this.#socket.send(entry.pcm);
   }
 
@@ -111,12 +131,18 @@ export class Connection {
   #onText(text: string): void {
     const event = parseEvent(text);
     if (event === null) return;
-    this.#activeAt = performance.now();
+    const now = performance.now();
+    const isAnswer = event.type === 'config_ack' && event.id === this.#questions;
+    if (!isAnswer) this.#activeAt = now;
     if (event.type === 'ready') {
       this.#ready = event;
-      this.#readyAt = performance.now();
+      this.#readyAt = now;
+      this.#liveness = new Liveness(now, this.#openMs);
     }
+    const isRecovered = this.#liveness?.onEvent(now, isAnswer) === 'recovered';
+    if (isRecovered && this.#ready !== null) this.#handlers.onRecovery(this.#ready);
     if (event.type === 'error' && event.fatal) this.#fatal = event;
+    else this.#wasHeard = true;
     this.#handlers.onEvent(event);
   }
 
@@ -129,6 +155,26 @@ export class Connection {
     const stalled = buffered > 0 && this.silentMs > STALL_MS_MAX;
     const unanswered = now - this.#closingAt > CLOSE_MS_MAX;
     if (unready || stalled || unanswered) this.drop();
+    else if (this.ready !== null) this.#follow(this.#liveness?.check(now) ?? null);
+  }
+
+  #follow(verdict: Verdict): void {
+    if (this.ready === null) return;
+    switch (verdict) {
+      case 'ask':
+        // A config without settings changes nothing, and the service answers it.
+        this.#questions += 1;
+        this.configure({ type: 'config', id: this.#questions });
+        return;
+      case 'stalled':
+        this.#handlers.onStall();
+        return;
+      case 'lost':
+        this.drop();
+        return;
+      case null:
+        return;
+    }
   }
 }
 

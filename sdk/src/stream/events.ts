@@ -12,7 +12,11 @@ import type { CloseInfo } from './close-info.ts';
 import type { SessionRequest } from './options.ts';
 import { EventQueue } from './event-queue.ts';
 
-/** The stream moves to a new session. No audio is lost: everything since the last final is kept and sent again. */
+/**
+ * The stream moves to a new session, or is about to: with `close.reason` `connection_stalled` the service does not
+ * answer, and the stream moves on after `waitMs` unless it does. `ready` follows in both cases. No audio is lost:
+ * everything since the last final is kept and sent again.
+ */
 export interface ReconnectingEvent {
   readonly type: 'reconnecting';
   readonly why: 'failover' | 'rollover' | 'resume';
@@ -46,6 +50,7 @@ export type StreamEvent =
 
 /** The events of `on()`. */
 export interface StreamListeners {
+  /** A session is ready, or a stalled one answers again. */
   ready: ReadyEvent;
   status: StatusEvent;
   delta: DeltaEvent;
@@ -65,25 +70,17 @@ export interface StreamListeners {
 type Listener<K extends keyof StreamListeners> = (value: StreamListeners[K]) => void;
 export type Unsubscribe = () => void;
 
+/** A method's parameter may be narrower, so this is a listener of any type. */
+type AnyListener = { listener(value: unknown): void }['listener'];
+
 export class StreamEvents {
-  readonly #listeners: { [K in keyof StreamListeners]: Set<Listener<K>> } = {
-    ready: new Set(),
-    status: new Set(),
-    delta: new Set(),
-    final: new Set(),
-    speech_started: new Set(),
-    speech_ended: new Set(),
-    warning: new Set(),
-    reconnecting: new Set(),
-    waiting: new Set(),
-    error: new Set(),
-    close: new Set(),
-  };
+  /** By type. Only `on()` adds listeners, so each has the type of its events. */
+  readonly #listeners = new Map<keyof StreamListeners, Set<AnyListener>>();
   readonly #queues = new Set<EventQueue<StreamEvent>>();
 
   on<K extends keyof StreamListeners>(type: K, listener: Listener<K>): Unsubscribe {
-    const listeners: Set<Listener<K>> = this.#listeners[type];
-    listeners.add(listener);
+    const listeners = this.#listeners.get(type) ?? new Set<AnyListener>();
+    this.#listeners.set(type, listeners.add(listener));
     return () => void listeners.delete(listener);
   }
 
@@ -94,35 +91,7 @@ export class StreamEvents {
   }
 
   emit(event: StreamEvent): void {
-    switch (event.type) {
-      case 'error':
-        this.#notify('warning', event);
-        break;
-      case 'ready':
-        this.#notify('ready', event);
-        break;
-      case 'status':
-        this.#notify('status', event);
-        break;
-      case 'delta':
-        this.#notify('delta', event);
-        break;
-      case 'final':
-        this.#notify('final', event);
-        break;
-      case 'speech_started':
-        this.#notify('speech_started', event);
-        break;
-      case 'speech_ended':
-        this.#notify('speech_ended', event);
-        break;
-      case 'reconnecting':
-        this.#notify('reconnecting', event);
-        break;
-      case 'waiting':
-        this.#notify('waiting', event);
-        break;
-    }
+    this.#notify(event.type === 'error' ? 'warning' : event.type, event);
     for (const queue of this.#queues) queue.push(event);
   }
 
@@ -132,9 +101,8 @@ export class StreamEvents {
     for (const queue of this.#queues) queue.end(error);
   }
 
-  #notify<K extends keyof StreamListeners>(type: K, value: StreamListeners[K]): void {
-    const listeners: Set<Listener<K>> = this.#listeners[type];
-    for (const listener of listeners) {
+  #notify(type: keyof StreamListeners, value: StreamListeners[keyof StreamListeners]): void {
+    for (const listener of this.#listeners.get(type) ?? []) {
       try {
         listener(value);
       } catch (error) {

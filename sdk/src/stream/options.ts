@@ -3,6 +3,8 @@ import type { AsrSession, ConfigMessage } from '@svc-asr/protocol';
 export interface SessionRequest {
   /** Why a session is needed: the first one, after a failure, at a session limit, or after a long silence. */
   readonly why: 'first' | 'failover' | 'rollover' | 'resume';
+  /** The same for all attempts to get this session. Pass it on: a retry after a lost response gets the same session. */
+  readonly idempotencyKey: string;
   /** Aborted when the stream ends first. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import type { ReadyEvent } from '@svc-asr/protocol';
-import { AUDIO, LIMITS } from '@svc-asr/protocol/constants.ts';
+import { AUDIO, SESSION_WALL_CLOCK_MS } from '@svc-asr/protocol/constants.ts';
 import type { Connection } from './connection.ts';
 import { PauseDetector } from './pause-detector.ts';
 import type { ReplayBuffer } from './replay-buffer.ts';
@@ -143,6 +143,6 @@ export class Sender {
 function rolloverAgeMs(ready: ReadyEvent | null): number {
   const announced: unknown =
     ready !== null && 'session_time_limit_ms' in ready ? ready.session_time_limit_ms : null;
-  const limitMs = typeof announced === 'number' ? announced : LIMITS.sessionWallClockMs;
+  const limitMs = typeof announced === 'number' ? announced : SESSION_WALL_CLOCK_MS;
   return Math.max(limitMs / 2, limitMs - ROLLOVER_EARLY_MS);
 }

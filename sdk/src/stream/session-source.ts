@@ -1,5 +1,6 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import { isSession } from '../response-guards.ts';
+import { randomKey } from '../random-key.ts';
 import { wait } from '../retry.ts';
 import type { WaitingEvent } from './events.ts';
 import type { Failover } from './failover.ts';
@@ -8,12 +9,17 @@ import type { GetSession, SessionRequest, StreamOptions } from './options.ts';
 
 /** One call of `getSession` may take this long: `SvcClient` itself waits for up to 90 s. */
 const GET_SESSION_MS_MAX = 120_000;
+/** A credential is valid for 60 s. The rest is for the connection. */
+const UNUSED_MS_MAX = 50_000;
 
 /** Provides sessions: first the given one, then those of the caller's `getSession`, with retries. */
 export class SessionSource {
   readonly #options: StreamOptions;
   readonly #failover: Failover;
   readonly #onWaiting: (event: WaitingEvent) => void;
+  /** When each session was received. */
+  readonly #receivedAt = new WeakMap<AsrSession, number>();
+  #unused: AsrSession | null = null;
 
   constructor(
     options: StreamOptions,
@@ -33,22 +39,41 @@ export class SessionSource {
     return this.#options.getSession !== undefined;
   }
 
-  async next(request: SessionRequest): Promise<AsrSession> {
+  /** The session's credential was not spent: the socket did not open, or the upgrade was refused for now. */
+  keepUnused(session: AsrSession): void {
+    this.#unused = session;
+  }
+
+  async next(need: Pick<SessionRequest, 'why' | 'signal'>): Promise<AsrSession> {
     const { session, getSession } = this.#options;
-    const { why, signal } = request;
+    const { why, signal } = need;
     if (why === 'first' && session !== undefined) return checked(session);
     if (getSession === undefined) throw failure('session_over', 'The session is over.');
+    const request = { ...need, idempotencyKey: randomKey() };
     for (;;) {
       try {
-        return checked(await withinLimits(getSession, request));
+        const received = checked(await withinLimits(getSession, request));
+        this.#receivedAt.set(received, performance.now());
+        return received;
       } catch (error) {
         if (signal.aborted) throw error;
+        const unused = this.#takeUnused(error);
+        if (unused !== null) return unused;
         const waitMs = this.#failover.waitMsAfterError(error);
         if (waitMs === null) throw error;
         this.#onWaiting({ type: 'waiting', why, error: toSvcError(error), waitMs });
         await wait(waitMs, signal);
       }
     }
+  }
+
+  /** Its own unused session is the one that blocks this account, so the stream tries it once more. */
+  #takeUnused(error: unknown): AsrSession | null {
+    const unused = this.#unused;
+    if (unused === null || toSvcError(error).code !== 'concurrency_limit_exceeded') return null;
+    this.#unused = null;
+    const ageMs = performance.now() - (this.#receivedAt.get(unused) ?? -Infinity);
+    return ageMs < UNUSED_MS_MAX ? unused : null;
   }
 }
 

@@ -5,9 +5,14 @@ export const connect: Connect = (address, handlers) => {
   const socket = new WebSocket(address.url, [...address.protocols]);
   socket.binaryType = 'arraybuffer';
   let over = false;
+  const onOffline = (): void => handlers.onOffline();
+  // Browsers and workers have this event.
+  const hasEvents = 'addEventListener' in globalThis;
+  if (hasEvents) globalThis.addEventListener('offline', onOffline);
   const end = (code: number, reason: string): void => {
     if (over) return;
     over = true;
+    if (hasEvents) globalThis.removeEventListener('offline', onOffline);
     handlers.onEnd({ code, reason, refusal: null });
   };
   socket.addEventListener('open', () => handlers.onOpen());

@@ -13,6 +13,8 @@ export interface Socket {
 export interface SocketHandlers {
   onOpen(): void;
   onText(text: string): void;
+  /** The platform reports that it has no network. Node never does. */
+  onOffline(): void;
   /** Called exactly once, as the last callback. */
   onEnd(end: SocketEnd): void;
 }

@@ -1,4 +1,5 @@
 import { SvcError } from '../errors.ts';
+import { userMessageFor } from '../user-messages.ts';
 import type { CloseInfo } from './close-info.ts';
 
 /** Converts between stream errors and close information. */
@@ -33,11 +34,25 @@ export const NEVER_OPENED: CloseInfo = {
   code: 1006,
   reason: 'never_opened',
   message: 'The stream ended before it had a session.',
+  userMessage: 'The transcription has ended.',
   retryable: false,
   retryAfterMs: null,
   sessionId: null,
   requestId: null,
 };
+
+/** The service has stopped answering. The session is not over yet. */
+export function stalled(sessionId: string): CloseInfo {
+  const reason = 'connection_stalled';
+  return {
+    ...NEVER_OPENED,
+    reason,
+    message: 'The service does not answer.',
+    userMessage: userMessageFor({ code: reason, retryable: true }),
+    retryable: true,
+    sessionId,
+  };
+}
 
 export function completed(close: CloseInfo): CloseInfo {
   const reason = close.reason === 'max_audio_reached' ? close.reason : 'completed';
@@ -46,6 +61,7 @@ export function completed(close: CloseInfo): CloseInfo {
     code: 1000,
     reason,
     message: 'The stream is complete.',
+    userMessage: 'The transcription has ended.',
     retryable: false,
     retryAfterMs: null,
   };
@@ -56,6 +72,7 @@ export function endedBy(error: SvcError, close: CloseInfo): CloseInfo {
     code: error.closeCode ?? close.code,
     reason: error.code,
     message: error.message,
+    userMessage: error.userMessage,
     retryable: error.retryable,
     retryAfterMs: error.retryAfterMs,
     sessionId: error.sessionId ?? close.sessionId,

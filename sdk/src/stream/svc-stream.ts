@@ -19,9 +19,11 @@ import {
   fromClose,
   ignoreRejection,
   NEVER_OPENED,
+  stalled,
   toSvcError,
 } from './stream-errors.ts';
 import { Failover } from './failover.ts';
+import { LOST_MS } from './liveness.ts';
 import {
   toBytes,
   toConfig,
@@ -35,6 +37,7 @@ import { Sender } from './sender.ts';
 import { SessionSource } from './session-source.ts';
 import type { Connect } from './socket.ts';
 import { TranscriptBuilder, type Transcript } from './transcript.ts';
+import { forgetSession } from './unused-keys.ts';
 import { WriteQueue } from './write-queue.ts';
 
 const FINISH_MS_MAX = 10_000;
@@ -48,6 +51,8 @@ const NOT_PCM =
 export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Resolves when the stream has ended, for whatever reason. Never rejects. */
   readonly closed: Promise<CloseInfo>;
+  /** Resolves when the stream takes no more audio: at `finish()`, `close()`, an abort or a failure. */
+  readonly ended: Promise<void>;
   readonly #events = new StreamEvents();
   readonly #buffer = new ReplayBuffer();
   readonly #transcript = new TranscriptBuilder();
@@ -63,10 +68,13 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   #nextId = 1;
   /** Set while the stream has no session and waits for audio. */
   #wake: (() => void) | null = null;
+  /** Resolves `ended`. Null afterwards. */
+  #endAudio: (() => void) | null = null;
   #end: SvcError | 'finished' | 'closed' | null = null;
 
   constructor(options: StreamOptions, connect: Connect = platformConnect) {
     this.#connect = connect;
+    this.ended = new Promise((resolve) => (this.#endAudio = resolve));
     this.endpointing = (options.endpointing ?? false) !== false;
     this.#sessions = new SessionSource(options, this.#failover, (event) =>
       this.#events.emit(event),
@@ -121,7 +129,8 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   write(chunk: AudioChunk): Promise<void> {
     const bytes = toBytes(chunk);
     if (bytes === null) this.#fail(failure('invalid_audio', NOT_PCM));
-    if (bytes === null || this.#end !== null) return this.#rejected();
+    // Audio after the last flush would be charged without a final.
+    if (bytes === null || this.#endAudio === null) return this.#rejected();
     return this.#writeQueue.write(bytes);
   }
 
@@ -165,11 +174,12 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   }
 
   /**
-   * Flushes and ends the stream. Always settles: it rejects after 10 s in which a session neither answers nor takes
+   * Flushes and ends the stream. Audio written later is refused. Always settles: it rejects after 10 s in which a session neither answers nor takes
    * audio, and, while there is no session, when the stream gives up.
    */
   async finish(): Promise<Transcript & { readonly final: FinalEvent }> {
     const startedAt = performance.now();
+    this.#takeNoMoreAudio();
     this.#failover.onFinish();
     const timer = setInterval(() => this.#failIfSilent(startedAt), FINISH_MS_MAX / 20);
     try {
@@ -221,8 +231,15 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     this.#transcript.beginSession(session.id);
     return new Promise((resolve) => {
       const connection = new Connection(session, this.#connect, {
-        onEvent: (event) => this.#receiver.onEvent(connection, event),
-        onEnd: (info) => {
+        onEvent: (event) => {
+          if (event.type === 'ready') forgetSession(session.id);
+          this.#receiver.onEvent(connection, event);
+        },
+        onStall: () => this.#reportStall(session),
+        onRecovery: (ready) => this.#events.emit(ready),
+        onEnd: (info, isUnused) => {
+          if (isUnused) this.#sessions.keepUnused(session);
+          else forgetSession(session.id);
           this.#failover.onEnd(connection.readyForMs);
           this.#connection = null;
           this.#sender.detach();
@@ -232,6 +249,17 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
       });
       this.#connection = connection;
       this.#sender.attach(connection);
+    });
+  }
+
+  /** The user should know at once, though the stream moves on only if the stall lasts. */
+  #reportStall({ id }: AsrSession): void {
+    if (!this.#sessions.hasMore || this.#end !== null) return;
+    this.#events.emit({
+      type: 'reconnecting',
+      why: 'failover',
+      close: stalled(id),
+      waitMs: LOST_MS,
     });
   }
 
@@ -278,6 +306,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   #leave(how: 'finished' | 'closed'): void {
     if (this.#end !== null) return;
     this.#end = how;
+    this.#takeNoMoreAudio();
     this.#wake?.();
     if (this.#connection === null) this.#stop.abort();
     else this.#connection.close();
@@ -286,6 +315,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   #fail(error: SvcError): void {
     if (this.#end !== null) return;
     this.#end = error;
+    this.#takeNoMoreAudio();
     this.#wake?.();
     this.#stop.abort(error);
     this.#connection?.close();
@@ -295,10 +325,16 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const error = this.#end instanceof SvcError ? this.#end : null;
     const info = error === null ? completed(close) : endedBy(error, close);
     this.#stop.abort();
+    this.#takeNoMoreAudio();
     this.#receiver.end(this.#endError());
     this.#writeQueue.end(this.#endError());
     this.#events.end(info, error);
     return info;
+  }
+
+  #takeNoMoreAudio(): void {
+    this.#endAudio?.();
+    this.#endAudio = null;
   }
 
   #rejected(): Promise<never> {

@@ -1,4 +1,4 @@
-import { AUDIO, LIMITS } from '@svc-asr/protocol/constants.ts';
+import { AUDIO, AUDIO_SECONDS_MAX } from '@svc-asr/protocol/constants.ts';
 import type { SvcError } from '../errors.ts';
 import { failure, ignoreRejection } from './stream-errors.ts';
 import { PendingResults } from './pending-results.ts';
@@ -8,7 +8,7 @@ const BYTES_PER_SECOND = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 /** `write()` resolves while at most this much is unsent. */
 const UNSENT_BYTES_MAX = 5 * BYTES_PER_SECOND;
 /** Hard limit for callers that don't await `write()`. */
-const QUEUE_BYTES_MAX = LIMITS.audioSecondsMax * BYTES_PER_SECOND;
+const QUEUE_BYTES_MAX = AUDIO_SECONDS_MAX * BYTES_PER_SECOND;
 
 /** Accepts audio into the replay buffer and applies back-pressure to callers that await `write()`. */
 export class WriteQueue {

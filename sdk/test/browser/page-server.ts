@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { SvcClient } from '@svc-asr/sdk';
+import { errorResponse, type SvcClient } from '@svc-asr/sdk';
 import { build } from 'esbuild';
 import { KIKUYU } from '../emulator-client.ts';
 
@@ -40,10 +40,14 @@ export async function servePage(input: {
     } else if (request.url === '/recording.wav') {
       response.end(recording);
     } else if (request.url === '/session') {
+      const idempotencyKey = request.headers['idempotency-key']?.toString();
       void input.client.sessions
-        .create({ model: KIKUYU, maxAudioSeconds: 300 })
+        .create({ model: KIKUYU, maxAudioSeconds: 300 }, { idempotencyKey })
         .then((session) => response.writeHead(201).end(JSON.stringify(session)))
-        .catch(() => response.writeHead(503).end('{}'));
+        .catch((error: unknown) => {
+          const { status, headers, body } = errorResponse(error);
+          response.writeHead(status, headers).end(body);
+        });
     } else response.setHeader('content-type', 'text/html').end(input.html ?? PAGE);
   });
   server.listen(0, '127.0.0.1');
