@@ -25,6 +25,7 @@ export interface LegOptions {
   readonly onEvent: (event: LegEvent) => void;
 }
 
+const DIGITS = /^[0-9A-D*#]{1,32}$/i;
 const SAMPLES_PER_MS = 16;
 
 /**
@@ -77,6 +78,7 @@ export class CallLeg {
   }
 
   dtmf(digit: string): void {
+    if (!DIGITS.test(digit)) return;
     this.#emit({ type: 'dtmf', digit, at_ms: Math.round(this.#audioMs) });
   }
 

@@ -29,6 +29,9 @@ export interface CallContext {
   readonly query: URLSearchParams;
 }
 
+/** A telephone system that is this far behind no longer reads. */
+const UNSENT_BYTES_MAX = 1024 * 1024;
+
 /** A WebSocket of a telephone system. Errors end it and no other call, and no frame is larger than its limit. */
 export class MediaSocket {
   readonly #socket: WebSocket;
@@ -56,7 +59,9 @@ export class MediaSocket {
   }
 
   send(message: object): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.#socket.bufferedAmount > UNSENT_BYTES_MAX) return this.#socket.terminate();
+    this.#socket.send(JSON.stringify(message));
   }
 
   close(code: number, reason: string): void {

@@ -63,6 +63,15 @@ test.each([
   },
 );
 
+test('connections that start no call are closed after 10 s', async () => {
+  const { url, audioSocketPort, metrics } = await start({ audioSocket: { port: 0 } });
+  const websocket = new WebSocket(`${url}/jambonz`);
+  const socket = connect(audioSocketPort ?? 0, '127.0.0.1').resume();
+  const [[code]] = await Promise.all([once(websocket, 'close'), once(socket, 'close')]);
+  expect(code).toBe(1008);
+  expect(metrics.text()).toContain('svc_telephony_refusals_total{reason="no_start"} 2');
+});
+
 test('an allow list holds addresses and networks of both families', () => {
   const list = new AllowList(['10.0.0.5', '192.168.0.0/16', 'fd00::/8']);
   for (const address of ['10.0.0.5', '::ffff:10.0.0.5', '192.168.9.9', 'fd00::1']) {

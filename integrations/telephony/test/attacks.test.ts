@@ -81,3 +81,18 @@ test.each([0, -1, 1, 7_999, 383_999, 1e308, 0.5])(
     expect(answers).toMatchObject([{ type: 'error' }]);
   },
 );
+
+test('only digits of a telephone become dtmf events', async () => {
+  events.length = 0;
+  const socket = new WebSocket(`${bridge.url}/twilio/${TOKEN}`);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ event: 'start', start: { callSid: 'CA1' } }));
+  for (const digit of ['<b>', '1'.repeat(33), '', '\n', '5#']) {
+    socket.send(JSON.stringify({ event: 'dtmf', dtmf: { digit } }));
+  }
+  socket.send(JSON.stringify({ event: 'stop' }));
+  await expect.poll(() => events.map(({ type }) => type)).toContain('call_ended');
+  const digits = events.flatMap((event) => (event.type === 'dtmf' ? [event.digit] : []));
+  expect(digits).toEqual(['5#']);
+  socket.close();
+});
