@@ -130,7 +130,6 @@ const UNGATED: readonly (readonly [string, Send])[] = [
   ['Pipecat', python('pipecat')],
   ['Pipecat with Silero VAD', python('pipecat-vad')],
   ['Pipecat with endpointing', python('pipecat-endpointing')],
-  ['LiveKit in Python', python('livekit')],
 ];
 
 /** Clients that skip long silence with the voice gate. */
@@ -139,6 +138,7 @@ const GATED: readonly (readonly [string, Send])[] = [
     'LiveKit in Node',
     ({ samples }) => sendThroughLiveKit(samples, { ...settings(), sampleRateHz: 16_000 }),
   ],
+  ['LiveKit in Python', python('livekit')],
   [
     'a call from FreeSWITCH, L16 at 16 kHz',
     ({ samples }) => sendThroughBridge('freeswitch', samples, settings()),

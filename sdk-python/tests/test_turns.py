@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from svc_asr import (
+    DeltaEvent,
     FinalEvent,
     ReadyEvent,
     ReconnectingEvent,
@@ -21,13 +22,23 @@ from svc_asr.turns import FINAL_WAIT_S, TurnTracker
 
 from .virtual_time import VirtualTimeLoop
 
-STARTED = SpeechStartedEvent.from_wire({})
-ENDED = SpeechEndedEvent.from_wire({})
-ENDPOINT = FinalEvent.from_wire({"reason": "endpoint", "text": "nĩ wega"})
-FLUSHED = FinalEvent.from_wire({"reason": "flush", "text": "nĩ wega"})
+STARTED = SpeechStartedEvent.from_wire({"audio_ms": 0})
+ENDED = SpeechEndedEvent.from_wire({"audio_ms": 1_000})
+ENDPOINT = FinalEvent.from_wire({"reason": "endpoint", "text": "nĩ wega", "end_ms": 1_700})
+FLUSHED = FinalEvent.from_wire({"reason": "flush", "text": "nĩ wega", "end_ms": 1_700})
+INTERIM = DeltaEvent.from_wire({"text": "nĩ"})
 READY = ReadyEvent.from_wire({})
 LOST = ReconnectingEvent(why="failover", close=NEVER_OPENED, wait_ms=0)
 JUST_BEFORE_S = FINAL_WAIT_S - 0.001
+
+
+def speech(start_ms: int, end_ms: int) -> tuple[StreamEvent, StreamEvent]:
+    started = SpeechStartedEvent.from_wire({"audio_ms": start_ms})
+    return started, SpeechEndedEvent.from_wire({"audio_ms": end_ms})
+
+
+def endpoint(end_ms: int) -> FinalEvent:
+    return FinalEvent.from_wire({"reason": "endpoint", "text": "nĩ wega", "end_ms": end_ms})
 
 
 class Turns:
@@ -45,9 +56,9 @@ class Turns:
         self.flushes.append(asyncio.get_running_loop().create_future())
         return self.flushes[-1]
 
-    def answer(self, flush: int, text: str = "") -> None:
+    def answer(self, flush: int, text: str = "", end_ms: int = 1_700) -> None:
         """Answers a flush as a stream does: with the event that it also reports."""
-        final = FinalEvent.from_wire({"reason": "flush", "text": text})
+        final = FinalEvent.from_wire({"reason": "flush", "text": text, "end_ms": end_ms})
         self.flushes[flush].set_result(final)
         self.take(final)
 
@@ -89,12 +100,44 @@ async def a_late_final_of_an_endpoint_ends_the_turn_once(turns: Turns) -> None:
 async def the_flush_of_one_turn_does_not_end_the_next(turns: Turns) -> None:
     turns.take(STARTED, ENDED)
     await asyncio.sleep(60)
-    turns.take(ENDPOINT, STARTED, ENDED)
-    await asyncio.sleep(60)
+    turns.take(ENDPOINT, *speech(2_000, 3_000))
     turns.answer(0)
     assert turns.told == ["start", "end", "start"]
-    turns.answer(1)
+    await asyncio.sleep(60)
+    turns.answer(1, end_ms=3_700)
     assert turns.told == ["start", "end", "start", "end"]
+
+
+async def turns_replayed_at_once_after_an_outage_stay_separate(turns: Turns) -> None:
+    turns.take(*speech(0, 2_000), *speech(3_000, 5_000), *speech(6_000, 8_000))
+    for end_ms in (2_700, 5_700, 8_700):
+        turns.take(INTERIM, endpoint(end_ms))
+    assert turns.told == ["start", "end"] * 3
+    await asyncio.sleep(60)
+    assert turns.flushes == []
+
+
+async def turns_that_share_a_final_are_one_turn(turns: Turns) -> None:
+    turns.take(*speech(0, 200), *speech(900, 2_000), endpoint(2_700))
+    assert turns.told == ["start", "end"]
+
+
+async def interim_text_never_comes_before_the_start_of_its_turn(turns: Turns) -> None:
+    turns.take(INTERIM)
+    assert turns.told == ["start"]
+    turns.take(*speech(0, 1_000), FLUSHED, SpeechStartedEvent.from_wire({"audio_ms": 2_000}))
+    # The final came for another reason than the end of the turn, such as a full session.
+    turns.take(INTERIM)
+    assert turns.told == ["start", "end", "start"]
+
+
+async def a_flush_before_the_service_reports_the_speech_ends_its_turn(turns: Turns) -> None:
+    turns.tracker.flush()
+    turns.take(STARTED, ENDED)
+    await asyncio.sleep(60)
+    assert len(turns.flushes) == 1
+    turns.answer(0)
+    assert turns.told == ["start", "end"]
 
 
 async def a_flush_answered_during_resumed_speech_ends_no_turn(turns: Turns) -> None:
@@ -162,11 +205,6 @@ async def the_final_of_a_flush_may_take_long(turns: Turns) -> None:
     assert turns.told == ["start", "end"]
 
 
-async def without_a_turn_nothing_is_flushed(turns: Turns) -> None:
-    turns.tracker.flush()
-    assert turns.flushes == []
-
-
 async def without_a_session_a_turn_waits(turns: Turns) -> None:
     turns.take(STARTED, ENDED, LOST)
     await asyncio.sleep(60)
@@ -227,7 +265,10 @@ async def a_stopped_tracker_reports_nothing_more(turns: Turns) -> None:
         resumed_speech_belongs_to_the_same_turn,
         text_without_speech_events_is_a_turn,
         the_final_of_a_flush_may_take_long,
-        without_a_turn_nothing_is_flushed,
+        turns_replayed_at_once_after_an_outage_stay_separate,
+        turns_that_share_a_final_are_one_turn,
+        interim_text_never_comes_before_the_start_of_its_turn,
+        a_flush_before_the_service_reports_the_speech_ends_its_turn,
         without_a_session_a_turn_waits,
         after_a_stop_the_next_stream_continues_the_turn,
         a_ready_session_ends_no_speech,

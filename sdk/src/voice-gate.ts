@@ -57,7 +57,7 @@ export class VoiceGate {
     return output;
   }
 
-  /** Call at the end of the audio. Returns the last samples, shorter than a window, if speech was active. */
+  /** Call at the end of the audio, and before a flush. Returns the last samples, shorter than a window, while open. */
   end(): GateOutput[] {
     const samples = this.#rest;
     this.#rest = new Int16Array(0);

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from livekit import rtc
 from livekit.agents import APIStatusError, stt
+from svc_asr import SvcError
+from svc_asr.voice_gate import Send, VoiceGate
 from tests.conftest import TEXT
 from tests.emulator import Emulator
 from tests.speech import client_of, hum, recording
@@ -13,6 +15,7 @@ from svc_asr_livekit import SvcSTT
 
 Type = stt.SpeechEventType
 SENTENCE = recording("kikuyu-2")
+TURN = SENTENCE + bytes(32 * 900)
 
 
 def frames(pcm: bytes) -> list[rtc.AudioFrame]:
@@ -27,7 +30,7 @@ async def listen(emulator: Emulator, turns: int) -> list[stt.SpeechEvent]:
     async with client_of(emulator) as client:
         stream = SvcSTT(model="svc-asr-kikuyu-v1", client=client).stream()
         seen: list[stt.SpeechEvent] = []
-        turn = frames(SENTENCE + bytes(32 * 900))
+        turn = frames(TURN)
         for frame in turn:
             stream.push_frame(frame)
         async for event in stream:
@@ -48,6 +51,90 @@ def finals(events: list[stt.SpeechEvent]) -> list[stt.SpeechData]:
     return [event.alternatives[0] for event in events if event.type == Type.FINAL_TRANSCRIPT]
 
 
+def billed_s(events: list[stt.SpeechEvent]) -> float:
+    return sum(each.recognition_usage.audio_duration for each in events if each.recognition_usage)
+
+
+def sent_s(turns: int) -> float:
+    """How much of the turns the voice gate passes."""
+    gate = VoiceGate(hold_ms=500)
+    outputs = [output for _ in range(turns) for output in gate.push(TURN)] + gate.end()
+    return sum(len(output.pcm) for output in outputs if isinstance(output, Send)) / 32_000
+
+
+async def collect(speech: SvcSTT, pcm: bytes) -> list[stt.SpeechEvent | stt.STTError]:
+    """Sends audio at once. Returns the stream's events and the errors of its owner in their order."""
+    seen: list[stt.SpeechEvent | stt.STTError] = []
+    speech.on("error", seen.append)
+    stream = speech.stream()
+    for frame in frames(pcm):
+        stream.push_frame(frame)
+    stream.end_input()
+    async for event in stream:
+        seen.append(event)
+    await stream.aclose()
+    return seen
+
+
+async def test_silence_between_turns_is_not_sent(emulator: Emulator) -> None:
+    async with client_of(emulator) as client:
+        speech = SvcSTT(model="svc-asr-kikuyu-v1", client=client)
+        pause = bytes(32 * 5_000)
+        seen = await collect(speech, SENTENCE + pause + SENTENCE + pause)
+    events = [each for each in seen if isinstance(each, stt.SpeechEvent)]
+    assert [data.text for data in finals(events)] == [TEXT, TEXT]
+    # A sentence, its silence of 500 ms, and 300 ms from before the next one.
+    assert billed_s(events) == pytest.approx(2 * len(SENTENCE) / 32_000 + 1.3, abs=0.3)
+    first, second = finals(events)
+    # The silence that was not sent is part of the times.
+    assert second.start_time - first.start_time == pytest.approx(
+        len(SENTENCE) / 32_000 + 5, abs=0.5
+    )
+
+
+async def test_an_outage_is_reported_before_the_next_final_and_turns_stay_separate(
+    emulator: Emulator, caplog: pytest.LogCaptureFixture
+) -> None:
+    emulator.arm("connection-lost", ms=800)
+    async with client_of(emulator) as client:
+        seen = await collect(SvcSTT(model="svc-asr-kikuyu-v1", client=client), TURN * 3)
+    errors = [each for each in seen if isinstance(each, stt.STTError)]
+    assert [each.recoverable for each in errors] == [True]
+    assert "connection_lost" in str(errors[0].error)
+    assert "Recognition is interrupted" in caplog.text
+    types = [each.type for each in seen]
+    assert types.index("stt_error") < types.index(Type.FINAL_TRANSCRIPT)
+    turn = [Type.START_OF_SPEECH, Type.FINAL_TRANSCRIPT, Type.END_OF_SPEECH]
+    assert [each for each in types if each in turn] == turn * 3
+    is_in_turn = False
+    for each in types:
+        is_in_turn = (is_in_turn or each == Type.START_OF_SPEECH) and each != Type.END_OF_SPEECH
+        assert is_in_turn or each != Type.INTERIM_TRANSCRIPT
+
+
+async def test_a_first_session_that_takes_longer_than_3_s_is_reported(emulator: Emulator) -> None:
+    emulator.arm("unavailable", times=5)
+    async with client_of(emulator) as client:
+        seen = await collect(SvcSTT(model="svc-asr-kikuyu-v1", client=client), TURN)
+    assert isinstance(seen[0], stt.STTError)
+    assert seen[0].recoverable
+    assert Type.FINAL_TRANSCRIPT in [each.type for each in seen]
+
+
+async def test_takes_the_address_the_key_and_the_language_like_other_plugins(
+    emulator: Emulator,
+) -> None:
+    speech = SvcSTT(language="ki-KE", api_key=emulator.api_key, base_url=emulator.base_url)
+    assert speech.model == "svc-asr-kikuyu-v1"
+    event = await speech.recognize(frames(SENTENCE))
+    assert (event.alternatives[0].text, event.alternatives[0].language) == (TEXT, "ki")
+    other = await speech.recognize(frames(SENTENCE), language="luo")
+    assert other.alternatives[0].language == "luo"
+    for wrong in ({}, {"language": "sw"}, {"language": "luo", "model": "svc-asr-kikuyu-v1"}):
+        with pytest.raises(SvcError, match="invalid_language"):
+            SvcSTT(api_key=emulator.api_key, base_url=emulator.base_url, **wrong)  # type: ignore[arg-type]
+
+
 async def test_a_turn_has_start_interim_final_usage_and_end(emulator: Emulator) -> None:
     events = await listen(emulator, 2)
     types = [event.type for event in events]
@@ -65,8 +152,7 @@ async def test_a_turn_keeps_all_its_audio_through_failures(emulator: Emulator, n
     emulator.arm(name, ms=800)
     events = await listen(emulator, 2)
     assert [data.text for data in finals(events)] == [TEXT, TEXT]
-    heard = [each.recognition_usage.audio_duration for each in events if each.recognition_usage]
-    assert sum(heard) == pytest.approx(2 * (len(SENTENCE) / 32_000 + 0.9), abs=0.01)
+    assert billed_s(events) == pytest.approx(sent_s(2), abs=0.01)
 
 
 @pytest.mark.parametrize("failure", [None, "restart"])

@@ -7,7 +7,8 @@ import {
   type stt,
 } from '@livekit/agents';
 import { SvcError } from '@svc-asr/sdk';
-import type { Word } from '@svc-asr/sdk/stream';
+import type { CloseInfo, Word } from '@svc-asr/sdk/stream';
+import type { Language } from './language.ts';
 
 /** For interim text, and for models without confidence: LiveKit's plugins use 1 then. */
 const CONFIDENCE = 1;
@@ -26,7 +27,7 @@ export interface Utterance {
  */
 export function speechData(
   utterance: Utterance,
-  language: 'ki' | 'luo',
+  language: Language,
   offset: number,
 ): stt.SpeechData {
   const startMs = utterance.words[0]?.start_ms ?? utterance.start_ms;
@@ -62,5 +63,19 @@ export function toApiError(error: unknown): APIError {
   return new APIStatusError({
     message: `${message} (${code})`,
     options: { statusCode: status, retryable, ...(requestId === null ? {} : { requestId }) },
+  });
+}
+
+/** The error of a session that ended although the stream goes on. */
+export function lostSession({ reason, message, code, requestId, sessionId }: CloseInfo): SvcError {
+  const details = { code: reason, message, closeCode: code, requestId, sessionId };
+  return new SvcError({ ...details, retryable: true });
+}
+
+export function noAnswer(): SvcError {
+  return new SvcError({
+    code: 'connecting',
+    message: 'The service has not accepted a stream yet. The plugin keeps trying.',
+    retryable: true,
   });
 }

@@ -1,5 +1,6 @@
-import { stt, type APIConnectOptions } from '@livekit/agents';
+import { log, stt, type APIConnectOptions } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
+import type { SvcError } from '@svc-asr/sdk';
 import { VoiceGate, type GateOutput } from '@svc-asr/sdk/audio';
 import {
   openStream,
@@ -8,12 +9,14 @@ import {
   type GetSession,
   type SvcStream,
 } from '@svc-asr/sdk/stream';
+import type { Language } from './language.ts';
+import { OutageReporter } from './outage-reporter.ts';
 import { speechData, toApiError } from './speech-events.ts';
 import { TurnTracker } from './turn-tracker.ts';
 
 export interface SpeechStreamOptions {
   readonly getSession: GetSession;
-  readonly language: 'ki' | 'luo';
+  readonly language: Language;
   readonly silenceMs: number;
   readonly connOptions?: APIConnectOptions | undefined;
 }
@@ -30,7 +33,9 @@ const { SpeechEventType } = stt;
 export class SvcSpeechStream extends stt.SpeechStream {
   readonly label = 'svc.SpeechStream';
   readonly #options: SpeechStreamOptions;
+  readonly #owner: stt.STT;
   readonly #turns: TurnTracker;
+  readonly #outages: OutageReporter;
   /** The stream of the current attempt. */
   #stream: SvcStream | null = null;
   /** A read that a failed attempt left pending: the next attempt must not skip its frame. */
@@ -42,10 +47,20 @@ export class SvcSpeechStream extends stt.SpeechStream {
   constructor(owner: stt.STT, options: SpeechStreamOptions) {
     super(owner, SAMPLE_RATE_HZ, options.connOptions);
     this.#options = options;
-    this.#turns = new TurnTracker({
-      onStart: () => this.#emit({ type: SpeechEventType.START_OF_SPEECH }),
-      onEnd: (speechEndMs) => this.#emitEnd(speechEndMs),
-      onFinalLate: () => this.#flush(),
+    this.#owner = owner;
+    this.#turns = new TurnTracker(
+      {
+        onStart: () => this.#emit({ type: SpeechEventType.START_OF_SPEECH }),
+        onEnd: (speechEndMs) => this.#emitEnd(speechEndMs),
+        onFinalLate: () => this.#flush(),
+      },
+      options,
+    );
+    this.#outages = new OutageReporter({
+      onOutage: (error) => this.#reportOutage(error),
+      onRecovery: (outageMs) => {
+        log().info({ stt: owner.label, outageMs: Math.round(outageMs) }, 'Recognition continues.');
+      },
     });
   }
 
@@ -61,8 +76,10 @@ export class SvcSpeechStream extends stt.SpeechStream {
         // The stream ended by itself. finish() reports why.
         if (!('done' in input) || input.done) break;
         this.#pendingInput = null;
-        if (typeof input.value === 'symbol') this.#flushTurn();
-        else this.#processAudio(stream, gate, input.value);
+        if (typeof input.value === 'symbol') {
+          this.#sendAll(stream, gate.end());
+          this.#flushTurn();
+        } else this.#processAudio(stream, gate, input.value);
       }
       this.#sendAll(stream, gate.end());
       await stream.finish();
@@ -70,6 +87,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     } catch (error) {
       throw toApiError(error);
     } finally {
+      this.#outages.stop();
       this.#turns.onStreamEnded();
       await stream.close();
     }
@@ -86,6 +104,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     stream.on('final', (event) => this.#onFinal(event, stream));
     stream.on('reconnecting', () => turns.onDisconnected());
     stream.on('ready', () => turns.onReady());
+    this.#outages.follow(stream);
     return stream;
   }
 
@@ -129,8 +148,29 @@ export class SvcSpeechStream extends stt.SpeechStream {
     );
   }
 
+  /** The agent hears about an outage while the stream survives it. `recoverable` keeps the agent from giving up. */
+  #reportOutage(error: SvcError): void {
+    const { label } = this.#owner;
+    log().warn(
+      { stt: label, code: error.code, requestId: error.requestId },
+      'Recognition is interrupted. Audio is kept and sent when the service is back.',
+    );
+    try {
+      this.#owner.emit('error', {
+        type: 'stt_error',
+        timestamp: Date.now(),
+        label,
+        error: toApiError(error),
+        recoverable: true,
+      });
+    } catch {
+      // Nobody listens to errors of the agent, so Node throws them. The log line has reported it.
+    }
+  }
+
   #onDelta({ text, audio_ms }: DeltaEvent): void {
     if (text === '') return;
+    this.#turns.onInterim();
     const { language } = this.#options;
     const utterance = { text, start_ms: 0, end_ms: audio_ms, words: [] };
     this.#emit({
@@ -156,7 +196,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
         recognitionUsage: { audioDuration: event.audio_ms / 1000 },
       });
     }
-    if (event.reason === 'endpoint') this.#turns.onTurnFinal();
+    if (event.reason === 'endpoint') this.#turns.onTurnFinal(event.end_ms);
   }
 
   #emitEnd(speechEndMs: number | null): void {

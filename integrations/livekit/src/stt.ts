@@ -2,12 +2,19 @@ import { mergeFrames, stt, type APIConnectOptions, type AudioBuffer } from '@liv
 import { SvcClient, type ModelId } from '@svc-asr/sdk';
 import { AudioConverter } from '@svc-asr/sdk/audio';
 import { openStream, type GetSession } from '@svc-asr/sdk/stream';
+import { languageOf, modelOf } from './language.ts';
 import { speechData, toApiError } from './speech-events.ts';
 import { SvcSpeechStream } from './speech-stream.ts';
 
 export interface SvcSTTOptions {
-  readonly model: ModelId;
-  /** Default: a client configured by SVC_BASE_URL and SVC_API_KEY. */
+  /** `ki` (Kikuyu) or `luo` (Dholuo), also with a region. Pass it or `model`. */
+  readonly language?: string;
+  readonly model?: ModelId;
+  /** Default: the environment variable SVC_API_KEY. */
+  readonly apiKey?: string;
+  /** Default: the environment variable SVC_BASE_URL. */
+  readonly baseUrl?: string;
+  /** A client of your own, instead of `apiKey` and `baseUrl`. */
   readonly client?: SvcClient;
   /** Audio reserved per session, 1 to 300. Sessions are renewed behind the stream. Default 300. */
   readonly maxAudioSeconds?: number;
@@ -21,16 +28,18 @@ const LABEL = 'svc.STT';
 export class SvcSTT extends stt.STT {
   readonly label = LABEL;
   readonly #options: SvcSTTOptions;
+  readonly #model: ModelId;
   readonly #client: SvcClient;
 
   constructor(options: SvcSTTOptions) {
     super({ streaming: true, interimResults: true, alignedTranscript: 'word' });
     this.#options = options;
-    this.#client = options.client ?? new SvcClient();
+    this.#model = modelOf(options);
+    this.#client = options.client ?? new SvcClient(options);
   }
 
   override get model(): string {
-    return this.#options.model;
+    return this.#model;
   }
 
   override get provider(): string {
@@ -40,7 +49,7 @@ export class SvcSTT extends stt.STT {
   override stream(options: { connOptions?: APIConnectOptions } = {}): SvcSpeechStream {
     return new SvcSpeechStream(this, {
       getSession: this.#getSession(),
-      language: this.#language(),
+      language: languageOf(this.#model),
       silenceMs: this.#options.silenceMs ?? 500,
       connOptions: options.connOptions,
     });
@@ -66,7 +75,9 @@ export class SvcSTT extends stt.STT {
       return {
         type: stt.SpeechEventType.FINAL_TRANSCRIPT,
         requestId: sessions.at(-1)?.sessionId ?? '',
-        alternatives: [speechData({ text, start_ms: 0, end_ms, words }, this.#language(), 0)],
+        alternatives: [
+          speechData({ text, start_ms: 0, end_ms, words }, languageOf(this.#model), 0),
+        ],
       };
     } catch (error) {
       throw toApiError(error);
@@ -74,11 +85,8 @@ export class SvcSTT extends stt.STT {
   }
 
   #getSession(): GetSession {
-    const { model, maxAudioSeconds = 300 } = this.#options;
-    return ({ signal }) => this.#client.sessions.create({ model, maxAudioSeconds }, { signal });
-  }
-
-  #language(): 'ki' | 'luo' {
-    return this.#options.model === 'svc-asr-kikuyu-v1' ? 'ki' : 'luo';
+    const { maxAudioSeconds = 300 } = this.#options;
+    const params = { model: this.#model, maxAudioSeconds };
+    return ({ signal }) => this.#client.sessions.create(params, { signal });
   }
 }

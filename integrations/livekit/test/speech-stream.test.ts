@@ -109,6 +109,75 @@ test.each(['engine-crash', 'restart', 'connection-lost', 'expired-credential'] a
   },
 );
 
+type STTError = Parameters<stt.STTCallbacks['error']>[0];
+type Seen = stt.SpeechEvent | STTError;
+
+/** Collects the stream's events and the errors of its owner, in the order in which they come. */
+async function collect(speech: SvcSTT, turns: number): Promise<Seen[]> {
+  const seen: Seen[] = [];
+  speech.on('error', (error) => seen.push(error));
+  const stream = speech.stream();
+  for (let left = turns; left > 0; left -= 1) {
+    for (const frame of turn(1_000)) stream.pushFrame(frame);
+  }
+  stream.endInput();
+  for await (const event of stream) seen.push(event);
+  return seen;
+}
+
+test('an outage is reported before the next final, and the turns spoken meanwhile stay separate', async () => {
+  emulator.faults.arm({ name: 'connection-lost', ms: 800, times: 1 });
+  const seen = await collect(sttOf(), 3);
+  const types = seen.map(({ type }) => type);
+  expect(types.indexOf('stt_error')).toBeGreaterThanOrEqual(0);
+  expect(types.indexOf('stt_error')).toBeLessThan(types.indexOf(Type.FINAL_TRANSCRIPT));
+  const errors = seen.filter((each): each is STTError => each.type === 'stt_error');
+  expect(errors[0]).toMatchObject({ recoverable: true, label: 'svc.STT' });
+  expect(errors.map(({ error }) => String(error))).toContainEqual(
+    expect.stringContaining('connection_lost'),
+  );
+  const kinds = [Type.START_OF_SPEECH, Type.FINAL_TRANSCRIPT, Type.END_OF_SPEECH];
+  expect(types.filter((type) => kinds.some((kind) => kind === type))).toEqual([
+    ...kinds,
+    ...kinds,
+    ...kinds,
+  ]);
+  const strays: number[] = [];
+  let isInTurn = false;
+  for (const [at, type] of types.entries()) {
+    if (type === Type.START_OF_SPEECH) isInTurn = true;
+    if (type === Type.END_OF_SPEECH) isInTurn = false;
+    if (type === Type.INTERIM_TRANSCRIPT && !isInTurn) strays.push(at);
+  }
+  expect(strays).toEqual([]);
+});
+
+test('a first session that takes longer than 3 s is reported', async () => {
+  emulator.faults.arm({ name: 'unavailable', ms: 0, times: 5 });
+  const seen = await collect(sttOf(), 1);
+  expect(seen[0]).toMatchObject({ type: 'stt_error', recoverable: true });
+  expect(seen.some(({ type }) => type === Type.FINAL_TRANSCRIPT)).toBe(true);
+});
+
+test('takes the address, the key and the language like other plugins', async () => {
+  const { url: baseUrl, apiKey } = emulator;
+  const speech = new SvcSTT({ baseUrl, apiKey, language: 'ki-KE' });
+  expect(speech.model).toBe('svc-asr-kikuyu-v1');
+  expect(new SvcSTT({ baseUrl, apiKey, language: 'luo' }).model).toBe('svc-asr-dholuo-v1');
+  const event = await speech.recognize([...turn(200)]);
+  expect(event.alternatives?.[0]).toMatchObject({ text: TEXT, language: 'ki' });
+  const refused = { code: 'invalid_language' };
+  for (const options of [
+    {},
+    { language: 'sw' },
+    { language: 'luo', model: 'svc-asr-kikuyu-v1' as const },
+  ]) {
+    expect(() => new SvcSTT({ baseUrl, apiKey, ...options })).toThrow(
+      expect.objectContaining(refused),
+    );
+  }
+});
+
 test('metrics report all audio that was sent, once for each final', async () => {
   const speech = sttOf();
   const ms: number[] = [];

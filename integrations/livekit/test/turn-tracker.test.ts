@@ -8,11 +8,14 @@ let turns: TurnTracker;
 beforeEach(() => {
   vi.useFakeTimers();
   told = [];
-  turns = new TurnTracker({
-    onStart: () => told.push('start'),
-    onEnd: (speechEndMs) => told.push('end', speechEndMs),
-    onFinalLate: () => told.push('late'),
-  });
+  turns = new TurnTracker(
+    {
+      onStart: () => told.push('start'),
+      onEnd: (speechEndMs) => told.push('end', speechEndMs),
+      onFinalLate: () => told.push('late'),
+    },
+    { silenceMs: 500 },
+  );
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -23,7 +26,7 @@ test('a turn starts with speech and ends after its final', () => {
   expect(told).toEqual(['start']);
   turns.onSpeechEnded(2_400);
   expect(told).toEqual(['start']);
-  turns.onTurnFinal();
+  turns.onTurnFinal(2_900);
   expect(told).toEqual(['start', 'end', 2_400]);
 });
 
@@ -46,7 +49,7 @@ test('the flush of one turn does not end the next', () => {
   turns.onSpeechStarted(0);
   turns.onSpeechEnded(300);
   turns.onFlush();
-  turns.onTurnFinal();
+  turns.onTurnFinal(700);
   turns.onFlush();
   turns.onSpeechStarted(800);
   turns.onSpeechEnded(2_000);
@@ -83,12 +86,60 @@ test('a flush that is answered during resumed speech ends no turn', () => {
   turns.onSpeechStarted(0);
   turns.onSpeechEnded(300);
   turns.onFlush();
-  turns.onSpeechStarted(900);
-  turns.onFlushFinal(800);
+  turns.onSpeechStarted(600);
+  turns.onFlushFinal(550);
   turns.onSpeechEnded(2_000);
   expect(told).toEqual(['start']);
   vi.advanceTimersByTime(FINAL_WAIT_MS);
   expect(told).toEqual(['start', 'late']);
+});
+
+test('speech after the silence that ends a turn is the next turn, even before the final of the first', () => {
+  turns.onSpeechStarted(0);
+  turns.onSpeechEnded(2_000);
+  turns.onSpeechStarted(2_500);
+  expect(told).toEqual(['start']);
+  turns.onTurnFinal(2_500);
+  expect(told).toEqual(['start', 'end', 2_000, 'start']);
+  turns.onSpeechEnded(4_000);
+  turns.onTurnFinal(4_500);
+  expect(told).toEqual(['start', 'end', 2_000, 'start', 'end', 4_000]);
+});
+
+test('turns that are replayed at once after an outage stay separate', () => {
+  for (const startMs of [0, 3_000, 6_000]) {
+    turns.onSpeechStarted(startMs);
+    turns.onSpeechEnded(startMs + 2_000);
+  }
+  for (const endMs of [2_500, 5_500, 8_500]) {
+    turns.onInterim();
+    turns.onText();
+    turns.onTurnFinal(endMs);
+  }
+  const ends = [2_000, 5_000, 8_000];
+  expect(told).toEqual(ends.flatMap((endMs) => ['start', 'end', endMs]));
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('turns that share a final are one turn', () => {
+  turns.onSpeechStarted(0);
+  turns.onSpeechEnded(200);
+  turns.onSpeechStarted(900);
+  turns.onSpeechEnded(2_000);
+  turns.onTurnFinal(2_500);
+  expect(told).toEqual(['start', 'end', 2_000]);
+});
+
+test('interim text never comes before the start of its turn', () => {
+  turns.onInterim();
+  expect(told).toEqual(['start']);
+  turns.onSpeechStarted(100);
+  turns.onSpeechEnded(900);
+  turns.onText();
+  turns.onSpeechStarted(2_000);
+  // The final came for another reason than the end of the turn, such as a full session.
+  turns.onInterim();
+  expect(told).toEqual(['start', 'end', 900, 'start']);
 });
 
 test('the flushes of a stream that ended are not waited for', () => {
@@ -124,17 +175,17 @@ test('speech that resumes before the final belongs to the same turn', () => {
   turns.onSpeechStarted(0);
   vi.advanceTimersByTime(10 * FINAL_WAIT_MS);
   // The final of the first half, at the audio limit of its session.
-  turns.onTurnFinal();
+  turns.onTurnFinal(1_000);
   expect(told).toEqual(['start']);
   turns.onSpeechEnded(9_000);
-  turns.onTurnFinal();
+  turns.onTurnFinal(9_500);
   expect(told).toEqual(['start', 'end', 9_000]);
 });
 
 test('text without speech events is a turn of its own, without the end of speech', () => {
   turns.onText();
   expect(told).toEqual(['start']);
-  turns.onTurnFinal();
+  turns.onTurnFinal(500);
   expect(told).toEqual(['start', 'end', null]);
 });
 
@@ -149,7 +200,7 @@ test('text inside a turn starts no other', () => {
   turns.onText();
   turns.onSpeechEnded(800);
   turns.onText();
-  turns.onTurnFinal();
+  turns.onTurnFinal(1_300);
   expect(told).toEqual(['start', 'end', 800]);
 });
 
@@ -179,7 +230,7 @@ test('a session that gets ready during speech or silence ends nothing', () => {
 
 test('ends without a turn are ignored', () => {
   turns.onSpeechEnded(100);
-  turns.onTurnFinal();
+  turns.onTurnFinal(600);
   turns.end();
   expect(told).toEqual([]);
 });
@@ -187,7 +238,7 @@ test('ends without a turn are ignored', () => {
 test('the end of one turn is not reported for the next', () => {
   turns.onSpeechStarted(0);
   turns.onSpeechEnded(500);
-  turns.onTurnFinal();
+  turns.onTurnFinal(1_000);
   turns.onSpeechStarted(0);
   turns.end();
   expect(told).toEqual(['start', 'end', 500, 'start', 'end', null]);

@@ -93,6 +93,27 @@ async def test_a_turn_pushes_interims_and_a_finalized_transcription(emulator: Em
     assert any(isinstance(frame, InterimTranscriptionFrame) for frame in down)
 
 
+@pytest.mark.parametrize("language", ["ki", "luo"])
+async def test_takes_the_address_the_key_and_the_language_and_frames_name_it(
+    emulator: Emulator, language: str
+) -> None:
+    service = SvcSTTService(
+        language=language,
+        api_key=emulator.api_key,
+        base_url=emulator.base_url,
+        audio_passthrough=False,
+    )
+    params = PipelineParams(audio_in_sample_rate=16_000)
+    down, _ = await run_test(
+        service, frames_to_send=turn(), pipeline_params=params, start_timeout=10
+    )
+    texts = [
+        frame for frame in down if isinstance(frame, InterimTranscriptionFrame | TranscriptionFrame)
+    ]
+    assert len(texts) >= 2
+    assert {str(frame.language) for frame in texts} == {language}
+
+
 async def test_reports_latency_from_the_end_of_speech_and_the_audio_used(
     emulator: Emulator,
 ) -> None:

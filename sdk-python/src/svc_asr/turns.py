@@ -4,29 +4,54 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal
+from dataclasses import dataclass
 
 from ._events import ReconnectingEvent, StreamEvent
 from .errors import SvcError
-from .wire import FinalEvent, ReadyEvent, SpeechEndedEvent, SpeechStartedEvent
+from .wire import DeltaEvent, FinalEvent, ReadyEvent, SpeechEndedEvent, SpeechStartedEvent
 
 # How long the end of a turn waits for a final. If nothing was recognised, none comes unless asked for.
 FINAL_WAIT_S = 1.0
+# The service's default for `silence_ms`.
+SILENCE_MS = 700
+# Times of events are rounded to milliseconds.
+ROUNDING_MS = 2
+
+
+@dataclass(slots=True)
+class _Turn:
+    start_ms: int = -1
+    """Where its speech starts in the stream's time, or -1 if the service did not report it."""
+    end_ms: int | None = None
+    is_speaking: bool = False
+    has_text: bool = False
 
 
 class TurnTracker:
     """A turn ends after its final, so that an agent responds to all of its words.
 
-    If that final is late, the tracker asks for it with a flush, which is always answered. Speech that resumes before
-    that belongs to the same turn, because a session at its limit also ends speech. Call `before` before you pass on
-    the text of an event and `after` afterwards.
+    If that final is late, the tracker asks for it with a flush, which is always answered. Speech that starts after
+    less than ``silence_ms`` of silence belongs to the same turn, because a session at its limit also ends speech.
+
+    After an outage the service hears several turns at once: their speech events arrive before the first final. The
+    later turns wait, and start when the turn before them has ended.
+
+    Call `before` before you pass on the text of an event and `after` afterwards.
     """
 
-    def __init__(self, *, on_start: Callable[[], None], on_end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        *,
+        on_start: Callable[[], None],
+        on_end: Callable[[], None],
+        silence_ms: int = SILENCE_MS,
+    ) -> None:
         self._on_start = on_start
         self._on_end = on_end
-        self._state: Literal["silence", "speech", "ending"] = "silence"
-        self._flushed: asyncio.Future[FinalEvent] | None = None
+        self._silence_ms = silence_ms
+        # Open turns in order. Only the first has been reported.
+        self._turns: list[_Turn] = []
+        self._flushes: list[asyncio.Future[FinalEvent]] = []
         self._request_final: Callable[[], asyncio.Future[FinalEvent]] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -36,39 +61,33 @@ class TurnTracker:
 
     @property
     def is_open(self) -> bool:
-        return self._state != "silence"
+        return bool(self._turns)
 
     def before(self, event: StreamEvent) -> None:
         if isinstance(event, SpeechStartedEvent):
-            self._stop_waiting()
-            if self._state == "silence":
-                self._on_start()
-            self._state = "speech"
-        elif isinstance(event, SpeechEndedEvent) and self._state == "speech":
-            self._wait_for_final()
-        elif isinstance(event, FinalEvent) and event.text and self._state == "silence":
-            # Text without speech events is a turn as well.
-            self._on_start()
-            self._wait_for_final()
+            self._on_speech_started(event.audio_ms)
+        elif isinstance(event, SpeechEndedEvent):
+            self._on_speech_ended(event.audio_ms)
+        elif isinstance(event, DeltaEvent) and event.text:
+            self._on_interim()
+        elif isinstance(event, FinalEvent) and event.text:
+            self._on_text()
         elif isinstance(event, ReconnectingEvent):
             # Without a session no final can arrive.
             self._stop_waiting()
-        elif isinstance(event, ReadyEvent) and self._state == "ending":
+        elif isinstance(event, ReadyEvent):
             self._wait_for_final()
 
     def after(self, event: StreamEvent) -> None:
         if not isinstance(event, FinalEvent):
             return
-        is_answer = self._is_answer(event)
-        if is_answer:
-            self._flushed = None
-        if (is_answer or event.reason == "endpoint") and self._state == "ending":
-            self.end()
+        if self._take_answered(event) or event.reason == "endpoint":
+            self._on_turn_final(event.end_ms)
 
     def flush(self) -> None:
-        """Asks for the final of an open turn. It always comes, however long that takes."""
+        """Asks for the final of the audio so far. It always comes, however long that takes."""
         self._stop_waiting()
-        if self._request_final is None or not self.is_open:
+        if self._request_final is None:
             return
         try:
             final = self._request_final()
@@ -79,33 +98,92 @@ class TurnTracker:
             # Everything is final already, and no event follows.
             self.end()
         else:
-            self._flushed = final
+            self._flushes.append(final)
 
     def end(self) -> None:
-        """Ends an open turn now."""
+        """Ends all open turns now."""
         self._stop_waiting()
-        self._flushed = None
-        if self._state != "silence":
-            self._state = "silence"
-            self._on_end()
+        while self._turns:
+            self._end_turns(1)
 
     def stop(self) -> None:
-        """Reports nothing more of this stream."""
+        """Reports nothing more of this stream. The next stream's time starts at 0 again."""
         self._stop_waiting()
         self._request_final = None
-        self._flushed = None
+        self._flushes.clear()
+        for turn in self._turns:
+            turn.start_ms = -1
 
-    def _is_answer(self, event: FinalEvent) -> bool:
-        """Whether this is the final of the turn's last flush. An earlier flush may be answered late."""
-        flushed = self._flushed
-        if flushed is None or not flushed.done() or flushed.exception() is not None:
+    def _on_speech_started(self, audio_ms: int) -> None:
+        self._stop_waiting()
+        last = self._turns[-1] if self._turns else None
+        if last is None or self._is_next_turn(last, audio_ms):
+            self._add(_Turn(start_ms=audio_ms, is_speaking=True))
+        else:
+            last.is_speaking = True
+
+    def _on_speech_ended(self, audio_ms: int) -> None:
+        if not self._turns or not self._turns[-1].is_speaking:
+            return
+        self._turns[-1].is_speaking = False
+        self._turns[-1].end_ms = audio_ms
+        self._wait_for_final()
+
+    def _on_interim(self) -> None:
+        """Interim text needs a turn that has started."""
+        if not self._turns:
+            self._add(_Turn())
+        elif len(self._turns) > 1 and self._turns[0].has_text and not self._turns[0].is_speaking:
+            # The text after a turn's final belongs to the next turn.
+            self._end_turns(1)
+
+    def _on_text(self) -> None:
+        """Final text without speech events is a turn as well."""
+        if self._turns:
+            self._turns[0].has_text = True
+        else:
+            self._add(_Turn(has_text=True))
+            self._wait_for_final()
+
+    def _on_turn_final(self, end_ms: int) -> None:
+        """The final of an endpoint or of a flush arrived. It ends the turns that it covers."""
+        covered = 0
+        for turn in self._turns:
+            if turn.is_speaking or turn.start_ms >= end_ms:
+                break
+            covered += 1
+        if covered > 0:
+            self._end_turns(covered)
+        self._wait_for_final()
+
+    def _is_next_turn(self, last: _Turn, start_ms: int) -> bool:
+        if last.is_speaking or last.end_ms is None:
             return False
-        return flushed.result() is event
+        return start_ms - last.end_ms >= self._silence_ms - ROUNDING_MS
+
+    def _add(self, turn: _Turn) -> None:
+        self._turns.append(turn)
+        if len(self._turns) == 1:
+            self._on_start()
+
+    def _end_turns(self, count: int) -> None:
+        """Turns that share a final are one turn to the agent."""
+        del self._turns[:count]
+        self._on_end()
+        if self._turns:
+            self._on_start()
+
+    def _take_answered(self, event: FinalEvent) -> bool:
+        """Whether this final answers a flush of the tracker. A later flush may have its final, unread, already."""
+        pending = [flush for flush in self._flushes if not _answers(event, flush)]
+        is_answer = len(pending) < len(self._flushes)
+        self._flushes = pending
+        return is_answer
 
     def _wait_for_final(self) -> None:
-        self._state = "ending"
+        """Waits for the final of an open turn while nobody speaks."""
         self._stop_waiting()
-        if self._flushed is not None:
+        if not self._turns or self._turns[-1].is_speaking or self._flushes:
             return
         self._timer = asyncio.get_running_loop().call_later(FINAL_WAIT_S, self.flush)
 
@@ -113,3 +191,7 @@ class TurnTracker:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _answers(event: FinalEvent, flush: asyncio.Future[FinalEvent]) -> bool:
+    return flush.done() and flush.exception() is None and flush.result() is event

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from typing import Any
+from enum import StrEnum
+from typing import Any, cast
 
 from pipecat.audio.utils import create_stream_resampler
 from pipecat.frames.frames import (
@@ -35,11 +36,22 @@ from svc_asr import (
     SvcClient,
     SvcError,
     SvcStream,
+    WaitingEvent,
     open_stream,
 )
-from svc_asr.turns import TurnTracker
+from svc_asr.languages import language_of, model_of
+from svc_asr.turns import SILENCE_MS, TurnTracker
 
 SAMPLE_RATE_HZ = 16_000
+
+
+class _Kikuyu(StrEnum):
+    """Pipecat's list of languages has Dholuo, but not Kikuyu. This looks like one of its members."""
+
+    KI = "ki"
+
+
+LANGUAGES: dict[str, Language] = {"ki": cast(Language, _Kikuyu.KI), "luo": Language.LUO}
 
 
 class SvcSTTService(STTService):
@@ -55,29 +67,33 @@ class SvcSTTService(STTService):
     def __init__(
         self,
         *,
-        model: ModelId,
+        language: str | None = None,
+        model: ModelId | None = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
         client: SvcClient | None = None,
         max_audio_seconds: int = 300,
         ttfs_p99_latency: float | None = None,
         endpointing: Endpointing | None = None,
         **kwargs: Any,
     ) -> None:
-        is_dholuo = model == "svc-asr-dholuo-v1"
-        # Pipecat's list of languages has Dholuo, but not Kikuyu.
-        self._language = Language.LUO if is_dholuo else None
+        """``language`` is ``ki`` (Kikuyu) or ``luo`` (Dholuo); a ``model`` says the same. ``api_key`` and ``base_url``
+        default to SVC_API_KEY and SVC_BASE_URL; a ``client`` of your own replaces them."""
+        self._model = model_of(model=model, language=language)
+        self._language = LANGUAGES[language_of(self._model)]
         super().__init__(
             ttfs_p99_latency=ttfs_p99_latency,
-            settings=STTSettings(model=model, language="luo" if is_dholuo else "ki"),
+            settings=STTSettings(model=self._model, language=language_of(self._model)),
             **kwargs,
         )
-        self._model: ModelId = model
         self._max_audio_seconds = max_audio_seconds
         self._endpointing = endpointing
         self._turns = TurnTracker(
             on_start=lambda: self._propose(ProposedUserStartedSpeakingFrame),
             on_end=lambda: self._propose(ProposedUserStoppedSpeakingFrame),
+            silence_ms=(endpointing and endpointing.silence_ms) or SILENCE_MS,
         )
-        self._own_client = SvcClient() if client is None else None
+        self._own_client = SvcClient(base_url, api_key) if client is None else None
         self._client = client or self._own_client
         self._stream: SvcStream | None = None
         # Flushes without a final. A service that is behind may have several.
@@ -159,6 +175,8 @@ class SvcSTTService(STTService):
                     await self._call_event_handler("on_connected")
                 elif isinstance(event, ReconnectingEvent):
                     await self._call_event_handler("on_disconnected")
+                elif isinstance(event, WaitingEvent):
+                    await self._call_event_handler("on_connection_error", str(event.error))
         except SvcError as error:
             await self._call_event_handler("on_connection_error", str(error))
             await self.push_error(error_msg=str(error), exception=error)
