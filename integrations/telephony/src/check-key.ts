@@ -13,6 +13,6 @@ export async function checkKey(client: SvcClient): Promise<string | null> {
     if (!(error instanceof SvcError)) throw error;
     const isRefused = error.status === 401 || error.status === 403;
     if (isRefused) throw new Error(`${error.message} ${adviceFor(error.code)}`, { cause: error });
-    return `The service can't be reached: ${error.message} Calls fail until it can.`;
+    return `${error.message} Calls fail until the service answers.`;
   }
 }
