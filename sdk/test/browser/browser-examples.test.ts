@@ -55,6 +55,29 @@ test('the browser example starts, shows the transcript and stops', async () => {
   }
 });
 
+test('the browser example says within 3 s that the browser is offline, and goes on when it is back', async () => {
+  const example = startExample();
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(await firstLine(example));
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.locator('#now', { hasText: 'nĩ wega' }).waitFor();
+    const state = page.locator('#state');
+    await context.setOffline(true);
+    const cutAt = performance.now();
+    await state.getByText('No connection', { exact: false }).waitFor();
+    expect(performance.now() - cutAt).toBeLessThan(3_000);
+    await context.setOffline(false);
+    await state.getByText('Listening').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.waitForFunction('document.title.includes("charged")');
+  } finally {
+    await context.close();
+    example.kill();
+  }
+});
+
 test('the browser example reports a denied microphone and releases the session', async () => {
   const example = startExample();
   try {
@@ -67,7 +90,7 @@ test('the browser example reports a denied microphone and releases the session',
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByText('Please allow the microphone', { exact: false }).waitFor();
     await eventually(async () => (await clientOf(emulator).usage.get()).reserved_ms === 0);
-    expect(await page.locator('#start').isEnabled()).toBe(true);
+    await expect.poll(() => page.locator('#start').isEnabled(), { timeout: 30_000 }).toBe(true);
   } finally {
     example.kill();
   }

@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
 import type { AsrSession } from '@svc-asr/protocol';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { freePort } from '@svc-asr/testing/free-port.ts';
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** The first calls that `npm run dev` prints, run as printed. */
@@ -90,3 +91,53 @@ test('the printed commands transcribe a file, and svc doctor finds no problem', 
   expect(await shell(command)).toMatch(/^\p{L}+( \p{L}+)+\n$/u);
   expect(await shell(`. ${folder}/env; npx @svc-asr/cli doctor`)).toContain(url);
 });
+
+test('a page names the address where its browser accepts the certificate, and then starts without a wait', async () => {
+  expect(printed).toContain(`open ${url} once and accept the certificate`);
+  const settings = await shell(`. ${folder}/env; env | grep -E '^(SVC|NODE_EXTRA)'`);
+  const example = spawn(process.execPath, [join(ROOT, 'examples/browser/server.ts')], {
+    env: { PATH: process.env['PATH'], PORT: '0', ...parseEnv(settings) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const browser = await launchChromium({
+    microphone: join(ROOT, 'models/fixtures/kikuyu-1.wav'),
+    repeat: true,
+  });
+  try {
+    const [line] = await once(example.stdout.setEncoding('utf8'), 'data');
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const told: string[] = [];
+    page.on('console', (message) => told.push(message.text()));
+    await page.goto(String(line).trim());
+    await page.getByRole('button', { name: 'Start' }).click();
+    // At first while the stream retries, then for good.
+    await page.locator('#state', { hasText: 'No connection' }).waitFor();
+    await page.locator('#problem', { hasText: 'No connection' }).waitFor();
+    expect(told.join('\n')).toContain(`Open ${url} in this browser`);
+    await acceptCertificate(await context.newPage());
+    await page.reload();
+    const began = performance.now();
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.locator('#state', { hasText: 'Listening' }).waitFor();
+    const startedMs = performance.now() - began;
+    console.log(`listening ${Math.round(startedMs)} ms after the click`);
+    // The session that could not be opened blocks nothing. It would have lived for a minute.
+    expect(startedMs).toBeLessThan(10_000);
+    await page.locator('#now', { hasText: /\p{L}/u }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.waitForFunction('document.title.includes("charged")');
+  } finally {
+    example.kill();
+    await browser.close();
+  }
+});
+
+/** Clicks through the browser's warning, as a person does. */
+async function acceptCertificate(page: Page): Promise<void> {
+  await page.goto(url).catch(() => null);
+  await page.locator('#details-button').click();
+  await page.locator('#proceed-link').click();
+  await page.waitForURL(`${url}/**`);
+  await page.getByRole('heading').first().waitFor();
+}
