@@ -121,7 +121,8 @@ export const API_ERRORS = {
   request_timeout: {
     status: 408,
     type: 'invalid_request_error',
-    message: 'The request did not arrive within ten seconds. Send it again.',
+    message:
+      'The request did not arrive in time: 5 seconds for its headers, 10 seconds in all. Send it again.',
   },
   idempotency_conflict: {
     status: 409,

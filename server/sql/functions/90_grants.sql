@@ -34,7 +34,7 @@ grant execute on function renew_node(text, bigint, integer, integer, boolean) to
 grant execute on function retire_node(text, bigint) to svc_node;
 grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to svc_node;
 grant select on nodes, session_end_requests to svc_node;
-grant select (id, status) on accounts to svc_node;
+grant select (id, status, allowed_origins) on accounts to svc_node;
 
 -- sweeper: ends expired reservations and orphaned sessions.
 grant execute on function expire_lapsed(integer) to svc_sweeper;

@@ -152,6 +152,19 @@ export async function listSuspended(db: Queryable, ids: readonly string[]): Prom
   return new Set(rows.map((row) => row.id));
 }
 
+const ALLOWED_ORIGINS = statement('select allowed_origins from accounts where id = $1', {
+  allowed_origins: nullable(texts()),
+});
+
+/** Returns the web origins that may open streams of the account. Null: all. */
+export async function listAllowedOrigins(
+  db: Queryable,
+  accountId: string,
+): Promise<readonly string[] | null> {
+  const rows = await queryRows(db, ALLOWED_ORIGINS, [accountId]);
+  return rows[0]?.allowed_origins ?? null;
+}
+
 const END_REQUESTED = statement(
   'select session_id from session_end_requests where session_id = any($1)',
   { session_id: text() },

@@ -68,7 +68,7 @@ export interface ConnectionInput {
 }
 
 /** The close frame is sent after at most this long. The settlement continues in the background. */
-export const SETTLE_BEFORE_CLOSE_MS = 1_000;
+const SETTLE_BEFORE_CLOSE_MS = 1_000;
 
 /** Connects a socket, the protocol rules and an engine stream. Decides only when to read and when to stop. */
 export class Connection {

@@ -133,6 +133,36 @@ describe('config.endpointing', () => {
   });
 });
 
+function speechEvents(driver: Driver): string[] {
+  return driver.types().filter((type) => type.startsWith('speech_'));
+}
+
+describe('switching endpointing in mid-speech', () => {
+  test('off ends the announced speech, before the acknowledgement', () => {
+    const driver = new Driver().audio('speech', 1_000);
+    driver.message({ type: 'config', endpointing: false });
+    expect(driver.types().slice(-3)).toEqual(['speech_started', 'speech_ended', 'config_ack']);
+    expect(driver.sent.at(-1)).toMatchObject({ endpointing: false, effective: 'now' });
+    driver.audio('speech', 1_000).audio('silence', 2_000);
+    expect(speechEvents(driver)).toEqual(['speech_started', 'speech_ended']);
+  });
+
+  test('off and on again announces a second pair', () => {
+    const driver = new Driver().audio('speech', 1_000);
+    driver.message({ type: 'config', endpointing: false });
+    driver.message({ type: 'config', endpointing: {} });
+    driver.audio('speech', 1_000).audio('silence', 2_000);
+    const pair = ['speech_started', 'speech_ended'];
+    expect(speechEvents(driver)).toEqual([...pair, ...pair]);
+  });
+
+  test('new values keep the announced speech', () => {
+    const driver = new Driver().audio('speech', 1_000);
+    driver.message({ type: 'config', endpointing: { silence_ms: 400 } });
+    expect(speechEvents(driver)).toEqual(['speech_started']);
+  });
+});
+
 describe('an endpoint', () => {
   test('ends the utterance after the silence, with speech events around it', () => {
     const driver = new Driver()

@@ -54,13 +54,16 @@ function integerIn(
   return value >= range.min && value <= range.max ? value : null;
 }
 
-/** Turns endpointing on or off, or changes its rules. A running detector keeps its noise floor. */
-export function configureEndpointing(
-  state: StreamState,
-  rules: EndpointingRules | null,
-): StreamState {
-  if (rules === null) return { ...state, turns: null };
-  if (state.turns !== null) return { ...state, turns: { ...state.turns, rules } };
+/**
+ * Turns endpointing on or off, or changes its rules. A running detector keeps its noise floor. Speech that was announced
+ * is ended when endpointing is turned off.
+ */
+export function configureEndpointing(state: StreamState, rules: EndpointingRules | null): Step {
+  if (rules === null) {
+    const [quiet, announced] = endSpeech(state);
+    return [{ ...quiet, turns: null }, announced];
+  }
+  if (state.turns !== null) return [{ ...state, turns: { ...state.turns, rules } }, []];
   const originSample = state.meter.acceptedSamples;
   const turns: Turns = {
     rules,
@@ -69,7 +72,7 @@ export function configureEndpointing(
     speechEndSample: null,
     speechStart: { sample: originSample, atMs: state.lastAudioAtMs },
   };
-  return { ...state, turns };
+  return [{ ...state, turns }, []];
 }
 
 /** Recognises accepted audio, and ends an utterance at the exact sample where its silence is long enough. */

@@ -1,6 +1,6 @@
 import type { EngineEvent, EngineWord } from '@svc-asr/engine/core.ts';
 import { AUDIO, type ServerEvent } from '@svc-asr/protocol';
-import { audioMs, billableMs, momentMs } from './metering.ts';
+import { audioMs, billableMs } from './metering.ts';
 import type { Marker, StreamState } from './stream-state.ts';
 
 /** Less audio than this can't contain a word. A flush of it gets an empty final without decoding. */
@@ -22,8 +22,9 @@ export function finalEvent(
   event: Recognised,
 ): ServerEvent {
   const endMs = audioMs(marker.endSample);
-  const startMs = marker.startSample === marker.endSample ? endMs : momentMs(marker.startSample);
-  const originMs = momentMs(marker.originSample);
+  // Rounded like the end, so that a final starts where the one before it ends.
+  const startMs = audioMs(marker.startSample);
+  const originMs = audioMs(marker.originSample);
   return {
     type: 'final',
     text: event.text,

@@ -155,7 +155,7 @@ test('a close, an offence or a suspension charges exactly the audio up to the la
       // Finals cover the charged audio without a gap.
       let endMs = 0;
       for (const final of finals) {
-        expect(final.start_ms).toBeLessThanOrEqual(endMs);
+        expect(final.start_ms).toBe(endMs);
         endMs = final.end_ms;
       }
     }),

@@ -12,7 +12,7 @@ import { ApiError, toApiError } from '../platform/api-error.ts';
 import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
-import { Connection, SETTLE_BEFORE_CLOSE_MS, type ConnectionLimits } from './connection.ts';
+import { Connection, type ConnectionLimits } from './connection.ts';
 import { writeRefusal } from '../platform/raw-refusal.ts';
 import { sleep } from '../platform/sleep.ts';
 import { browserCloseCode, BrowserRefusals } from './browser-refusal.ts';
@@ -26,7 +26,7 @@ import type { Ending } from './stream-state.ts';
 import {
   checkUpgrade,
   claimSession,
-  isOriginAllowed,
+  checkOrigin,
   limitFailedUpgrades,
   takeProtocols,
   type ClaimedSession,
@@ -35,6 +35,7 @@ import {
 export interface GatewayDeps extends Pick<
   Deps,
   | 'config'
+  | 'db'
   | 'log'
   | 'clock'
   | 'ledger'
@@ -187,6 +188,7 @@ export class Gateway {
     let trace: StreamTrace | null = null;
     try {
       const credential = checkUpgrade(this.#deps, { request, offered });
+      await checkOrigin(this.#deps, { request, accountId: credential.accountId });
       if (tracing !== null) trace = new StreamTrace(tracing, credential.sessionId);
       const beganMs = this.#now();
       const claimed = await this.#claim(credential, requestId);
@@ -264,11 +266,6 @@ export class Gateway {
     { owner, session, trace }: Claimed & { readonly trace: StreamTrace | null },
   ): Promise<void> {
     const { request, wire, head, requestId } = candidate;
-    if (!isOriginAllowed(request, session, this.#deps.config.publicUrl)) {
-      const settled = this.#settlements.settle({ ...owner, status: 'completed', samples: 0 });
-      await Promise.race([settled, sleep(SETTLE_BEFORE_CLOSE_MS)]);
-      throw new ApiError('origin_not_allowed');
-    }
     // `ws` calls back synchronously, or not at all if the client disconnected during the database query.
     const opened: StreamSocket[] = [];
     this.#sockets.handleUpgrade(request, wire, head, (socket) => opened.push(socket));

@@ -23,11 +23,27 @@ test.each([
   ['no type', '{"text":"flush"}'],
   ['a type that is not a string', '{"type":1}'],
   ['an id that is neither a string nor a number', '{"type":"flush","id":true}'],
-  ['an id that JSON cannot carry unchanged', '{"type":"flush","id":9007199254740993}'],
+  ['a number of more than 128 digits as id', `{"type":"flush","id":${'9'.repeat(129)}}`],
+  ['a duplicate member', '{"type":"flush","type":"reset"}'],
+  ['a duplicate member, once escaped', String.raw`{"type":"flush","id":1,"\u0069d":2}`],
   ['an id that is too long', JSON.stringify({ type: 'flush', id: 'x'.repeat(129) })],
   ['deep nesting', `{"type":"config","context":${'['.repeat(9)}${']'.repeat(9)}}`],
 ])('%s is an invalid message', (_, text) => {
   expect(parse(text)).toEqual({ type: 'invalid', code: 'invalid_message' });
+});
+
+test.each(['9007199254740993', '-12345678901234567890', '1e400', '1.50', '0', '-7', '2.5'])(
+  'the id %s comes back as sent',
+  (id) => {
+    const message = parse(`{"type":"flush","id":${id}}`);
+    expect(message.type).toBe('flush');
+    expect(JSON.stringify({ id: message.id })).toBe(`{"id":${id}}`);
+  },
+);
+
+test('lists unknown fields inside endpointing', () => {
+  const text = '{"type":"config","endpointing":{"silence_ms":500,"silence":1},"colour":"red"}';
+  expect(parse(text)).toMatchObject({ ignored: ['colour', 'endpointing.silence'] });
 });
 
 test('distinguishes an unknown type from text that is not a message', () => {

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { ServerEvent } from '@svc-asr/protocol';
+import { ConfigMessage, Endpointing, type ServerEvent } from '@svc-asr/protocol';
+import { hasDuplicateKey } from '../platform/duplicate-keys.ts';
+import { isMessageId, parseWithExactIds } from './exact-ids.ts';
 
 /** Chosen by the client and returned as sent. */
 export type MessageId = string | number;
@@ -24,12 +26,12 @@ export type TextMessage =
     };
 
 const NESTING_MAX = 8;
-const ID_LENGTH_MAX = 128;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const IGNORED_NAMES_MAX = 16;
 const IGNORED_NAME_LENGTH_MAX = 64;
-const CONFIG_FIELDS = new Set(['type', 'id', 'language', 'context', 'endpointing']);
+const CONFIG_FIELDS = new Set(Object.keys(ConfigMessage.properties));
+const ENDPOINTING_FIELDS = new Set(Object.keys(Endpointing.properties));
 const INVALID: TextMessage = { type: 'invalid', code: 'invalid_message', id: undefined };
 
 /** Invalid UTF-8 ends the stream, so it is distinguished from other invalid messages. */
@@ -51,23 +53,25 @@ export function parseTextMessage(bytes: Buffer): TextMessage {
     language: fields['language'],
     context: fields['context'],
     endpointing: fields['endpointing'],
-    ignored: Object.keys(fields)
-      .filter((name) => !CONFIG_FIELDS.has(name))
+    ignored: [
+      ...unknownNames(fields, CONFIG_FIELDS),
+      ...unknownNames(fields['endpointing'], ENDPOINTING_FIELDS).map(
+        (name) => `endpointing.${name}`,
+      ),
+    ]
       .slice(0, IGNORED_NAMES_MAX)
       .map((name) => name.slice(0, IGNORED_NAME_LENGTH_MAX)),
   };
+}
+
+function unknownNames(fields: unknown, known: ReadonlySet<string>): string[] {
+  return isRecord(fields) ? Object.keys(fields).filter((name) => !known.has(name)) : [];
 }
 
 /** True for a command that was sent as a binary frame, which would otherwise count as audio. */
 export function isCommand(frame: Uint8Array): boolean {
   if (frame[0] !== OPENING_BRACE || frame.at(-1) !== CLOSING_BRACE) return false;
   return isUtf8(frame) && parseTextMessage(Buffer.from(frame)).type !== 'invalid';
-}
-
-/** Numbers that JSON cannot carry unchanged are refused. */
-function isMessageId(id: unknown): id is MessageId {
-  if (typeof id === 'string') return id.length <= ID_LENGTH_MAX;
-  return typeof id === 'number' && Math.abs(id) <= Number.MAX_SAFE_INTEGER;
 }
 
 export function encodeEvent(event: ServerEvent): string {
@@ -77,8 +81,8 @@ export function encodeEvent(event: ServerEvent): string {
 function parseObject(text: string): Record<string, unknown> | null {
   if (isDeep(text)) return null;
   try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
+    const value = parseWithExactIds(text);
+    return isRecord(value) && !hasDuplicateKey(text) ? value : null;
   } catch {
     return null;
   }

@@ -10,12 +10,12 @@ import { finalEvent, holdsWords, EMPTY_RESULT, type FinalMarker } from './final-
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import { audioMs } from './metering.ts';
 import { offend } from './finishing.ts';
+import { isFlushTooSoon, recentFlushes } from './flush-rate.ts';
 import { reply, reportError } from './replies.ts';
 import type { Step, StreamState } from './stream-state.ts';
 
 /** Applies config, flush and reset to a stream. */
 
-const WINDOW_MS = 1_000;
 /** While this many finals and replies are outstanding, a flush is refused. */
 const FLUSHES_PENDING_MAX = 32;
 
@@ -101,23 +101,25 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
   if (message.endpointing !== undefined && rules === undefined) {
     return reportError(state, { code: 'invalid_endpointing', id, nowMs });
   }
-  const next = rules === undefined ? state : configureEndpointing(state, rules);
-  const isSilentSoFar = state.meter.acceptedSamples === state.utteranceStartSample;
+  const [next, announced] = rules === undefined ? [state, []] : configureEndpointing(state, rules);
   const event: ConfigAckEvent = {
     type: 'config_ack',
     ...withId(id),
     language: MODELS[state.session.model].languageCode,
     context: [...CONTEXT_SIZE],
     endpointing: presentEndpointing(next),
-    effective: isSilentSoFar ? 'now' : 'next_utterance',
+    // Endpointing changes at once. The only language and context are always in force.
+    effective: 'now',
     ignored: [...message.ignored],
   };
-  return reply(next, { event, nowMs });
+  const [replied, actions] = reply(next, { event, nowMs });
+  return [replied, [...announced, ...actions]];
 }
 
 function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
-  const recent = within(state.recentFlushesMs, input.nowMs);
-  if (recent.length >= LIMITS.flushesPerSecond || state.markers.length >= FLUSHES_PENDING_MAX) {
+  const moment = { atMs: input.nowMs, sample: state.meter.acceptedSamples };
+  const recent = recentFlushes(state.recentFlushes, moment);
+  if (isFlushTooSoon(recent) || state.markers.length >= FLUSHES_PENDING_MAX) {
     return reportError(state, { code: 'flush_throttled', ...input });
   }
   const marker: FinalMarker = {
@@ -130,7 +132,7 @@ function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
     endSample: state.meter.acceptedSamples,
   };
   const [quiet, announced] = endSpeech(state);
-  const next = { ...nextUtterance(quiet), recentFlushesMs: [...recent, input.nowMs] };
+  const next = { ...nextUtterance(quiet), recentFlushes: [...recent, moment] };
   if (holdsWords(marker)) {
     return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
   }
@@ -186,8 +188,4 @@ function isOurContext(context: unknown): boolean {
 
 function withId(id: MessageId | undefined): { id?: MessageId } {
   return id === undefined ? {} : { id };
-}
-
-function within(timesMs: readonly number[], nowMs: number): readonly number[] {
-  return timesMs.filter((timeMs) => nowMs - timeMs < WINDOW_MS);
 }

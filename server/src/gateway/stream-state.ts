@@ -8,6 +8,7 @@ import {
   type StreamErrorCode,
 } from '@svc-asr/protocol';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
+import type { FlushMoment } from './flush-rate.ts';
 import type { Turns } from './endpointing.ts';
 import { createMeter, type Meter } from './metering.ts';
 import { INITIAL_SNIFFER, type SnifferState } from './audio-sniffer.ts';
@@ -68,7 +69,8 @@ export interface StreamState {
   readonly heldMessages: readonly TextMessage[];
   readonly droppedEarlyAudio: boolean;
   readonly nonFatalErrors: number;
-  readonly recentFlushesMs: readonly number[];
+  /** The flushes of the last second that count against their rate. */
+  readonly recentFlushes: readonly FlushMoment[];
   /** Text messages, pings, pongs and tiny frames that are still allowed at once, as of `allowanceAtMs`. */
   readonly allowance: number;
   readonly allowanceAtMs: number;
@@ -137,7 +139,7 @@ export function startStream(input: {
     heldMessages: [],
     droppedEarlyAudio: false,
     nonFatalErrors: 0,
-    recentFlushesMs: [],
+    recentFlushes: [],
     allowance: LIMITS.textMessagesBurst,
     allowanceAtMs: input.nowMs,
     saidWaiting: null,

@@ -435,9 +435,16 @@ describe('errors and limits', () => {
     expect(stage.ending).toBeNull();
   });
 
-  test('applies config sent during an utterance from the next one, and lists unknown fields', () => {
+  test('config sent during an utterance acts at once, and lists unknown fields', () => {
     const stage = new Stage(60_000).ready().audio(2).text({ type: 'config', colour: 'red' });
-    expect(stage.sent.at(-1)).toMatchObject({ effective: 'next_utterance', ignored: ['colour'] });
+    expect(stage.sent.at(-1)).toMatchObject({ effective: 'now', ignored: ['colour'] });
+  });
+
+  test('answers twelve flushes of 200 ms that arrive at once after back-pressure', () => {
+    const stage = new Stage(300_000).ready();
+    for (let at = 0; at < 12; at += 1) stage.audio(6_400).text({ type: 'flush', id: at });
+    expect(stage.asked).toHaveLength(12);
+    expect(stage.types()).not.toContain('error:flush_throttled');
   });
 
   test('reports odd_byte_carried once', () => {

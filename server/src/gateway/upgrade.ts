@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { CREDENTIAL_PREFIX, STREAM_PATH, SUBPROTOCOL } from '@svc-asr/protocol';
 import type { SessionCredential } from '../sessions/credentials.ts';
 import type { Deps } from '../deps.ts';
+import { listAllowedOrigins } from '../accounts/accounts.ts';
 import { ApiError } from '../platform/api-error.ts';
 import type { ClaimInput, ClaimResult, Ledger } from '../ledger/ledger.ts';
 import { networkOf } from '../platform/network.ts';
@@ -78,20 +79,17 @@ export async function claimSession(
 
 /**
  * Checks a browser's Origin against the account's allowed origins. Requests without Origin don't come
- * from a browser. Our own console is always allowed, for its playground.
+ * from a browser. Our own console is always allowed, for its playground. Comes before the claim: a refused upgrade
+ * never spends the credential.
  */
-export function isOriginAllowed(
-  request: IncomingMessage,
-  session: ClaimedSession,
-  publicUrl: string,
-): boolean {
-  const { origin } = request.headers;
-  return (
-    origin === undefined ||
-    origin === new URL(publicUrl).origin ||
-    session.allowedOrigins === null ||
-    session.allowedOrigins.includes(origin)
-  );
+export async function checkOrigin(
+  deps: Pick<Deps, 'db' | 'config'>,
+  input: { request: IncomingMessage; accountId: string },
+): Promise<void> {
+  const { origin } = input.request.headers;
+  if (origin === undefined || origin === new URL(deps.config.publicUrl).origin) return;
+  const allowed = await listAllowedOrigins(deps.db, input.accountId);
+  if (allowed !== null && !allowed.includes(origin)) throw new ApiError('origin_not_allowed');
 }
 
 /** `ws` checks these too, but only after the credential would have been used up. */

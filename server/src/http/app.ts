@@ -110,6 +110,9 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   return app;
 }
 
+/** Both headers are needed (RFC 6455, section 4.1). Without Connection, Node.js treats it as an ordinary request. */
 function offersWebSocket({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket';
+  const options = headers.connection?.toLowerCase().split(',') ?? [];
+  const isUpgrade = options.some((option) => option.trim() === 'upgrade');
+  return isUpgrade && headers.upgrade?.toLowerCase() === 'websocket';
 }

@@ -1,5 +1,6 @@
 import { SPECIFIC_MESSAGES } from '@svc-asr/protocol';
 import { ApiError } from '../platform/api-error.ts';
+import { hasDuplicateKey } from '../platform/duplicate-keys.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Ignores parameters, including charset: JSON is always UTF-8 (RFC 8259). */
@@ -41,24 +42,4 @@ function parse(text: string): unknown {
   } catch (error) {
     throw new ApiError('invalid_json', { cause: error });
   }
-}
-
-/**
- * JSON.parse silently keeps the last of two equal keys, so two parsers could read one body differently. The
- * text is already known to be valid JSON, so a string before a colon is a key.
- */
-function hasDuplicateKey(text: string): boolean {
-  const open: Set<string>[] = [];
-  const token = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}]/g;
-  for (const [sign, colon] of text.matchAll(token)) {
-    if (sign === '{') open.push(new Set());
-    else if (sign === '}') open.pop();
-    else if (colon !== undefined) {
-      const keys = open.at(-1);
-      const key = String(JSON.parse(sign.slice(0, -colon.length)));
-      if (keys === undefined || keys.has(key)) return true;
-      keys.add(key);
-    }
-  }
-  return false;
 }

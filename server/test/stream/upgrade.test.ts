@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { setAccountStatus } from '../../src/accounts/accounts.ts';
 import { KIKUYU, startService, type Tenant } from '@svc-asr/testing/service/service.ts';
 import { refused, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 
 const svc = await startService();
@@ -150,9 +151,8 @@ describe('the upgrade', () => {
     });
     expect(await refusal.closed).toEqual({ code: 4403, reason: 'origin_not_allowed' });
     expect(refusal.events).toMatchObject([{ type: 'error', code: 'origin_not_allowed' }]);
-    expect((await svc.usage(tenant)).body).toMatchObject({ consumed_ms: 0, reserved_ms: 0 });
-    const again = await newSession(tenant);
-    const client = await StreamClient.ready(again.session, {
+    // A refused upgrade never spends the credential.
+    const client = await StreamClient.ready(session, {
       url: svc.streamUrl,
       origin: 'https://app.example.com',
     });
@@ -170,6 +170,14 @@ describe('the upgrade', () => {
   test('a plain GET on the stream URL: 426 upgrade_required', async () => {
     const { status, body } = await svc.request('/v1/asr/stream');
     expect({ status, code: body.error.code }).toEqual({ status: 426, code: 'upgrade_required' });
+  });
+
+  test('Upgrade without Connection: 426 upgrade_required', async () => {
+    const headers = 'Host: localhost\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
+    const request = `GET /v1/asr/stream HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`;
+    const answer = await sendRaw(svc.url, request);
+    expect(answer.status).toBe(426);
+    expect(answer.body).toContain('upgrade_required');
   });
 
   test('every refusal carries one request id, in the header and the body', async () => {
