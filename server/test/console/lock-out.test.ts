@@ -177,6 +177,6 @@ test('in any sequence of requests the limits hold, and waiting as long as told i
         if (told === 0) codes.push({ ...step, passes: 0 });
       }
     }),
-    { numRuns: 15 },
+    { numRuns: 15, endOnFailure: true },
   );
 });
