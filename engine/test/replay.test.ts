@@ -53,6 +53,22 @@ test('continues on another recogniser without an error, a lost word or a repeate
 
 type Step = { do: 'write'; samples: number } | { do: 'flush' } | { do: 'reset' } | { do: 'crash' };
 
+/** Counts the samples that recognisers get, including those that get them again. */
+function counting(engine: Engine): { engine: Engine; samples: () => number } {
+  let samples = 0;
+  async function open(input: OpenInput): Promise<EngineStream> {
+    const stream = await engine.open(input);
+    const write = stream.write.bind(stream);
+    return Object.assign(stream, {
+      write: (pcm: Uint8Array) => {
+        samples += pcm.byteLength / 2;
+        return write(pcm);
+      },
+    });
+  }
+  return { engine: { ...engine, open }, samples: () => samples };
+}
+
 /** An engine whose recognisers are always crowded, so streams move whenever they may. */
 function crowded(engine: ScriptedEngine): { engine: Engine; opened: () => number } {
   let opened = 0;
@@ -142,6 +158,30 @@ test('stays where it is when no other recogniser is free', async () => {
     await reading.until('final', turn);
   }
   expect(finals(reading.seen)).toEqual([TEXT, TEXT, TEXT]);
+  await stream.close();
+});
+
+test('a stream that finds no other recogniser sends no audio twice', async () => {
+  const scripted = createScriptedEngine({ capacity: 1, script: { texts: [TEXT], chunkMs: 20 } });
+  const { engine, samples } = counting(crowded(scripted).engine);
+  const stream = await withReplay(engine).open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  for (let turn = 1; turn <= 3; turn += 1) {
+    void stream.write(chunks(1));
+    stream.flush();
+    // The next utterance begins before the final, and the stream tries to move when the final arrives.
+    void stream.write(new Uint8Array(CHUNK_SAMPLES));
+    await reading.until('final', turn);
+    await stream.write(new Uint8Array(2));
+  }
+  stream.flush();
+  await reading.until('final', 4);
+  expect(samples()).toBe(3 * (CHUNK_SAMPLES + CHUNK_SAMPLES / 2 + 1));
+  const total = reading.seen.reduce(
+    (sum, one) => sum + (one.type === 'final' ? one.samples : 0),
+    0,
+  );
+  expect(total).toBe(samples());
   await stream.close();
 });
 

@@ -53,6 +53,11 @@ class Attempt {
     this.utterances.set(0, first);
   }
 
+  write(pcm: Uint8Array): Promise<void> {
+    this.sentBytes += pcm.byteLength;
+    return this.inner.write(pcm);
+  }
+
   flush(): void {
     this.inner.flush();
     this.#advance();
@@ -125,7 +130,7 @@ export class ReplayStream implements EngineStream {
     }
     if (this.#over) return TAKEN;
     this.#current.audio.append(pcm, this.#host.streamBytesMax - this.#flushedBytes);
-    if (this.#replaying === null) return this.#attempt.inner.write(pcm);
+    if (this.#replaying === null) return this.#attempt.write(pcm);
     if (!this.#current.audio.complete) this.#giveUp('child_died', 'too_long');
     return this.#over ? TAKEN : this.#replaying.promise;
   }
@@ -255,8 +260,7 @@ export class ReplayStream implements EngineStream {
       const { sending } = attempt;
       const piece = sending.audio.read(attempt.sentBytes);
       if (piece !== null) {
-        attempt.sentBytes += piece.byteLength;
-        await attempt.inner.write(piece);
+        await attempt.write(piece);
       } else if (sending.next === null) {
         // In the same turn, so that audio written from now on goes straight to the recogniser.
         this.#replaying?.resolve();
