@@ -395,6 +395,27 @@ test('a node that serves a gateway refuses other connections with the wrong name
   expect(await recognise(gateway)).toEqual([TEXT]);
 });
 
+test.each([
+  [ROLE_NAME.gateway, status.OK],
+  ['somebody.svc-asr.internal', status.PERMISSION_DENIED],
+])('a certificate for %s reads the list of models with status %i', async (name, code) => {
+  const { address } = await startNode({}, await ca.issue(ROLE_NAME.engine));
+  const files = await ca.issue(name);
+  const [root, key, cert] = [files.caFile, files.keyFile, files.certFile].map((file) =>
+    readFileSync(file),
+  );
+  const client = connect(address, credentials.createSsl(root, key, cert));
+  const method = serviceDefinition(RECOGNITION_SERVICE)['GetRivaSpeechRecognitionConfig'];
+  if (method === undefined) throw new Error('no method');
+  const { path, requestSerialize, responseDeserialize } = method;
+  const answered = await new Promise<status>((resolve) => {
+    client
+      .makeUnaryRequest(path, requestSerialize, responseDeserialize, {}, () => {})
+      .on('status', (ended: StatusObject) => resolve(ended.code));
+  });
+  expect(answered).toBe(code);
+});
+
 test('a gateway sends no audio to a node with the wrong name', async () => {
   const node = await startNode({}, await ca.issue('somebody.svc-asr.internal'));
   const gateway = await startGateway(node.address, await ca.issue(ROLE_NAME.gateway));

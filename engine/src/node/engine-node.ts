@@ -97,7 +97,14 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   const server = new Server({ 'grpc.max_receive_message_length': MESSAGE_BYTES_MAX });
   server.addService(serviceDefinition(RECOGNITION_SERVICE), {
     streamingRecognize: recognize,
-    getRivaSpeechRecognitionConfig: describeModels(engine, options.languages ?? new Map()),
+    getRivaSpeechRecognitionConfig: (
+      call: ModelConfigCall,
+      answer: sendUnaryData<ModelConfigResponse>,
+    ) => {
+      const details = refusal(call);
+      if (details !== null) return answer({ code: status.PERMISSION_DENIED, details });
+      answer(null, describeModels(engine, options.languages ?? new Map(), call.request.modelName));
+    },
   });
   server.addService(serviceDefinition(HEALTH_SERVICE), health.handlers());
   new ReflectionService(packageDefinition()).addToServer(server);
@@ -145,33 +152,31 @@ function connectionOf(call: object): object | null {
   return typeof found === 'object' ? found : null;
 }
 
-/** Describes this node's models in Riva's format. */
-function describeModels(engine: Engine, languages: ReadonlyMap<string, ModelId>) {
-  return (
-    call: ServerUnaryCall<{ modelName?: string }, ModelConfigResponse>,
-    answer: sendUnaryData<ModelConfigResponse>,
-  ): void => {
-    const wanted = MODEL_IDS.filter(
-      (id) => !call.request.modelName || call.request.modelName === id,
-    );
-    const modelConfig = wanted.map((id) => {
-      const { build, chunkSamples, contextSize } = engine.describe(id);
-      const language = [...languages].find(([, model]) => model === id)?.[0] ?? '';
-      return {
-        modelName: id,
-        parameters: {
-          type: 'online',
-          language_code: language,
-          sample_rate: '16000',
-          streaming: 'True',
-          build,
-          chunk_samples: String(chunkSamples),
-          context_size: contextSize.join(','),
-        },
-      };
-    });
-    answer(null, { modelConfig });
-  };
+type ModelConfigCall = ServerUnaryCall<{ modelName?: string }, ModelConfigResponse>;
+
+/** Describes this node's models, or one of them, in Riva's format. */
+function describeModels(
+  engine: Engine,
+  languages: ReadonlyMap<string, ModelId>,
+  name: string | undefined,
+): ModelConfigResponse {
+  const modelConfig = MODEL_IDS.filter((id) => !name || name === id).map((id) => {
+    const { build, chunkSamples, contextSize } = engine.describe(id);
+    const language = [...languages].find(([, model]) => model === id)?.[0] ?? '';
+    return {
+      modelName: id,
+      parameters: {
+        type: 'online',
+        language_code: language,
+        sample_rate: '16000',
+        streaming: 'True',
+        build,
+        chunk_samples: String(chunkSamples),
+        context_size: contextSize.join(','),
+      },
+    };
+  });
+  return { modelConfig };
 }
 
 function bind(server: Server, address: string, tls: CertificateFiles | null): Promise<number> {
