@@ -12,21 +12,24 @@ const { files, language } = manifest;
 const recogniser = new Recogniser({ files, batching: true });
 const chunk = Buffer.from(speech('kikuyu-2').pcm.slice(0, CHUNK_SAMPLES * 2));
 const [FAST, LIVE] = [1, 2];
-/** Fixed clock, so that chunks never become due because the machine is slow. */
-const NOW_MS = 1_000_000;
+const CHUNK_MS = 1_120;
+const SECOND = Buffer.from(speech('kikuyu-2').pcm.slice(0, 32_000));
 
 let scheduler: Scheduler;
+/** Moved by hand, so that chunks never become due because the machine is slow. */
+let nowMs: number;
 let sent: FrameHeader[];
 /** Streams whose words were sent. */
 let said: (number | undefined)[];
 beforeEach(() => {
   [sent, said] = [[], []];
+  nowMs = 1_000_000;
   scheduler = new Scheduler(
     (header, payload) => {
       sent.push(header);
       if (payload !== undefined) said.push(header.stream);
     },
-    () => NOW_MS,
+    () => nowMs,
   );
   scheduler.open(FAST, { recognition: recogniser, language });
   scheduler.open(LIVE, { recognition: recogniser, language });
@@ -84,6 +87,57 @@ test('treats a stream as live again after its replay', () => {
   said = [];
   expect(round()).toEqual([REPLAYED]);
   expect(said).toEqual([REPLAYED]);
+});
+
+test('charges every decode of a flush, so a stream that flushes every second waits for live ones', () => {
+  const FLUSHING = 3;
+  scheduler.open(FLUSHING, { recognition: recogniser, language });
+  for (let second = 0; second < 8; second += 1) {
+    nowMs += 1_000;
+    scheduler.audio(LIVE, SECOND);
+    scheduler.audio(FLUSHING, SECOND);
+    scheduler.flush(FLUSHING);
+    while (!scheduler.idle) void scheduler.round();
+  }
+  nowMs += CHUNK_MS;
+  scheduler.audio(FLUSHING, chunk);
+  scheduler.flush(FLUSHING);
+  scheduler.audio(LIVE, chunk);
+  expect(round()).toEqual([LIVE]);
+  expect(round()).toEqual([FLUSHING]);
+});
+
+test('a short utterance every five seconds stays as prompt as live speech', () => {
+  for (let turn = 0; turn < 20; turn += 1) {
+    nowMs += 5_000;
+    scheduler.audio(FAST, SECOND);
+    scheduler.flush(FAST);
+    while (!scheduler.idle) void scheduler.round();
+  }
+  scheduler.audio(LIVE, chunk);
+  scheduler.audio(FAST, chunk);
+  expect(new Set(round())).toEqual(new Set([FAST, LIVE]));
+});
+
+test('a stream that used too much still gets a decode within seconds on a saturated child', () => {
+  const owed = new Map(Array.from({ length: 20 }, (_, at) => [10 + at, 0]));
+  for (const id of owed.keys()) scheduler.open(id, { recognition: recogniser, language });
+  for (let times = 0; times < 40; times += 1) scheduler.audio(FAST, chunk);
+  while (!scheduler.idle) void scheduler.round();
+  scheduler.audio(FAST, chunk);
+  const beganMs = nowMs;
+  let decoded: (number | undefined)[] = [];
+  while (!decoded.includes(FAST)) {
+    nowMs += CHUNK_MS;
+    // More people speak than the child can serve, and each may have two chunks there.
+    for (const [id, chunks] of owed) {
+      if (chunks < 2) scheduler.audio(id, chunk);
+      owed.set(id, Math.min(2, chunks + 1));
+    }
+    decoded = round();
+    for (const id of decoded) owed.set(id ?? 0, (owed.get(id ?? 0) ?? 1) - 1);
+    expect(nowMs - beganMs).toBeLessThan(7_500);
+  }
 });
 
 test('decodes eight waiting chunks in one batch', () => {

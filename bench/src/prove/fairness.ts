@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { AsrSession } from '@svc-asr/protocol';
+import { LIMITS, type AsrSession } from '@svc-asr/protocol';
 import { setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
 import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
@@ -11,7 +11,7 @@ import { createSession, Fleet, reserveSession, type Tenant } from '../service/fl
 import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** One account must not make another wait: neither by flushing without speaking nor by holding slots. */
+/** One account must not make another wait: neither by flushing often, with or without speech, nor by holding slots. */
 export const campaign: Campaign = {
   about: 'final p95 of honest accounts, alone and beside flush floods and slot hoarding: within 2x',
   run,
@@ -21,6 +21,10 @@ const MODEL = 'svc-asr-kikuyu-v1';
 const SLOTS = 60;
 const ATTACKERS = 40;
 const FLUSH_EVERY_MS = 200;
+/** A flush after a second of speech costs two decodes, twice what a live speaker needs. */
+const TAIL_FLUSHERS = 14;
+const FRAME_MS = 200;
+const FRAMES_PER_FLUSH = 5;
 /** Longer than a stream may be idle while its node is full. */
 const IDLE_MS = 12_000;
 /** Often enough that no stream goes without audio for as long as an idle one may. */
@@ -55,17 +59,28 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     const flooding = await flood(scene, ONE_SAMPLE);
     const flooded = await speakAll(scene);
     await flooding.stop();
+    // The same streams without flushes show what their speech alone costs others.
+    const [besideSpeech, besideFlushes] = [
+      await speakBeside(scene, Infinity),
+      await speakBeside(scene, FRAMES_PER_FLUSH),
+    ];
     const hoarding = await hoard(scene);
     const hoarded = await speakAll(scene);
     const reclaimed = hoarding.ended();
     await hoarding.stop();
     const controlRefused = await refusedWithoutRule(fleet);
     const [quietP95, floodP95, hoardP95] = [quiet, flooded, hoarded].map(p95);
+    const [speechP95, tailP95] = [p95(besideSpeech), p95(besideFlushes)];
     const figures = {
       quiet_p95_ms: quietP95 ?? 0,
       flush_flood_p95_ms: floodP95 ?? 0,
+      speech_p95_ms: speechP95,
+      tail_flush_p95_ms: tailP95,
       hoarding_p95_ms: hoardP95 ?? 0,
-      growth: growthOf(quietP95 ?? 0, Math.max(floodP95 ?? 0, hoardP95 ?? 0)),
+      growth: Math.max(
+        growthOf(quietP95 ?? 0, Math.max(floodP95 ?? 0, hoardP95 ?? 0)),
+        growthOf(Math.max(quietP95 ?? 0, speechP95), tailP95),
+      ),
       reclaimed,
       control_refused: controlRefused,
     };
@@ -152,6 +167,29 @@ async function flood(scene: Scene, audio: Uint8Array): Promise<Attack> {
   return attackOf(clients, timer);
 }
 
+async function speakBeside(scene: Scene, framesPerFlush: number): Promise<number[]> {
+  const speaking = await speakAndFlush(scene, framesPerFlush);
+  const waitsMs = await speakAll(scene);
+  await speaking.stop();
+  return waitsMs;
+}
+
+/** Speaks in real time on several streams of one account, and flushes each of them at this interval. */
+async function speakAndFlush(scene: Scene, framesPerFlush: number): Promise<Attack> {
+  const clients = await openMany(scene, TAIL_FLUSHERS, LIMITS.audioSecondsMax);
+  const frame = Buffer.from(SPEECH[0]?.pcm.subarray(0, FRAME_MS * 32) ?? []);
+  let frames = 0;
+  const timer = setInterval(() => {
+    frames += 1;
+    for (const [at, { socket }] of clients.entries()) {
+      if (socket.readyState !== socket.OPEN) continue;
+      socket.send(frame);
+      if ((frames + at) % framesPerFlush === 0) socket.send('{"type":"flush"}');
+    }
+  }, FRAME_MS);
+  return attackOf(clients, timer);
+}
+
 /** Fills every slot with streams of one account that send one sample every five seconds. */
 async function hoard(scene: Scene): Promise<Attack> {
   const clients = await openMany(scene, SLOTS);
@@ -176,12 +214,16 @@ function attackOf(clients: readonly StreamClient[], timer: NodeJS.Timeout): Atta
   };
 }
 
-async function openMany({ fleet, service }: Scene, count: number): Promise<StreamClient[]> {
+async function openMany(
+  { fleet, service }: Scene,
+  count: number,
+  audioSeconds = 1,
+): Promise<StreamClient[]> {
   const [tenant] = await fleet.addTenants(1, 100_000_000);
   if (tenant === undefined) throw new Error('There is no account.');
   await setConcurrency(fleet.pool, { id: tenant.accountId, limit: count });
   const clients: StreamClient[] = [];
-  const body = { model: MODEL, max_audio_seconds: 1 } as const;
+  const body = { model: MODEL, max_audio_seconds: audioSeconds } as const;
   const deadlineMs = performance.now() + ATTACK_WITHIN_MS;
   while (clients.length < count && performance.now() < deadlineMs) {
     // Placement may still consider the node full for two seconds.

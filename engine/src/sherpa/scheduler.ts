@@ -10,6 +10,12 @@ const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
 const CHUNK_MS = (CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
 /** A speaker whose network paused may send this much at once and still counts as live. */
 const CATCH_UP_MS = 3 * CHUNK_MS;
+/**
+ * Every fourth round serves streams whose work has waited this long, however much they have used. A stream needs four
+ * decodes for its last final, and the gateway gives up after 30 s of silence.
+ */
+const STARVED_MS = 2_000;
+const STARVED_ROUND = 4;
 
 interface Slot {
   readonly id: number;
@@ -17,7 +23,10 @@ interface Slot {
   readonly language: string;
   /** The flushed utterances in order, then the current one. */
   readonly parts: Part[];
-  /** When a live speaker would have finished the audio sent so far. For a fast sender this is in the future. */
+  /**
+   * When a live speaker would have used as many decodes. It is in the future for a stream that uses more: a fast sender,
+   * or one that flushes often.
+   */
   liveClockMs: number;
   /** Audio still to come that a lost recogniser had already received. */
   replayBytes: number;
@@ -31,6 +40,8 @@ interface Part {
   /** Chunks that were sent and not decoded yet. */
   chunksOwed: number;
   decodes: number;
+  /** How much of the stream's clock the utterance has used. */
+  chargedMs: number;
   said: string;
 }
 
@@ -38,8 +49,9 @@ type Send = (header: FrameHeader, payload?: string) => void;
 
 /**
  * Decides in the child which audio to decode next. A chunk is due when a live speaker would have finished it. The most
- * overdue chunk goes first, one decode per turn; chunks that aren't due yet wait until none is. So a fast sender gets
- * the time that live streams leave, and a live stream waits for at most one decode of it.
+ * overdue chunk goes first, one decode per turn; chunks that aren't due yet wait until none is. So a stream that needs
+ * more decodes than live speech gets the time that live streams leave, and a live stream waits for at most one decode
+ * of it.
  */
 export class Scheduler {
   readonly figures = noFigures();
@@ -50,6 +62,7 @@ export class Scheduler {
   readonly #send: Send;
   readonly #nowMs: () => number;
   #samples = new Float32Array(CHUNK_SAMPLES);
+  #rounds = 0;
 
   constructor(send: Send, nowMs: () => number = () => performance.now()) {
     this.#send = send;
@@ -98,8 +111,8 @@ export class Scheduler {
     // Replayed audio was spoken in the past. It is overdue and must not look like a client that sends too fast.
     const replayed = Math.min(pcm.length, slot.replayBytes);
     slot.replayBytes -= replayed;
-    const spokenMs = ((pcm.length - replayed) * CHUNK_MS) / CHUNK_BYTES;
-    slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + spokenMs;
+    this.#charge(slot, ((pcm.length - replayed) * CHUNK_MS) / CHUNK_BYTES);
+    part.chargedMs += (pcm.length * CHUNK_MS) / CHUNK_BYTES;
     const chunks = chunksIn(part.utterance) - chunksBefore;
     part.chunksOwed += chunks;
     if (chunks > 0) this.#join(slot);
@@ -109,7 +122,6 @@ export class Scheduler {
     const slot = this.#slots.get(id);
     const part = slot?.parts.at(-1);
     if (slot === undefined || part === undefined) return;
-    this.#chargeFlush(slot, part);
     part.utterance.finish();
     part.flushed = true;
     this.#unsaid.delete(slot);
@@ -117,14 +129,16 @@ export class Scheduler {
     this.#join(slot);
   }
 
-  /**
-   * A flush costs a decode however little was said, so it counts as one chunk of audio at least. Otherwise streams that
-   * flush many short utterances would get more than their share.
-   */
-  #chargeFlush(slot: Slot, { utterance }: Part): void {
-    const spokenMs = (utterance.samples * CHUNK_MS) / CHUNK_SAMPLES;
-    const unspokenMs = Math.max(0, CHUNK_MS - spokenMs);
-    slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + unspokenMs;
+  /** Every decode counts as one chunk of audio. A flush needs one or two more than there is audio for. */
+  #chargeDecode(slot: Slot, part: Part): void {
+    const unpaidMs = part.decodes * CHUNK_MS - part.chargedMs;
+    if (!part.flushed || unpaidMs <= 0) return;
+    part.chargedMs += unpaidMs;
+    this.#charge(slot, unpaidMs);
+  }
+
+  #charge(slot: Slot, ms: number): void {
+    slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + ms;
   }
 
   /** Drops the unfinished utterance and returns its credits. Flushed utterances still get their finals. */
@@ -193,11 +207,21 @@ export class Scheduler {
   }
 
   #nextInLine(): Slot[] {
+    this.#rounds += 1;
+    const starved = this.#rounds % STARVED_ROUND === 0 ? this.#starved() : [];
+    if (starved.length > 0) return starved;
     const line = [...this.#line].map((slot) => ({ slot, dueMs: dueMs(slot) }));
     const nowMs = this.#nowMs();
     const due = line.filter((entry) => entry.dueMs <= nowMs);
     const first = due.length > 0 ? due : line;
     return first.toSorted((a, b) => a.dueMs - b.dueMs).map(({ slot }) => slot);
+  }
+
+  #starved(): Slot[] {
+    const beforeMs = this.#nowMs() - STARVED_MS;
+    return [...this.#line]
+      .filter(({ joinedAtMs }) => joinedAtMs <= beforeMs)
+      .toSorted((a, b) => a.joinedAtMs - b.joinedAtMs);
   }
 
   /** Completes utterances that need no more decoding and returns those that do. */
@@ -224,6 +248,7 @@ export class Scheduler {
 
   #decoded(slot: Slot, part: Part): void {
     part.decodes += 1;
+    this.#chargeDecode(slot, part);
     const credits = Math.min(part.chunksOwed, 1);
     part.chunksOwed -= credits;
     const behind = part.utterance.ready;
@@ -279,7 +304,7 @@ function chunksIn(utterance: RecognisedUtterance): number {
 
 function beginPart(slot: Slot, number: number): Part {
   const utterance = slot.recognition.begin(slot.language);
-  return { number, utterance, flushed: false, chunksOwed: 0, decodes: 0, said: ' ' };
+  return { number, utterance, flushed: false, chunksOwed: 0, decodes: 0, chargedMs: 0, said: ' ' };
 }
 
 /** One decode call per set of weights. */
