@@ -16,6 +16,6 @@ export function userMessageFor(error: {
     return 'No connection to the transcription service. Please check your internet connection.';
   }
   return error.retryable
-    ? 'The transcription service is busy. Please try again in a moment.'
+    ? 'The transcription service is busy. Please wait a moment.'
     : 'Transcription is not available at the moment. Please try again later.';
 }

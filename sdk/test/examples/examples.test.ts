@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,6 +31,34 @@ test.each(['browser', 'node-file', 'telephony'])(
     await access(join(ROOT, program));
   },
 );
+
+test('browser: a browser that leaves cancels the request of its backend', async () => {
+  const service = createServer().listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const address = service.address();
+  const port = typeof address === 'object' ? address?.port : '';
+  const backend = spawn(process.execPath, [join(ROOT, 'examples/browser/server.ts')], {
+    env: { ...settings(), SVC_BASE_URL: `http://127.0.0.1:${port}` },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = await once(backend.stdout.setEncoding('utf8'), 'data');
+    const browser = new AbortController();
+    const { signal } = browser;
+    const left = fetch(`${String(line).trim()}/session`, { method: 'POST', signal });
+    const [, response] = await once(service, 'request');
+    const askedAt = performance.now();
+    browser.abort();
+    await expect(left).rejects.toMatchObject({ name: 'AbortError' });
+    await once(response, 'close');
+    // The backend's own deadline is 3 s.
+    expect(performance.now() - askedAt).toBeLessThan(2_500);
+  } finally {
+    backend.kill();
+    service.closeAllConnections();
+    service.close();
+  }
+});
 
 test('node-file prints the text of a WAV file', async () => {
   const program = join(ROOT, 'examples/node-file/transcribe.ts');

@@ -1,16 +1,17 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { freePort } from '@svc-asr/testing/free-port.ts';
 import { projectWithPackage, type Project } from '@svc-asr/testing/installed-package.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPackage as buildSdk } from '../../scripts/build.ts';
 import { buildPackage as buildEmulator } from '../../../emulator/scripts/build.ts';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
-import { clientOf } from '../emulator-client.ts';
 import { codeBlocks } from './code-blocks.ts';
-import { RECORDING, servePage } from '../browser/page-server.ts';
+import { RECORDING } from '../browser/page-server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
@@ -123,17 +124,37 @@ test('the quickstart leaves the clone before it creates a project', async () => 
   expect(project).toMatch(/^cd \.\.\nmkdir my-program/);
 });
 
-test('the page of the browser guide shows lines and clears the interim line', async () => {
+test('the server and the page of the browser guide show lines, and clear the interim line', async () => {
   const blocks = await codeBlocks('docs/guides/browser.md');
-  const html = blocks.find(({ language }) => language === 'html')?.code ?? '';
-  const script = blocks.findLast(({ language }) => language === 'ts')?.code ?? '';
-  const [server, browser] = await Promise.all([
-    servePage({ script, html, resolveDir: join(ROOT, 'sdk'), client: clientOf(emulator) }),
-    launchChromium({ microphone: RECORDING, repeat: true }),
-  ]);
+  const code = (language: string) => blocks.filter((block) => block.language === language);
+  const files = {
+    'server.mjs': code('ts')[0],
+    'page.ts': code('ts').at(-1),
+    'public/index.html': code('html')[0],
+  };
+  await mkdir(join(project.folder, 'public'), { recursive: true });
+  for (const [name, block] of Object.entries(files)) {
+    await writeFile(join(project.folder, name), block?.code ?? '');
+  }
+  const bundle = /^npx -y esbuild\S* (.*)$/m.exec(code('sh')[0]?.code ?? '')?.[1] ?? '';
+  await run(join(ROOT, 'sdk/node_modules/.bin/esbuild'), bundle.split(' '), {
+    cwd: project.folder,
+  });
+  const port = String(await freePort());
+  const server = spawn(process.execPath, ['server.mjs'], {
+    cwd: project.folder,
+    env: { PORT: port, SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
+    stdio: 'inherit',
+  });
+  const browser = await launchChromium({ microphone: RECORDING, repeat: true });
   try {
     const page = await browser.newPage();
-    await page.goto(server.url);
+    await eventually(() =>
+      page.goto(`http://localhost:${port}`).then(
+        () => true,
+        () => false,
+      ),
+    );
     await page.getByRole('button', { name: 'Start' }).click();
     await page.locator('#interim', { hasText: 'nĩ wega' }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -141,7 +162,7 @@ test('the page of the browser guide shows lines and clears the interim line', as
     expect(await page.locator('#interim').textContent()).toBe('');
     expect(await page.getByRole('alert').textContent()).toBe('');
   } finally {
-    server.close();
+    server.kill();
     await browser.close();
   }
 });
