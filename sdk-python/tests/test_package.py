@@ -66,12 +66,61 @@ def test_the_first_example_of_the_readme_runs(
     assert run_clean(clean_python, str(script), env=settings).strip() == TEXT
 
 
-def test_the_streaming_example_of_the_readme_runs(
+# The last audio comes only after the example has shown text: a script that shows nothing until the end would hang.
+MICROPHONE = """
+import builtins, asyncio
+shown = asyncio.Event()
+
+def print(*values):
+    builtins.print(*values)
+    shown.set()
+
+async def microphone():
+    yield bytes.fromhex({pcm!r})
+    await asyncio.wait_for(shown.wait(), 30)
+    yield bytes(320)
+
+"""
+
+
+def run_streaming_example(
+    python: Path, folder: Path, settings: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    script = folder / "example.py"
+    script.write_text(MICROPHONE.format(pcm=speech(3_000).hex()) + readme_examples()[1])
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [str(python), "-W", "error", str(script)],
+        env={**clean, **settings},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_the_streaming_example_of_the_readme_shows_text_while_it_sends(
     clean_python: Path, emulator: Emulator, tmp_path: Path
 ) -> None:
-    source = f"async def microphone():\n    yield bytes.fromhex({speech(3_000).hex()!r})\n\n"
-    script = tmp_path / "example.py"
-    script.write_text(source + readme_examples()[1])
     settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
-    lines = run_clean(clean_python, str(script), env=settings).splitlines()
-    assert lines[-1] == TEXT
+    done = run_streaming_example(clean_python, tmp_path, settings)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == TEXT
+    assert done.stdout.startswith("... ")
+
+
+def test_the_streaming_example_of_the_readme_raises_a_refusal_at_once(
+    clean_python: Path, emulator: Emulator, tmp_path: Path
+) -> None:
+    emulator.arm("no-credit")
+    settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
+    done = run_streaming_example(clean_python, tmp_path, settings)
+    assert done.returncode == 1
+    assert "insufficient_credits" in done.stderr
+    assert "never retrieved" not in done.stderr
+
+
+def test_the_wheel_has_the_licence(clean_python: Path) -> None:
+    listed = "[each.locate() for each in files('svc-asr') if each.name == 'LICENSE']"
+    script = f"from importlib.metadata import files; print(*{listed})"
+    (path,) = run_clean(clean_python, "-c", script).split()
+    assert Path(path).read_text() == (ROOT / "LICENSE").read_text()

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CertificateFiles } from '../src/platform/tls.ts';
@@ -27,6 +27,27 @@ export async function ensureCertificate(folder: string): Promise<CertificateFile
     });
   });
   return files;
+}
+
+/** Debian, Fedora and macOS. */
+const SYSTEM_BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/cert.pem',
+];
+
+/** Writes the certificate together with the system's authorities, and returns the file. */
+export async function writeBundle(folder: string, certFile: string): Promise<string> {
+  const parts = [await readFile(certFile, 'utf8')];
+  for (const path of SYSTEM_BUNDLES) {
+    const text = await readFile(path, 'utf8').catch(() => null);
+    if (text === null) continue;
+    parts.push(text);
+    break;
+  }
+  const bundle = join(folder, 'bundle.pem');
+  await writeFile(bundle, parts.join('\n'));
+  return bundle;
 }
 
 async function isUsable(certFile: string): Promise<boolean> {

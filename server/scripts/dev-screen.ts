@@ -35,7 +35,7 @@ export function showStart(input: {
       row('Credit', `${minutes} minutes of audio`) +
       row('API key', styleText('yellow', input.apiKey)) +
       `\n  Transcribe a file, in another terminal:\n\n` +
-      `  . ${input.envFile}    # sets SVC_BASE_URL, SVC_API_KEY and NODE_EXTRA_CA_CERTS\n` +
+      `  . ${input.envFile}    # sets SVC_BASE_URL, SVC_API_KEY and the certificate\n` +
       `  npx @svc-asr/cli transcribe models/fixtures/kikuyu-1.wav --language ki\n` +
       `\n  Or create a session yourself:\n\n` +
       `  curl -s --cacert ${input.certFile} ${input.url}/v1/asr/sessions \\\n` +

@@ -16,7 +16,8 @@ import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.
 import { createLog } from '../src/platform/log.ts';
 import { migrate } from '../src/platform/migrate.ts';
 import { startServer } from '../src/server.ts';
-import { ensureCertificate } from './dev-certificate.ts';
+import { ensureCertificate, writeBundle } from './dev-certificate.ts';
+import { removeLock, waitForPrevious, writeLock } from './dev-lock.ts';
 import { readableLog, showProblem, showStart, showStep } from './dev-screen.ts';
 
 /**
@@ -54,6 +55,8 @@ async function main(): Promise<void> {
   const engineCount = parseEngineCount();
   const began = performance.now();
   await mkdir(FOLDER, { recursive: true });
+  await waitForPrevious(FOLDER, showStep);
+  await writeLock(FOLDER, 'running');
   const kept = await readKept();
   const postgres = process.env['DATABASE_URL'] ? null : await startDatabase();
   const databaseUrl = process.env['DATABASE_URL'] || (postgres?.url ?? '');
@@ -86,6 +89,8 @@ async function main(): Promise<void> {
     SVC_BASE_URL: config.publicUrl,
     SVC_API_KEY: demo.apiKey,
     NODE_EXTRA_CA_CERTS: certificate.certFile,
+    // Python and curl read this one. Unlike Node's it replaces the system's authorities, so it has them too.
+    SSL_CERT_FILE: await writeBundle(join(FOLDER, 'tls'), certificate.certFile),
   };
   await writeFile(join(FOLDER, 'env'), exportLines(environment), { mode: 0o600 });
   showStart({
@@ -100,11 +105,13 @@ async function main(): Promise<void> {
   });
 
   async function stop(): Promise<void> {
-    showStep('stopping');
+    showStep('stopping: open streams may finish');
+    await writeLock(FOLDER, 'stopping');
     await server.stop();
     for (const engine of engines) engine.signal('SIGTERM');
     await Promise.all(engines.map((engine) => engine.exited()));
     await postgres?.stop();
+    await removeLock(FOLDER);
   }
   process.once('SIGINT', () => void stop());
   process.once('SIGTERM', () => void stop());

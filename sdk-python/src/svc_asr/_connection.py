@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import Callable
 from typing import Any
@@ -50,8 +51,15 @@ class _Connect(connect):
 
 
 class Connection:
-    def __init__(self, session: AsrSession, on_event: Callable[[ServerEvent], None]) -> None:
+    def __init__(
+        self,
+        session: AsrSession,
+        on_event: Callable[[ServerEvent], None],
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.session = session
+        # Without TLS, as in tests, a context would be refused.
+        self._tls = tls if session.websocket_url.startswith("wss:") else None
         self.clock = SessionClock()
         self.started_at = time.monotonic()
         self._on_event = on_event
@@ -128,6 +136,7 @@ class Connection:
 
     async def _open(self) -> SocketEnd | None:
         session = self.session
+        tls: dict[str, Any] = {} if self._tls is None else {"ssl": self._tls}
         opener = _Connect(
             session.websocket_url,
             subprotocols=[Subprotocol(each) for each in session.websocket_protocols],
@@ -139,6 +148,7 @@ class Connection:
             max_size=MESSAGE_BYTES_MAX,
             write_limit=WRITE_BUFFER_BYTES,
             create_connection=_Socket,
+            **tls,
         )
         self._opening = asyncio.ensure_future(_opened(opener))
         await asyncio.wait({self._opening})

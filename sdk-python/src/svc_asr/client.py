@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ._retry import RetryLimits, retry_wait_ms
+from ._tls import trusting
 from .errors import SvcError, connection_error, error_from_response, timeout_error
 from .wire import AsrSession, CreditBalance, Model, ModelId
 
@@ -26,6 +27,8 @@ class SvcClient:
     connections are retried up to ``retries_max`` times and for ``wait_max`` seconds together. ``timeout`` limits one
     attempt and ``deadline`` a whole call. On a server that answers a browser set ``deadline=3``: brief trouble is
     still retried, and every other refusal is raised at once, with its ``retry_after_ms``.
+    ``ca`` is a PEM file with the certificates of a private authority, trusted besides those of the system. Pass it to
+    `open_stream` too.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class SvcClient:
         wait_max: float = 90.0,
         deadline: float = 120.0,
         allow_insecure: bool = False,
+        ca: str | os.PathLike[str] | None = None,
     ) -> None:
         base_url = base_url or os.environ.get("SVC_BASE_URL")
         if not base_url:
@@ -45,12 +49,16 @@ class SvcClient:
         api_key = api_key or os.environ.get("SVC_API_KEY") or None
         _check(base_url, api_key, allow_insecure)
         self._api_key = api_key
+        self.ca = ca
         self._limits = RetryLimits(retries_max, wait_max * 1000)
         self._timeout = timeout
         self._deadline = deadline
         # A redirect would send the key to another address.
         self._http = httpx.AsyncClient(
-            base_url=base_url.rstrip("/"), timeout=timeout, follow_redirects=False
+            base_url=base_url.rstrip("/"),
+            timeout=timeout,
+            follow_redirects=False,
+            verify=True if ca is None else trusting(ca),
         )
         self.models = Models(self)
         self.sessions = Sessions(self)

@@ -72,7 +72,7 @@ def connection_error(cause: BaseException) -> SvcError:
         if isinstance(seen, ssl.SSLCertVerificationError):
             return SvcError(
                 "untrusted_certificate",
-                "The service's certificate is not trusted here. Check the URL, or set SSL_CERT_FILE.",
+                "The service's certificate is not trusted here. Check the URL, pass ca, or set SSL_CERT_FILE.",
             )
         seen = seen.__cause__ or seen.__context__
     return SvcError(

@@ -39,7 +39,7 @@ async def transcribe(
     assert used is not None
     try:
         get_session = lambda: used.sessions.create(model, max_audio_seconds=300)  # noqa: E731
-        async with open_stream(get_session=get_session) as stream:
+        async with open_stream(get_session=get_session, ca=used.ca) as stream:
             async for chunk in read_audio(path):
                 await stream.write(chunk)
             return await stream.finish()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from ._failover import Failover
 from ._receiver import Receiver
 from ._replay_buffer import BYTES_PER_SECOND, SAMPLES_PER_MS, ReplayBuffer
 from ._sender import Sender
+from ._tls import trusting
 from ._transcript import Stitcher, Transcript
 from .errors import SvcError
 from .wire import AsrSession, FinalEvent
@@ -56,14 +58,20 @@ def open_stream(
     session: Session | None = None,
     language: str | None = None,
     endpointing: Endpointing | None = None,
+    ca: str | os.PathLike[str] | None = None,
 ) -> SvcStream:
     """Opens a stream on the running event loop. Needs a session, never a key.
 
     With ``get_session`` the stream survives service failures, session limits and long silences. With only a
-    ``session`` it ends with that session. ``language`` is checked against the session's model.
+    ``session`` it ends with that session. ``language`` is checked against the session's model. ``ca`` is a
+    file with the certificates of a private authority, as in `SvcClient`.
     """
     return SvcStream(
-        get_session=get_session, session=session, language=language, endpointing=endpointing
+        get_session=get_session,
+        session=session,
+        language=language,
+        endpointing=endpointing,
+        ca=ca,
     )
 
 
@@ -78,7 +86,9 @@ class SvcStream:
         session: Session | None,
         language: str | None,
         endpointing: Endpointing | None,
+        ca: str | os.PathLike[str] | None = None,
     ) -> None:
+        self._tls = None if ca is None else trusting(ca)
         if get_session is None and session is None:
             raise SvcError("missing_session", "Pass a session, or get_session.")
         self._get_session = get_session
@@ -260,7 +270,9 @@ class SvcStream:
     async def _serve(self, session: AsrSession) -> CloseInfo:
         self._receiver.answer_empty(self._buffer.rewind())
         self._stitcher.begin_session(session.id)
-        connection = Connection(session, lambda event: self._receiver.on_event(connection, event))
+        connection = Connection(
+            session, lambda event: self._receiver.on_event(connection, event), self._tls
+        )
         self._connection = connection
         self._sender.attach()
         sending = asyncio.ensure_future(self._sender.run(connection))

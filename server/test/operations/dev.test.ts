@@ -141,3 +141,20 @@ async function acceptCertificate(page: Page): Promise<void> {
   await page.waitForURL(`${url}/**`);
   await page.getByRole('heading').first().waitFor();
 }
+
+test.each([
+  ['SSL_CERT_FILE of the env file', '', ''],
+  ['its ca argument', 'unset SSL_CERT_FILE;', 'sys.argv[1]'],
+])('the Python SDK trusts the certificate by %s', async (_, change, ca) => {
+  const script = [
+    'import asyncio, sys, svc_asr',
+    'async def main():',
+    `    async with svc_asr.SvcClient(ca=${ca || 'None'}) as client:`,
+    "        text = await svc_asr.transcribe('models/fixtures/kikuyu-1.wav', model='svc-asr-kikuyu-v1', client=client)",
+    '        print(text.text)',
+    'asyncio.run(main())',
+  ].join('\n');
+  const python = `PYTHONPATH=sdk-python/src .cache/python/bin/python -B -c "${script}"`;
+  const command = `. '${folder}/env'; ${change} ${python} '${folder}/tls/cert.pem'`;
+  expect(await shell(command)).toContain('wĩ mwega');
+});

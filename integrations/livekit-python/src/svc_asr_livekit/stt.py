@@ -65,7 +65,7 @@ class SvcSTT(stt.STT[str]):
             )
         )
         self._model_id = model_of(model=model, language=language)
-        self._client = client or SvcClient(base_url, api_key)
+        self.client = client or SvcClient(base_url, api_key)
         self._max_audio_seconds = max_audio_seconds
         self._silence_ms = silence_ms
 
@@ -82,7 +82,7 @@ class SvcSTT(stt.STT[str]):
         return LanguageCode(language_of(self._model_id))
 
     async def get_session(self, model: ModelId) -> AsrSession:
-        return await self._client.sessions.create(model, max_audio_seconds=self._max_audio_seconds)
+        return await self.client.sessions.create(model, max_audio_seconds=self._max_audio_seconds)
 
     def stream(
         self,
@@ -103,7 +103,7 @@ class SvcSTT(stt.STT[str]):
         resampler = rtc.AudioResampler(frame.sample_rate, SAMPLE_RATE_HZ)
         frames = [*resampler.push(frame), *resampler.flush()]
         model = self._model_for(language)
-        stream = open_stream(get_session=lambda: self.get_session(model))
+        stream = open_stream(get_session=lambda: self.get_session(model), ca=self.client.ca)
         try:
             for each in frames:
                 await stream.write(each.data.tobytes())
@@ -154,6 +154,7 @@ class SvcSpeechStream(stt.RecognizeStream):
         stream = open_stream(
             get_session=lambda: self._owner.get_session(self._model),
             endpointing=Endpointing(silence_ms=self._silence_ms),
+            ca=self._owner.client.ca,
         )
         self._turns.start(stream.flush_nowait)
         self._outages.start()

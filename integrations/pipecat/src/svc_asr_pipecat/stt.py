@@ -118,6 +118,7 @@ class SvcSTTService(STTService):
                 self._model, max_audio_seconds=self._max_audio_seconds
             ),
             endpointing=self._endpointing,
+            ca=client.ca,
         )
         self._turns.start(self._stream.flush_nowait)
         self._reading = self.create_task(self._read(self._stream), name="svc_asr_read")
