@@ -20,19 +20,33 @@ export const INITIAL_SNIFFER: SnifferState = {
 const FIRST_SECOND_BYTES = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 /** Loud speech reaches full scale occasionally. Only wrongly scaled audio stays there. */
 const CLIPPED_SHARE = 0.25;
-const CONTAINERS = [
+/** The longest head that a container is recognised by. */
+const HEAD_BYTES = 8;
+/** `at` is the offset of the magic bytes. Default 0. */
+const CONTAINERS: readonly { magic: readonly number[]; at?: number; hint: string }[] = [
   { magic: [0x52, 0x49, 0x46, 0x46], hint: 'This looks like a WAV file. Send the samples only.' },
   { magic: [0x4f, 0x67, 0x67, 0x53], hint: 'This looks like Ogg. Decode it to 16 kHz PCM first.' },
   { magic: [0x49, 0x44, 0x33], hint: 'This looks like MP3. Decode it to 16 kHz PCM first.' },
   { magic: [0x66, 0x4c, 0x61, 0x43], hint: 'This looks like FLAC. Decode it to 16 kHz PCM first.' },
   { magic: [0x1a, 0x45, 0xdf, 0xa3], hint: 'This looks like WebM. Decode it to 16 kHz PCM first.' },
-] as const;
+  { magic: [0x46, 0x4f, 0x52, 0x4d], hint: 'This looks like AIFF. Decode it to 16 kHz PCM first.' },
+  {
+    magic: [0x66, 0x74, 0x79, 0x70],
+    at: 4,
+    hint: 'This looks like MP4 or M4A. Decode it to 16 kHz PCM first.',
+  },
+];
 
 /** Returns the next state, or the hint that ends the check. Null after one second without a hint. */
 export function sniff(sniffer: SnifferState, pcm: Uint8Array): SnifferState | string | null {
   const part = pcm.subarray(0, FIRST_SECOND_BYTES - sniffer.seenBytes);
-  const head = sniffer.head.length < 4 ? [...sniffer.head, ...part.subarray(0, 4)] : sniffer.head;
-  const container = CONTAINERS.find(({ magic }) => magic.every((byte, at) => head[at] === byte));
+  const head =
+    sniffer.head.length < HEAD_BYTES
+      ? [...sniffer.head, ...part.subarray(0, HEAD_BYTES)]
+      : sniffer.head;
+  const container = CONTAINERS.find(({ magic, at = 0 }) =>
+    magic.every((byte, index) => head[at + index] === byte),
+  );
   if (container !== undefined) return container.hint;
 
   const counted = count(sniffer, part, head);
@@ -52,7 +66,7 @@ function count(before: SnifferState, part: Uint8Array, head: readonly number[]):
   }
   return {
     seenBytes: before.seenBytes + part.byteLength,
-    head: head.slice(0, 4),
+    head: head.slice(0, HEAD_BYTES),
     zeroBytes,
     base64Bytes,
     clippedSamples,

@@ -18,19 +18,17 @@ export interface Turns {
   readonly originSample: number;
   /** End of the announced speech so far, in samples of the stream. Null between turns. */
   readonly speechEndSample: number | null;
-  /** Where the announced speech started, and when its first audio arrived. */
-  readonly speechStart: { readonly sample: number; readonly atMs: number };
 }
 
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
 /** From this share of the longest utterance on, a short pause ends it. */
 const NEARLY_TOO_LONG = 0.75;
 const SHORT_PAUSE_MS = 200;
-/** Added to the silence when audio stops arriving, because a network stall is not a pause in speech. */
-const JITTER_MS = 200;
-/** A client this far ahead of real time is sending a file. Its stalls come from the network and may be longer. */
-const FILE_AHEAD_MS = 1_000;
-const FILE_JITTER_MS = 5_000;
+/**
+ * A turn whose audio stops arriving ends after this long. Until then the audio may only be late: time without audio is
+ * no silence.
+ */
+const STALLED_TURN_MS = 15_000;
 /** Endpoints wait while this many finals are outstanding. */
 const FINALS_PENDING_MAX = 32;
 
@@ -70,7 +68,6 @@ export function configureEndpointing(state: StreamState, rules: EndpointingRules
     detector: state.createDetector(originSample),
     originSample,
     speechEndSample: null,
-    speechStart: { sample: originSample, atMs: state.lastAudioAtMs },
   };
   return [{ ...state, turns }, []];
 }
@@ -107,16 +104,11 @@ export function recogniseTurns(state: StreamState, pcm: Uint8Array, initial: Tur
   return [now, actions];
 }
 
-/** Ends an utterance after a timeout when audio stops during speech, as with a muted microphone. */
+/** Ends an utterance after a timeout when its audio stops arriving, as with a muted microphone. */
 export function endStalledTurn(state: StreamState, nowMs: number): Step {
   const { turns } = state;
   if (turns === null || turns.speechEndSample === null) return [state, []];
-  const silentMs = (state.meter.acceptedSamples - turns.speechEndSample) / SAMPLES_PER_MS;
-  const spokenMs = (turns.speechEndSample - turns.speechStart.sample) / SAMPLES_PER_MS;
-  const aheadMs = spokenMs - (state.lastAudioAtMs - turns.speechStart.atMs);
-  const jitterMs = aheadMs > FILE_AHEAD_MS ? FILE_JITTER_MS : JITTER_MS;
-  const stalledMs = nowMs - state.lastAudioAtMs - jitterMs;
-  if (stalledMs <= 0 || silentMs + stalledMs < turns.rules.silenceMs) return [state, []];
+  if (nowMs - state.lastAudioAtMs < STALLED_TURN_MS) return [state, []];
   if (!mayEnd(state)) return [state, []];
   return endUtterance(state, turns, state.meter.acceptedSamples);
 }
@@ -151,8 +143,7 @@ function follow(
     utterance: state.utterance,
     audio_ms: momentMs(Math.max(startSample, state.utteranceStartSample)),
   };
-  const speechStart = { sample: startSample, atMs: state.lastAudioAtMs };
-  return { turns: { ...turns, speechEndSample, speechStart }, actions: [{ do: 'send', event }] };
+  return { turns: { ...turns, speechEndSample }, actions: [{ do: 'send', event }] };
 }
 
 function isOver(

@@ -22,6 +22,16 @@ test('reclaims idle streams of the account with the most slots, those with the l
   expect(new Set(reclaimed.map(({ accountId }) => accountId))).toEqual(new Set(['a']));
 });
 
+test.each([0, 50, 99])(
+  'ends no stream while lost recognisers leave %i slots for 100 streams',
+  (capacity) => {
+    const holders = [...streams('a', 99, IDLE), ...streams('b', 1, IDLE)];
+    const slots = { active: 100, capacity };
+    expect(streamsToReclaim(holders, { slots })).toEqual([]);
+    expect(streamToYield('c', { holders, slots })).toBeUndefined();
+  },
+);
+
 test('never reclaims streams that send audio', () => {
   const slots = { active: 100, capacity: 100 };
   expect(streamsToReclaim(streams('a', 100, 0.1), { slots })).toEqual([]);

@@ -45,6 +45,8 @@ export function streamsToReclaim<T extends SlotHolder>(
   holders: Iterable<T>,
   input: { slots: Slots },
 ): T[] {
+  // More streams than slots: recognisers are lost. That is our failure, and no reason to end a stream and charge it.
+  if (input.slots.active > input.slots.capacity) return [];
   const short = slotsShort(input.slots);
   if (short <= 0) return [];
   const all = [...holders];
@@ -72,6 +74,7 @@ export function streamToYield<T extends SlotHolder>(
   input: { holders: Iterable<T>; slots: Slots },
 ): T | undefined {
   const all = [...input.holders];
+  if (all.length > input.slots.capacity) return undefined;
   const held = countByAccount(all);
   const accounts = held.has(refusedAccountId) ? held.size : held.size + 1;
   const share = input.slots.capacity / accounts;

@@ -456,6 +456,8 @@ describe('errors and limits', () => {
     ['a WAV file', Buffer.concat([Buffer.from('RIFF'), speech(400)])],
     ['Ogg', Buffer.concat([Buffer.from('OggS'), speech(400)])],
     ['MP3', Buffer.concat([Buffer.from('ID3\u0003'), speech(400)])],
+    ['AIFF', Buffer.concat([Buffer.from('FORM'), speech(400)])],
+    ['M4A', Buffer.concat([Buffer.from([0, 0, 0, 32]), Buffer.from('ftypM4A '), speech(400)])],
     ['base64 text', Buffer.from('c3ZjLWFzci1hdWRpbw=='.repeat(1_700))],
     ['zeros', Buffer.alloc(32_000)],
     ['full scale', Buffer.alloc(32_000, Buffer.from([0xff, 0x7f, 0x00, 0x80]))],

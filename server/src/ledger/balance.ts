@@ -5,7 +5,7 @@ import type { Balance, SessionStatus } from './types.ts';
 
 /**
  * One statement, so that figures and sessions are consistent. An overdue reservation counts as expired
- * before the sweeper closes it. An active session shows the audio last reported by its node. The newest
+ * before the sweeper closes it. An active session shows the audio last reported by its node, and its charge so far. The newest
  * sessions are found through the account's newest transactions.
  */
 const BALANCE = statement(
@@ -16,9 +16,10 @@ const BALANCE = statement(
     where s.account_id = $1 and s.slot is not null and s.status = 'reserved' and s.expires_at <= clock.now
   ),
   recent as (
-    select t.seq, s.id, s.model, s.reserved_ms, s.billable_ms, s.created_at, s.expires_at,
-      case when l.node_id is null then s.audio_ms
-        else (coalesce(l.samples[array_position(l.session_ids, s.id)], 0) + 15) / 16 end::integer as audio_ms,
+    select t.seq, s.id, s.model, s.reserved_ms, s.created_at, s.expires_at,
+      case when l.node_id is null then s.audio_ms else (live.samples + 15) / 16 end::integer as audio_ms,
+      case when l.node_id is null then s.billable_ms
+        else least(s.reserved_ms, (live.samples + 15999) / 16000 * 1000) end::integer as billable_ms,
       case when lapsed then 'expired' else s.status end as status,
       case when lapsed then s.expires_at else s.completed_at end as completed_at
     from clock,
@@ -26,7 +27,8 @@ const BALANCE = statement(
       join sessions s on s.account_id = $1 and s.id = t.session_id
       left join live_audio l
         on s.status = 'active' and l.node_id = s.node_id and l.node_epoch = s.node_epoch,
-      lateral (select s.status = 'reserved' and s.expires_at <= clock.now as lapsed) overdue_session
+      lateral (select s.status = 'reserved' and s.expires_at <= clock.now as lapsed) overdue_session,
+      lateral (select coalesce(l.samples[array_position(l.session_ids, s.id)], 0) as samples) live
   )
   select a.available_ms + overdue.ms as available_ms, a.reserved_ms - overdue.ms as reserved_ms, a.consumed_ms,
     recent.id, recent.model, recent.status, recent.reserved_ms as session_reserved_ms,
