@@ -10,12 +10,14 @@ import os
 import pathlib
 import ssl
 
+import contract_sections
 import http_sections
 import httpx
 import stream_sections
 from report import Report
 
 HTTP = ("models", "session_fields", "balance", "bodies", "authentication", "credit", "idempotency", "versions")
+CONTRACT = ("finals_before_a_close", "config_and_ids", "bunched_flushes")
 STREAM = ("credentials", "frames", "early_audio", "many_sessions")
 
 
@@ -34,6 +36,8 @@ async def walk() -> Report:
         await attempt(report, "conversation", stream_sections.conversation(api, tls, report, speech))
         for name in STREAM:
             await attempt(report, name, getattr(stream_sections, name)(api, tls, report))
+        for name in CONTRACT:
+            await attempt(report, name, getattr(contract_sections, name)(api, tls, report))
         for task in waiting:
             await attempt(report, "expiry", task)
     return report

@@ -12,7 +12,9 @@ import { createAccountWithKey, createFundedAccount, createKey } from './account-
 const SCRIPT = resolve(import.meta.dirname, '../../../server/test/blackbox/walk.py');
 const CREDIT_MS = 60_000;
 /** Each has its own account, because an account may have one session at a time. */
-const FUNDED = 'fields bodies idempotent stream credential frames early many expiry'.split(' ');
+const FUNDED = 'fields bodies idempotent stream credential frames early many contract expiry'.split(
+  ' ',
+);
 
 export interface BlackboxReport {
   /** How many statements of the interface document were checked. */
