@@ -11,12 +11,13 @@ export async function runPython(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  timeoutMs = TIMEOUT_MS,
 ): Promise<string> {
   const file = join(BIN, command);
   if (!existsSync(file)) throw new Error(`${file} is missing. Run: bash .ci/bootstrap`);
   const { stdout } = await promisify(execFile)(file, [...args], {
     env: { PATH: [BIN, process.env['PATH']].join(delimiter), PYTHONDONTWRITEBYTECODE: '1', ...env },
-    timeout: TIMEOUT_MS,
+    timeout: timeoutMs,
     maxBuffer: 16 * 1024 * 1024,
   });
   return stdout;

@@ -30,8 +30,8 @@ class Stream:
     async def send(self, **message: object) -> None:
         await self.socket.send(json.dumps(message))
 
-    async def closed(self) -> int | None:
-        async with asyncio.timeout(WAIT_S):
+    async def closed(self, within_s: float = WAIT_S) -> int | None:
+        async with asyncio.timeout(within_s):
             try:
                 while True:
                     self.events.append(json.loads(await self.socket.recv()))

@@ -1,0 +1,50 @@
+"""Faults that an operator causes: a database that refuses connections, and an engine node that is lost."""
+
+import asyncio
+import time
+
+from walker import Walker, send_audio
+
+WHO = "outages"
+SETTLED_WITHIN_S = 15
+
+
+async def refused_settlement(walker: Walker) -> None:
+    stream = await walker.ready(WHO)
+    await send_audio(stream, walker.speech_of(1_200))
+    await stream.send(type="flush")
+    final = await stream.next("final")
+    await walker.operate("refuse_connections")
+    try:
+        await stream.socket.close()
+        found = (stream.socket.close_code, stream.socket.close_reason)
+        walker.equal("a stream ends as completed without its database", found, (1000, "completed"))
+        refused = await walker.api.create(WHO)
+        walker.report.error("7", refused, 503, "api_error", "service_unavailable")
+    finally:
+        await walker.operate("allow_connections")
+    deadline = time.monotonic() + SETTLED_WITHIN_S
+    response = await walker.api.create(WHO)
+    while response.status_code != 201 and time.monotonic() < deadline:
+        await asyncio.sleep(0.2)
+        response = await walker.api.create(WHO)
+    walker.equal("the next session follows when the database is back", response.status_code, 201)
+    usage = (await walker.api.usage(WHO)).json()
+    walker.equal("the delayed settlement is charged once", usage["consumed_ms"], final["billable_ms"])
+    settled = [session["status"] for session in usage["recent_sessions"]]
+    walker.equal("the session is completed", settled, ["reserved", "completed"])
+
+
+async def lost_engine(walker: Walker) -> None:
+    """An idle stream whose engine nodes are all gone is our failure and free. The last section: nothing works after it."""
+    stream = await walker.ready("engine")
+    await send_audio(stream, walker.speech_of(1_200))
+    await stream.send(type="flush")
+    await stream.next("final")
+    await walker.operate("stop_engine")
+    await send_audio(stream, walker.speech_of(1_200))
+    await stream.send(type="flush")
+    found = await stream.closed(within_s=60)
+    walker.check("a stream without a recogniser is our failure", found in (1011, 1012), found)
+    session = await walker.last_session("engine")
+    walker.equal("a failed session is free", (session["status"], session["billable_ms"]), ("failed", 0))
