@@ -119,7 +119,7 @@ test('a session that its own node failed stays failed', async () => {
 test('an account that leaves this cell is not changed', async () => {
   const { accountId, close } = await sweptSession({ creditMs: 60_000 });
   const { rows } = await fixture.owner.query<{ move: string }>(
-    `select freeze_account($1, gen_random_uuid(), 'two') as move`,
+    `select freeze_account($1, 'k2') as move`,
     [accountId],
   );
   await fixture.owner.query('select seal_account($1, $2)', [accountId, rows[0]?.move]);
