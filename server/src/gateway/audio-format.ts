@@ -17,6 +17,12 @@ export const FORMAT_HINTS = {
     'This looks like 32-bit float samples. Convert them to signed 16-bit integers (multiply by 32,767).',
   stereo:
     'This looks like two channels, or like samples that come twice. Send one channel, resampled to 16 kHz.',
+  big_endian:
+    'This looks like 16-bit samples with the high byte first. Swap the two bytes of each sample.',
+  pcm24: 'This looks like 24-bit samples. Convert them to signed 16-bit integers, low byte first.',
+  mulaw:
+    'This looks like G.711 mu-law. Decode it to 16-bit PCM and resample it from 8 kHz to 16 kHz.',
+  alaw: 'This looks like G.711 A-law. Decode it to 16-bit PCM and resample it from 8 kHz to 16 kHz.',
   rate: 'This sounds two to three times too slow, like 44.1 or 48 kHz audio. Resample it to 16 kHz.',
 } as const;
 

@@ -1,27 +1,12 @@
 import { AUDIO } from '@svc-asr/protocol';
 
-/** Checks the first second of audio for wrong formats, which would otherwise give garbage without an error. */
-export interface SnifferState {
-  readonly seenBytes: number;
-  readonly head: readonly number[];
-  readonly zeroBytes: number;
-  readonly base64Bytes: number;
-  readonly clippedSamples: number;
-}
+/** Recognises files and encoded streams by their first bytes, and text, zeros and clipping by the first second. */
 
-export const INITIAL_SNIFFER: SnifferState = {
-  seenBytes: 0,
-  head: [],
-  zeroBytes: 0,
-  base64Bytes: 0,
-  clippedSamples: 0,
-};
-
-const FIRST_SECOND_BYTES = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
+export const FIRST_SECOND_BYTES = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 /** Loud speech reaches full scale occasionally. Only wrongly scaled audio stays there. */
 const CLIPPED_SHARE = 0.25;
 /** The longest head that a container is recognised by. */
-const HEAD_BYTES = 8;
+export const HEAD_BYTES = 8;
 /** `at` is the offset of the magic bytes. Default 0. */
 const CONTAINERS: readonly { magic: readonly number[]; at?: number; hint: string }[] = [
   { magic: [0x52, 0x49, 0x46, 0x46], hint: 'This looks like a WAV file. Send the samples only.' },
@@ -37,50 +22,75 @@ const CONTAINERS: readonly { magic: readonly number[]; at?: number; hint: string
   },
 ];
 
-/** Returns the next state, or the hint that ends the check. Null after one second without a hint. */
-export function sniff(sniffer: SnifferState, pcm: Uint8Array): SnifferState | string | null {
-  const part = pcm.subarray(0, FIRST_SECOND_BYTES - sniffer.seenBytes);
-  const head =
-    sniffer.head.length < HEAD_BYTES
-      ? [...sniffer.head, ...part.subarray(0, HEAD_BYTES)]
-      : sniffer.head;
+/** Returns the hint for a file whose first `HEAD_BYTES` bytes (or fewer, so far) these are. */
+export function findContainer(head: Uint8Array): string | null {
   const container = CONTAINERS.find(({ magic, at = 0 }) =>
     magic.every((byte, index) => head[at + index] === byte),
   );
-  if (container !== undefined) return container.hint;
-
-  const counted = count(sniffer, part, head);
-  return counted.seenBytes < FIRST_SECOND_BYTES ? counted : judge(counted);
+  return container?.hint ?? null;
 }
 
-function count(before: SnifferState, part: Uint8Array, head: readonly number[]): SnifferState {
-  let { zeroBytes, base64Bytes, clippedSamples } = before;
-  for (let at = 0; at + 1 < part.byteLength; at += 2) {
-    const low = part[at] ?? 0;
-    const high = part[at + 1] ?? 0;
+/** The longest AAC frame: 6,144 bits for each of two channels. */
+const ADTS_FRAME_BYTES_MAX = 1_536;
+const ADTS_HEADER_BYTES = 7;
+/** Headers in a row, each where the one before says. */
+const ADTS_HEADERS = 5;
+/** Holds that many headers wherever the first one is. */
+export const ADTS_BYTES = (ADTS_HEADERS + 1) * ADTS_FRAME_BYTES_MAX;
+
+/** AAC in ADTS has no header of its own: each frame starts with a sync word, its format and its length. */
+export function findAdts(bytes: Uint8Array): string | null {
+  for (let start = 0; start < ADTS_FRAME_BYTES_MAX; start += 1) {
+    if (bytes[start] === 0xff && isAdtsChain(bytes, start)) {
+      return 'This looks like AAC. Decode it to 16 kHz PCM first.';
+    }
+  }
+  return null;
+}
+
+function isAdtsChain(bytes: Uint8Array, start: number): boolean {
+  let at = start;
+  for (let header = 0; header < ADTS_HEADERS; header += 1) {
+    const length = adtsFrameBytes(bytes, at);
+    // Version, profile, sampling rate and channels never change.
+    if (length === null || bytes[at + 1] !== bytes[start + 1] || bytes[at + 2] !== bytes[start + 2])
+      return false;
+    at += length;
+  }
+  return true;
+}
+
+function adtsFrameBytes(bytes: Uint8Array, at: number): number | null {
+  const [sync, version, format, high, middle, low] = bytes.subarray(at, at + ADTS_HEADER_BYTES - 1);
+  if (low === undefined) return null;
+  const isSync = sync === 0xff && ((version ?? 0) & 0xf6) === 0xf0;
+  const isKnownRate = (((format ?? 0) >> 2) & 0x0f) <= 12;
+  const length = (((high ?? 0) & 3) << 11) | ((middle ?? 0) << 3) | (low >> 5);
+  const isLength = length > ADTS_HEADER_BYTES && length <= ADTS_FRAME_BYTES_MAX;
+  return isSync && isKnownRate && isLength ? length : null;
+}
+
+/** Returns the hint for a first second that cannot be speech. */
+export function judgeFirstSecond(bytes: Uint8Array): string | null {
+  let zeroBytes = 0;
+  let base64Bytes = 0;
+  let clippedSamples = 0;
+  for (let at = 0; at + 1 < bytes.byteLength; at += 2) {
+    const low = bytes[at] ?? 0;
+    const high = bytes[at + 1] ?? 0;
     if (low === 0) zeroBytes += 1;
     if (high === 0) zeroBytes += 1;
     if (isBase64(low)) base64Bytes += 1;
     if (isBase64(high)) base64Bytes += 1;
     if ((low === 0xff && high === 0x7f) || (low <= 1 && high === 0x80)) clippedSamples += 1;
   }
-  return {
-    seenBytes: before.seenBytes + part.byteLength,
-    head: head.slice(0, HEAD_BYTES),
-    zeroBytes,
-    base64Bytes,
-    clippedSamples,
-  };
-}
-
-function judge(seen: SnifferState): string | null {
-  if (seen.zeroBytes === seen.seenBytes) {
+  if (zeroBytes === bytes.byteLength) {
     return 'The first second is all zeros. Check that the microphone is on and allowed.';
   }
-  if (seen.base64Bytes === seen.seenBytes) {
+  if (base64Bytes === bytes.byteLength) {
     return 'This looks like base64 text. Send the bytes themselves as binary frames.';
   }
-  if (seen.clippedSamples * 2 > seen.seenBytes * CLIPPED_SHARE) {
+  if (clippedSamples * 2 > bytes.byteLength * CLIPPED_SHARE) {
     return 'Most samples are at full scale. Check the gain and the conversion to 16 bits.';
   }
   return null;

@@ -4,7 +4,6 @@ import { EngineBusy } from '@svc-asr/engine/core.ts';
 import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/protocol';
 import type { Clock } from '../platform/clock.ts';
 import { sleep } from '../platform/sleep.ts';
-import { FORMAT_HINTS } from './audio-format.ts';
 import { AudioWindow } from './audio-window.ts';
 import { DeltaLag } from './delta-lag.ts';
 import { EngineFeed } from './engine-feed.ts';
@@ -263,10 +262,10 @@ export class Connection {
   }
 
   #watchFormat(pcm: Uint8Array): void {
-    const wrong = this.#format.examine(pcm);
-    if (wrong === null) return;
-    const message = 'The audio does not look like 16 kHz mono 16-bit PCM.';
-    this.#send({ type: 'status', message, code: 'suspicious_audio', hint: FORMAT_HINTS[wrong] });
+    const hint = this.#format.examine(pcm);
+    if (hint === null) return;
+    const message = 'The audio does not look like 16 kHz mono 16-bit PCM speech.';
+    this.#send({ type: 'status', message, code: 'suspicious_audio', hint });
   }
 
   #send(event: ServerEvent): void {

@@ -1,48 +1,90 @@
 import { AUDIO } from '@svc-asr/protocol';
-import { findWrongLayout, findWrongRate, type WrongFormat } from './audio-format.ts';
+import { findWrongEncoding } from './audio-encoding.ts';
+import { findWrongLayout, findWrongRate, FORMAT_HINTS } from './audio-format.ts';
+import {
+  ADTS_BYTES,
+  findAdts,
+  findContainer,
+  FIRST_SECOND_BYTES,
+  HEAD_BYTES,
+  judgeFirstSecond,
+} from './audio-sniffer.ts';
 
-const LAYOUT_SAMPLES = AUDIO.sampleRateHz;
+/** Silence is skipped in blocks of 75 ms. Two channels, and samples of 2, 3, 4, 6 or 8 bytes, stay in step. */
+const BLOCK_SAMPLES = 1_200;
+/** Half a second and a second of sound, in whole blocks, so that each is reached once. */
+const ENCODING_SAMPLES = 7 * BLOCK_SAMPLES;
+const LAYOUT_SAMPLES = 14 * BLOCK_SAMPLES;
 const RATE_SAMPLES = 2 * AUDIO.sampleRateHz;
-/** Silence is skipped in blocks of 100 ms. The length is even, so that two channels stay in step. */
-const BLOCK_SAMPLES = AUDIO.sampleRateHz / 10;
 /** Root mean square of a block below which it is silence. */
 const SILENCE_LEVEL = 200;
 /** Checking stops if the stream has had less than two seconds of sound by then. */
 const WATCHED_SAMPLES_MAX = 30 * AUDIO.sampleRateHz;
 
-/** Collects the first two seconds of sound and looks for signs of a wrong format. */
+/** Looks for signs of a wrong format in the first second and in the first two seconds of sound. Gives one hint at most. */
 export class FormatWatch {
-  /** Allocated with the first audio, so that an idle connection costs nothing. */
+  /** Both are allocated with the first audio, so that an idle connection costs nothing. */
+  #first: Uint8Array | null = null;
   #sound: Int16Array | null = null;
   #isOver = false;
+  #seenBytes = 0;
   #filled = 0;
   #watched = 0;
-  #isLayoutChecked = false;
 
   /** True when the check is finished. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Returns the wrong format at the moment it is recognised, else null. */
-  examine(pcm: Uint8Array): WrongFormat | null {
+  /** Returns the hint at the moment a wrong format is recognised, else null. */
+  examine(pcm: Uint8Array): string | null {
     if (this.#isOver) return null;
-    const sound = (this.#sound ??= new Int16Array(RATE_SAMPLES));
-    this.#collect(sound, pcm);
-    let wrong: WrongFormat | null = null;
-    if (!this.#isLayoutChecked && this.#filled >= LAYOUT_SAMPLES) {
-      this.#isLayoutChecked = true;
-      wrong = findWrongLayout(sound.subarray(0, LAYOUT_SAMPLES));
-    }
-    if (wrong === null && this.#filled === RATE_SAMPLES) wrong = findWrongRate(sound);
-    const isDone = wrong !== null || this.#filled === RATE_SAMPLES;
+    const hint = this.#examineStart(pcm) ?? this.#examineSound(pcm) ?? this.#examineSecond();
+    const isDone = hint !== null || this.#filled === RATE_SAMPLES;
     if (isDone || this.#watched >= WATCHED_SAMPLES_MAX) this.#end();
-    return wrong;
+    return hint;
   }
 
   #end(): void {
     this.#isOver = true;
+    this.#first = null;
     this.#sound = null;
+  }
+
+  /** Files and AAC, by their first bytes. */
+  #examineStart(pcm: Uint8Array): string | null {
+    const before = this.#seenBytes;
+    if (before === FIRST_SECOND_BYTES) return null;
+    const first = (this.#first ??= new Uint8Array(FIRST_SECOND_BYTES));
+    const part = pcm.subarray(0, FIRST_SECOND_BYTES - before);
+    first.set(part, before);
+    const seen = (this.#seenBytes = before + part.byteLength);
+    const file = before < HEAD_BYTES ? findContainer(first.subarray(0, seen)) : null;
+    if (file !== null || before >= ADTS_BYTES || seen < ADTS_BYTES) return file;
+    return findAdts(first.subarray(0, seen));
+  }
+
+  /** Zeros, text and clipping. Comes after the other checks, whose hints are more precise. */
+  #examineSecond(): string | null {
+    const first = this.#first;
+    if (first === null || this.#seenBytes < FIRST_SECOND_BYTES) return null;
+    this.#first = null;
+    return judgeFirstSecond(first);
+  }
+
+  #examineSound(pcm: Uint8Array): string | null {
+    const sound = (this.#sound ??= new Int16Array(RATE_SAMPLES));
+    const before = this.#filled;
+    this.#collect(sound, pcm);
+    const hasReached = (samples: number): boolean => before < samples && this.#filled >= samples;
+    let wrong: keyof typeof FORMAT_HINTS | null = null;
+    for (const samples of [ENCODING_SAMPLES, LAYOUT_SAMPLES]) {
+      if (!hasReached(samples)) continue;
+      wrong ??= findWrongEncoding(sound.subarray(0, samples));
+    }
+    if (hasReached(LAYOUT_SAMPLES)) wrong ??= findWrongLayout(sound.subarray(0, LAYOUT_SAMPLES));
+    if (hasReached(RATE_SAMPLES)) wrong ??= findWrongRate(sound);
+    return wrong === null ? null : FORMAT_HINTS[wrong];
   }
 
   #collect(sound: Int16Array, pcm: Uint8Array): void {

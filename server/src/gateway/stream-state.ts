@@ -11,7 +11,6 @@ import type { MessageId, TextMessage } from './pcm-frames.ts';
 import type { FlushMoment } from './flush-rate.ts';
 import type { Turns } from './endpointing.ts';
 import { createMeter, type Meter } from './metering.ts';
-import { INITIAL_SNIFFER, type SnifferState } from './audio-sniffer.ts';
 
 export interface StreamSession {
   readonly sessionId: string;
@@ -79,7 +78,6 @@ export interface StreamState {
   readonly saidLimitWarning: boolean;
   readonly saidTimeWarning: boolean;
   readonly saidCommandAsAudio: boolean;
-  readonly sniffer: SnifferState | null;
   readonly openedAtMs: number;
   readonly lastAudioAtMs: number;
   readonly finishingSinceMs: number;
@@ -147,7 +145,6 @@ export function startStream(input: {
     saidLimitWarning: false,
     saidTimeWarning: false,
     saidCommandAsAudio: false,
-    sniffer: INITIAL_SNIFFER,
     openedAtMs: input.nowMs,
     lastAudioAtMs: input.nowMs,
     finishingSinceMs: 0,

@@ -12,7 +12,6 @@ import {
   type Step,
   type StreamState,
 } from './stream-state.ts';
-import { sniff } from './audio-sniffer.ts';
 import { closeWhileFinishing, conclude, finish, onFinishingTick } from './finishing.ts';
 import { finalEvent } from './final-event.ts';
 import { reportError } from './replies.ts';
@@ -224,7 +223,6 @@ function owesFinal(state: StreamState): boolean {
 function isOrdinary(state: StreamState, frame: Uint8Array): boolean {
   return (
     (frame[0] !== OPENING_BRACE || state.saidCommandAsAudio) &&
-    state.sniffer === null &&
     (state.saidOddByte || state.meter.carriedByte === null) &&
     (state.saidLimitWarning || remainingMs(state.meter) > LIMITS.limitWarningMs) &&
     !isFull(state.meter)
@@ -239,14 +237,6 @@ function warn(state: StreamState, frame: Uint8Array, pcm: Uint8Array): Step {
     const message = 'A binary frame holds a JSON message. It was treated as audio.';
     const hint = 'Send config, flush and reset as text frames.';
     events.push({ type: 'status', message, code: 'suspicious_audio', hint });
-  }
-  if (next.sniffer !== null && pcm.byteLength > 0) {
-    const verdict = sniff(next.sniffer, pcm);
-    next = { ...next, sniffer: typeof verdict === 'string' ? null : verdict };
-    if (typeof verdict === 'string') {
-      const message = 'The audio does not look like 16 kHz 16-bit PCM speech.';
-      events.push({ type: 'status', message, code: 'suspicious_audio', hint: verdict });
-    }
   }
   if (next.meter.carriedByte !== null && !next.saidOddByte) {
     next = { ...next, saidOddByte: true };
