@@ -10,6 +10,7 @@ import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { createRateLimiter } from '@svc-asr/server/platform/rate-limit.ts';
 import { systemClock } from '@svc-asr/server/platform/clock.ts';
 import { startServer, type RunningServer } from '@svc-asr/server/server.ts';
+import { checkNode } from './check-node.ts';
 import { Connections } from './connections.ts';
 import { createEmulatorAccount } from './create-account.ts';
 import { faultyLedger, faultyLimiters } from './fault-injection.ts';
@@ -82,6 +83,7 @@ const NO_RATE_LIMIT = '600000';
 
 /** Starts the real server on a temporary PostgreSQL, with a scripted recogniser and faults on demand. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  checkNode();
   const faults = new Faults();
   for (const fault of options.faults ?? []) faults.arm(fault);
   const postgres = await startLocalPostgres();

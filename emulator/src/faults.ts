@@ -16,6 +16,16 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
+/** The faults for which `ms` means something. Requests and upgrades meet the others at once. */
+const WITH_MS: ReadonlySet<FaultName> = new Set([
+  'engine-crash',
+  'engine-hang',
+  'slow-engine',
+  'engine-pause',
+  'restart',
+  'connection-lost',
+]);
+
 export interface Fault {
   readonly name: FaultName;
   /** How many requests or streams meet it. */
@@ -151,7 +161,18 @@ export function parseFaultFlag(flag: string): Fault | { readonly problem: string
 
 /** Formats a fault as `parseFaultFlag` reads it. */
 export function formatFault({ name, ms, times }: Fault): string {
-  return `${name}:${ms}${times === 1 ? '' : `*${times}`}`;
+  return `${name}${WITH_MS.has(name) ? `:${ms}` : ''}${times === 1 ? '' : `*${times}`}`;
+}
+
+/** Names faults that no client met, and says what would make clients meet them. */
+export function explainUnmet(faults: readonly Fault[]): string {
+  const names = faults.map(formatFault).join(', ');
+  const hints = [`Faults that no client met: ${names}.`];
+  if (faults.some(({ name }) => !WITH_MS.has(name))) {
+    hints.push('Make more requests or streams, or lower TIMES.');
+  }
+  if (faults.some(({ name }) => WITH_MS.has(name))) hints.push('Send more audio, or lower MS.');
+  return hints.join(' ');
 }
 
 function isFaultName(value: unknown): value is FaultName {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { startControl } from './control.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from './emulator.ts';
-import { FAULTS, formatFault, parseFaultFlag, type Fault } from './faults.ts';
+import { explainUnmet, FAULTS, parseFaultFlag, type Fault } from './faults.ts';
 
 interface Flags {
   readonly port: number;
@@ -111,11 +111,8 @@ async function run(flags: Flags, command: readonly string[]): Promise<number> {
 
 /** A test that never met its fault proves nothing, so say so. */
 function reportUnmet({ faults }: Emulator): boolean {
-  const unmet = faults.armed.map(formatFault);
-  if (unmet.length === 0) return false;
-  process.stderr.write(
-    `svc-emulator: Faults that no client met: ${unmet.join(', ')}. Send more audio, or lower MS.\n`,
-  );
+  if (faults.armed.length === 0) return false;
+  process.stderr.write(`svc-emulator: ${explainUnmet(faults.armed)}\n`);
   return true;
 }
 

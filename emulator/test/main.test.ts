@@ -85,9 +85,20 @@ test('exits with 1 and names the faults that no client met', async () => {
   const command = [process.execPath, '-e', ''];
   const { code, err } = await run([...ports, ...faults, '--', ...command]);
   expect(code).toBe(1);
-  expect(err).toContain('Faults that no client met: no-credit:1500*2, restart:3000.');
+  expect(err).toContain('Faults that no client met: no-credit*2, restart:3000.');
+  expect(err).toContain(
+    'Make more requests or streams, or lower TIMES. Send more audio, or lower MS.',
+  );
   const allowed = await run([...ports, ...faults, '--allow-unmet-faults', '--', ...command]);
   expect(allowed.code).toBe(0);
+});
+
+test('does not ask for audio when a fault of a request was never met', async () => {
+  const flags = ['--port', '0', '--control-port', '0', '--fault', 'unavailable'];
+  const { err } = await run([...flags, '--', process.execPath, '-e', '']);
+  expect(err).toMatch(
+    /no client met: unavailable\. Make more requests or streams, or lower TIMES\.\n$/,
+  );
 });
 
 test('--version prints the version of the package', async () => {
