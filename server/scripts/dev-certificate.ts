@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -36,17 +37,25 @@ const SYSTEM_BUNDLES = [
   '/etc/ssl/cert.pem',
 ];
 
-/** Writes the certificate together with the system's authorities, and returns the file. */
-export async function writeBundle(folder: string, certFile: string): Promise<string> {
-  const parts = [await readFile(certFile, 'utf8')];
-  for (const path of SYSTEM_BUNDLES) {
-    const text = await readFile(path, 'utf8').catch(() => null);
-    if (text === null) continue;
-    parts.push(text);
-    break;
-  }
+const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * Writes the certificate together with the authorities of the system and those of `trustedFiles`, each once, and returns
+ * the file. A shell that uses it instead of its own setting, such as the authority of a company's proxy, trusts all of them.
+ */
+export async function writeBundle(
+  folder: string,
+  certFile: string,
+  trustedFiles: readonly string[],
+): Promise<string> {
+  const system = SYSTEM_BUNDLES.filter(existsSync).slice(0, 1);
+  const texts = await Promise.all([
+    readFile(certFile, 'utf8'),
+    ...[...system, ...trustedFiles].map((path) => readFile(path, 'utf8').catch(() => '')),
+  ]);
+  const certificates = new Set(texts.flatMap((text) => text.match(PEM) ?? []));
   const bundle = join(folder, 'bundle.pem');
-  await writeFile(bundle, parts.join('\n'));
+  await writeFile(bundle, `${[...certificates].join('\n')}\n`);
   return bundle;
 }
 

@@ -85,12 +85,15 @@ async function main(): Promise<void> {
   await writeFile(join(FOLDER, 'kept.json'), JSON.stringify({ ...kept, demo }), { mode: 0o600 });
   const log = createLog({ level: config.logLevel, destination: readableLog });
   const server = await startServer(config, { log });
+  // These settings replace the shell's, so the bundle has the authorities that the shell trusted. Python reads the second one.
+  const { NODE_EXTRA_CA_CERTS = '', SSL_CERT_FILE = '' } = process.env;
+  const trusted = [NODE_EXTRA_CA_CERTS, SSL_CERT_FILE].filter(Boolean);
+  const bundle = await writeBundle(join(FOLDER, 'tls'), certificate.certFile, trusted);
   const environment = {
     SVC_BASE_URL: config.publicUrl,
     SVC_API_KEY: demo.apiKey,
-    NODE_EXTRA_CA_CERTS: certificate.certFile,
-    // Python and curl read this one. Unlike Node's it replaces the system's authorities, so it has them too.
-    SSL_CERT_FILE: await writeBundle(join(FOLDER, 'tls'), certificate.certFile),
+    NODE_EXTRA_CA_CERTS: bundle,
+    SSL_CERT_FILE: bundle,
   };
   await writeFile(join(FOLDER, 'env'), exportLines(environment), { mode: 0o600 });
   showStart({

@@ -1,6 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
@@ -11,6 +12,8 @@ import { freePort } from '@svc-asr/testing/free-port.ts';
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureCertificate } from '../../scripts/dev-certificate.ts';
+import type { CertificateFiles } from '../../src/platform/tls.ts';
 
 /** The first calls that `npm run dev` prints, run as printed. */
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -21,10 +24,13 @@ let database: TestDatabase;
 let dev: ChildProcess;
 let url: string;
 let printed = '';
+/** The certificate of an authority that the developer's shell trusted before, such as a company's proxy. */
+let company: CertificateFiles;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-dev-'));
   database = await createTestDatabase();
+  company = await ensureCertificate(join(folder, 'company'));
   const port = String(await freePort());
   url = `https://localhost:${port}`;
   dev = spawn(process.execPath, [join(ROOT, 'server/scripts/dev.ts')], {
@@ -34,6 +40,7 @@ beforeAll(async () => {
       PORT: port,
       DATABASE_URL: database.url,
       SVC_DEV_DIR: folder,
+      NODE_EXTRA_CA_CERTS: company.certFile,
       ENGINE_CHILDREN: '1',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -90,6 +97,22 @@ test('the printed commands transcribe a file, and svc doctor finds no problem', 
   const command = /^ *(\. .*\n *npx @svc-asr\/cli transcribe .*\n)/m.exec(printed)?.[1] ?? '';
   expect(await shell(command)).toMatch(/^\p{L}+( \p{L}+)+\n$/u);
   expect(await shell(`. ${folder}/env; npx @svc-asr/cli doctor`)).toContain(url);
+});
+
+test('the env file keeps the authorities that the shell trusted', async () => {
+  const [cert, key] = await Promise.all([readFile(company.certFile), readFile(company.keyFile)]);
+  const proxy = createServer({ cert, key }, (_, response) => response.end('reached'));
+  proxy.listen(0, 'localhost');
+  await once(proxy, 'listening');
+  const address = proxy.address();
+  const port = typeof address === 'object' ? address?.port : '';
+  const program = `console.log(await (await fetch('https://localhost:${port}')).text())`;
+  try {
+    const command = `. ${folder}/env; node --input-type=module -e "${program}"`;
+    expect(await shell(command)).toBe('reached\n');
+  } finally {
+    proxy.close();
+  }
 });
 
 test('a page names the address where its browser accepts the certificate, and then starts without a wait', async () => {
