@@ -80,5 +80,7 @@ export function addPasskeysCommand(program: Command, run: RunCommand): void {
 }
 
 function unknownPerson(email: string): Problem {
-  return new Problem(`No console user has the address ${email}.`);
+  return new Problem(
+    `No console user has the address ${email}. Check it. Approve their request first (svc-admin waitlist approve), or invite them to an account.`,
+  );
 }

@@ -366,7 +366,11 @@ describe('a mistake', () => {
       says: 'in the past',
     },
     { words: ['keys', 'create', NOBODY, '--expires', '2999-02-31'], status: 2, says: 'a date' },
-    { words: ['operators', 'add', 'nobody@example.com'], status: 1, says: 'No console user' },
+    {
+      words: ['operators', 'add', 'nobody@example.com'],
+      status: 1,
+      says: 'Approve their request first (svc-admin waitlist approve)',
+    },
   ])('$words: exit $status', async ({ words, status, says }) => {
     const said = await admin(...words);
     expect(said).toMatchObject({ status, out: '' });
