@@ -52,7 +52,7 @@ export function addTranscribeCommand(program: Command, run: RunCommand): void {
     .addOption(
       new Option(
         '-f, --format <formats>',
-        'text, json, srt or vtt (default: "text"); with -o several, separated by commas, for one charge',
+        'text (or txt), json, srt or vtt (default: "text"); with -o several, separated by commas, for one charge',
       ).argParser(formatList),
     )
     .option('-o, --out <folder>', 'write the transcripts to <folder>; skip inputs already done')
