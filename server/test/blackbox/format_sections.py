@@ -38,6 +38,38 @@ def at_48_khz(pcm: bytes) -> bytes:
     return bytes_of(array.array("h", (a + (b - a) * part // 3 for a, b in pairs for part in range(3))))
 
 
+def big_endian(pcm: bytes) -> bytes:
+    samples = array.array("h", pcm)
+    samples.byteswap()
+    return samples.tobytes()
+
+
+def in_24_bits(pcm: bytes) -> bytes:
+    """The lowest byte is noise, as in a recording."""
+    return b"".join(bytes((at * 151 % 256, *pcm[at : at + 2])) for at in range(0, len(pcm), 2))
+
+
+def mu_law(pcm: bytes) -> bytes:
+    """G.711 at 8 kHz."""
+    samples = samples_of(pcm)
+    return bytes(mu_law_byte((one + two) // 2) for one, two in zip(samples[::2], samples[1::2]))
+
+
+def mu_law_byte(sample: int) -> int:
+    sign = 0x80 if sample < 0 else 0
+    level = min(abs(sample), 32_635) + 132
+    exponent = level.bit_length() - 8
+    return ~(sign | exponent << 4 | level >> (exponent + 3) & 0x0F) & 0xFF
+
+
+def aac(pcm: bytes) -> bytes:
+    """ADTS frames of 300 bytes: 44.1 kHz, two channels."""
+    length = 300
+    head = bytes((0xFF, 0xF1, 0x50, 0x80 | length >> 11, length >> 3 & 0xFF, (length & 7) << 5 | 0x1F, 0xFC))
+    step = length - len(head)
+    return b"".join(head + pcm[at : at + step] for at in range(0, len(pcm) - step, step))
+
+
 def wrong_formats(pcm: bytes) -> dict[str, tuple[bytes, str]]:
     """The bytes of each format and a word of its hint."""
     return {
@@ -48,6 +80,10 @@ def wrong_formats(pcm: bytes) -> dict[str, tuple[bytes, str]]:
         "WebM": (b"\x1a\x45\xdf\xa3" + pcm, "WebM"),
         "AIFF": (b"FORM" + pcm, "AIFF"),
         "MP4": (b"\0\0\0\x20ftypM4A " + pcm, "MP4"),
+        "AAC": (aac(pcm), "AAC"),
+        "mu-law": (mu_law(pcm), "mu-law"),
+        "24-bit samples": (in_24_bits(pcm), "24-bit"),
+        "big-endian samples": (big_endian(pcm), "high byte first"),
         "base64": (base64.b64encode(pcm), "base64"),
         "a command in a binary frame": (b'{"type":"flush"}', "text frames"),
         "32-bit floats": (floats(pcm), "32-bit float"),
