@@ -2,13 +2,13 @@
  * Detects bytes that hold speech, but not as 16-bit little-endian samples. Neighbouring samples of speech are alike. Read with
  * the wrong width or byte order they are not, so each rule reads the bytes another way and compares.
  *
- * 16-bit PCM at 8 kHz has no rule, because it sounds like a high voice that speaks fast. Our recordings sent at 8 kHz have
- * pitches of 150 to 670 Hz and mean frequencies of 930 to 2,150 Hz. At 16 kHz, high voices reach 360 Hz and noise 1,460 Hz.
+ * 16-bit PCM at 8 kHz has no rule, because it sounds like a high voice that speaks fast. Recordings and synthetic voices at 8 kHz
+ * have pitches of 150 to 670 Hz and mean frequencies of 930 to 2,150 Hz. At 16 kHz, high voices reach 360 Hz and noise 1,460 Hz.
  */
 
 /**
- * Roughness of bytes read as they should be, at most. All are between 0 (alike) and 2 (unrelated). Our recordings at 16 kHz
- * have 0.03 to 0.3. Companded at 8 kHz they reach 0.7.
+ * Roughness of bytes read as they should be, at most. All are between 0 (alike) and 2 (unrelated). Recordings and synthetic voices
+ * at 16 kHz have 0.03 to 0.3. Companded at 8 kHz they reach 0.7.
  */
 const SMOOTH_PCM_MAX = 0.5;
 const SMOOTH_COMPANDED_MAX = 0.8;
