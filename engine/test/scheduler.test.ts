@@ -89,22 +89,28 @@ test('treats a stream as live again after its replay', () => {
   expect(said).toEqual([REPLAYED]);
 });
 
-test('charges every decode of a flush, so a stream that flushes every second waits for live ones', () => {
+test('on a busy child, a stream whose flush needed an extra decode waits for live ones', () => {
   const FLUSHING = 3;
   scheduler.open(FLUSHING, { recognition: recogniser, language });
-  for (let second = 0; second < 8; second += 1) {
-    nowMs += 1_000;
-    scheduler.audio(LIVE, SECOND);
-    scheduler.audio(FLUSHING, SECOND);
-    scheduler.flush(FLUSHING);
-    while (!scheduler.idle) void scheduler.round();
-  }
-  nowMs += CHUNK_MS;
-  scheduler.audio(FLUSHING, chunk);
+  for (let times = 0; times < 12; times += 1) scheduler.audio(FAST, chunk);
+  for (let times = 0; times < 5; times += 1) void scheduler.round();
+  scheduler.audio(FLUSHING, SECOND);
   scheduler.flush(FLUSHING);
+  for (let decodes = 0; decodes < 2; decodes += 1)
+    expect(new Set(round())).toEqual(new Set([FLUSHING]));
+  scheduler.audio(FLUSHING, chunk);
   scheduler.audio(LIVE, chunk);
   expect(round()).toEqual([LIVE]);
   expect(round()).toEqual([FLUSHING]);
+});
+
+test('sends the final together with the last decode', () => {
+  scheduler.audio(LIVE, SECOND);
+  scheduler.flush(LIVE);
+  void round();
+  void round();
+  expect(sent.map(({ type }) => type)).toEqual([FRAME.decoded, FRAME.final]);
+  expect(scheduler.idle).toBe(true);
 });
 
 test('a short utterance every five seconds stays as prompt as live speech', () => {

@@ -16,6 +16,10 @@ const CATCH_UP_MS = 3 * CHUNK_MS;
  */
 const STARVED_MS = 2_000;
 const STARVED_ROUND = 4;
+/** Streams whose extra decodes differ by less count as equal. A flush after a second of speech needs more. */
+const EXTRA_TOLERATED = 1;
+/** How many extra decodes a new or modest stream may use before it counts as equal to the others in line. */
+const EXTRA_CREDIT = 3;
 
 interface Slot {
   readonly id: number;
@@ -23,14 +27,13 @@ interface Slot {
   readonly language: string;
   /** The flushed utterances in order, then the current one. */
   readonly parts: Part[];
-  /**
-   * When a live speaker would have used as many decodes. It is in the future for a stream that uses more: a fast sender,
-   * or one that flushes often.
-   */
+  /** When a live speaker would have finished the audio sent so far. For a fast sender this is in the future. */
   liveClockMs: number;
   /** Audio still to come that a lost recogniser had already received. */
   replayBytes: number;
   joinedAtMs: number;
+  /** Decodes that its audio did not pay for, since the child last caught up. */
+  extraDecodes: number;
 }
 
 interface Part {
@@ -40,8 +43,8 @@ interface Part {
   /** Chunks that were sent and not decoded yet. */
   chunksOwed: number;
   decodes: number;
-  /** How much of the stream's clock the utterance has used. */
-  chargedMs: number;
+  /** Decodes that its audio did not pay for. */
+  extraDecodes: number;
   said: string;
 }
 
@@ -49,9 +52,9 @@ type Send = (header: FrameHeader, payload?: string) => void;
 
 /**
  * Decides in the child which audio to decode next. A chunk is due when a live speaker would have finished it. The most
- * overdue chunk goes first, one decode per turn; chunks that aren't due yet wait until none is. So a stream that needs
- * more decodes than live speech gets the time that live streams leave, and a live stream waits for at most one decode
- * of it.
+ * overdue chunk goes first, one decode per turn; chunks that aren't due yet wait until none is. So a fast sender gets
+ * the time that live streams leave, and a live stream waits for at most one decode of it. While the child is behind,
+ * streams whose flushes needed more decodes than their audio pays for wait for the others (ADR 0018).
  */
 export class Scheduler {
   readonly figures = noFigures();
@@ -63,6 +66,8 @@ export class Scheduler {
   readonly #nowMs: () => number;
   #samples = new Float32Array(CHUNK_SAMPLES);
   #rounds = 0;
+  /** The fewest extra decodes in line. It only grows until the child catches up. */
+  #extraInLine = 0;
 
   constructor(send: Send, nowMs: () => number = () => performance.now()) {
     this.#send = send;
@@ -96,6 +101,7 @@ export class Scheduler {
       liveClockMs: 0,
       replayBytes,
       joinedAtMs: 0,
+      extraDecodes: 0,
     };
     slot.parts.push(beginPart(slot, 0));
     this.#slots.set(id, slot);
@@ -111,8 +117,7 @@ export class Scheduler {
     // Replayed audio was spoken in the past. It is overdue and must not look like a client that sends too fast.
     const replayed = Math.min(pcm.length, slot.replayBytes);
     slot.replayBytes -= replayed;
-    this.#charge(slot, ((pcm.length - replayed) * CHUNK_MS) / CHUNK_BYTES);
-    part.chargedMs += (pcm.length * CHUNK_MS) / CHUNK_BYTES;
+    this.#moveClock(slot, ((pcm.length - replayed) * CHUNK_MS) / CHUNK_BYTES);
     const chunks = chunksIn(part.utterance) - chunksBefore;
     part.chunksOwed += chunks;
     if (chunks > 0) this.#join(slot);
@@ -124,20 +129,15 @@ export class Scheduler {
     if (slot === undefined || part === undefined) return;
     part.utterance.finish();
     part.flushed = true;
+    // A flush costs a decode however little was said, so it counts as one chunk of audio at least.
+    const spokenMs = (part.utterance.samples * CHUNK_MS) / CHUNK_SAMPLES;
+    this.#moveClock(slot, Math.max(0, CHUNK_MS - spokenMs));
     this.#unsaid.delete(slot);
     slot.parts.push(beginPart(slot, part.number + 1));
     this.#join(slot);
   }
 
-  /** Every decode counts as one chunk of audio. A flush needs one or two more than there is audio for. */
-  #chargeDecode(slot: Slot, part: Part): void {
-    const unpaidMs = part.decodes * CHUNK_MS - part.chargedMs;
-    if (!part.flushed || unpaidMs <= 0) return;
-    part.chargedMs += unpaidMs;
-    this.#charge(slot, unpaidMs);
-  }
-
-  #charge(slot: Slot, ms: number): void {
+  #moveClock(slot: Slot, ms: number): void {
     slot.liveClockMs = Math.max(slot.liveClockMs, this.#nowMs() - CATCH_UP_MS) + ms;
   }
 
@@ -203,6 +203,7 @@ export class Scheduler {
   #join(slot: Slot): void {
     if (this.#line.has(slot)) return;
     slot.joinedAtMs = this.#nowMs();
+    slot.extraDecodes = Math.max(slot.extraDecodes, this.#extraInLine - EXTRA_CREDIT);
     this.#line.add(slot);
   }
 
@@ -213,8 +214,15 @@ export class Scheduler {
     const line = [...this.#line].map((slot) => ({ slot, dueMs: dueMs(slot) }));
     const nowMs = this.#nowMs();
     const due = line.filter((entry) => entry.dueMs <= nowMs);
-    const first = due.length > 0 ? due : line;
+    const first = this.#modest(due.length > 0 ? due : line);
     return first.toSorted((a, b) => a.dueMs - b.dueMs).map(({ slot }) => slot);
+  }
+
+  /** Returns the streams with the fewest extra decodes. The others wait, so they don't fill the same batch. */
+  #modest<Entry extends { readonly slot: Slot }>(line: readonly Entry[]): Entry[] {
+    const fewest = Math.min(...line.map(({ slot }) => slot.extraDecodes));
+    this.#extraInLine = Math.max(this.#extraInLine, fewest);
+    return line.filter(({ slot }) => slot.extraDecodes <= fewest + EXTRA_TOLERATED);
   }
 
   #starved(): Slot[] {
@@ -244,17 +252,36 @@ export class Scheduler {
       if (slot.parts.includes(part)) this.#decoded(slot, part);
       else if (slot.parts[0]?.utterance.ready === true) this.#join(slot);
     }
+    if (this.idle) this.#forgetExtraDecodes();
+  }
+
+  /** A child that has caught up owes nobody anything. */
+  #forgetExtraDecodes(): void {
+    this.#extraInLine = 0;
+    for (const slot of this.#slots.values()) slot.extraDecodes = 0;
+  }
+
+  #countExtraDecode(slot: Slot, part: Part): void {
+    const paid = part.utterance.samples / CHUNK_SAMPLES + part.extraDecodes;
+    const extra = Math.max(0, part.decodes - paid);
+    part.extraDecodes += extra;
+    slot.extraDecodes += extra;
   }
 
   #decoded(slot: Slot, part: Part): void {
     part.decodes += 1;
-    this.#chargeDecode(slot, part);
     const credits = Math.min(part.chunksOwed, 1);
     part.chunksOwed -= credits;
-    const behind = part.utterance.ready;
-    if (behind || part.flushed) this.#join(slot);
     const header = { type: FRAME.decoded, stream: slot.id, utterance: part.number, credits };
-    if (part.flushed) return this.#send(header);
+    if (part.flushed) {
+      this.#countExtraDecode(slot, part);
+      this.#send(header);
+      // The final of a finished utterance must not wait in line again.
+      if (this.#nextToDecode(slot) !== undefined) this.#join(slot);
+      return;
+    }
+    const behind = part.utterance.ready;
+    if (behind) this.#join(slot);
     const isFast = behind || slot.liveClockMs > this.#nowMs();
     if (!isFast || part.decodes % RESULT_EVERY === 0) return this.#say(slot, part, header);
     this.#unsaid.set(slot, part);
@@ -304,7 +331,15 @@ function chunksIn(utterance: RecognisedUtterance): number {
 
 function beginPart(slot: Slot, number: number): Part {
   const utterance = slot.recognition.begin(slot.language);
-  return { number, utterance, flushed: false, chunksOwed: 0, decodes: 0, chargedMs: 0, said: ' ' };
+  return {
+    number,
+    utterance,
+    flushed: false,
+    chunksOwed: 0,
+    decodes: 0,
+    extraDecodes: 0,
+    said: ' ',
+  };
 }
 
 /** One decode call per set of weights. */
