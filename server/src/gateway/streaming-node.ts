@@ -25,6 +25,7 @@ export async function startStreaming(
 ): Promise<Streaming> {
   const { config, log, db, lifecycle } = deps;
   const engine = input.parts.engine ?? (await startRecognisers(deps));
+  let gateway: Gateway | null = null;
   const node = await NodeLease.register({
     db,
     // A connection of its own, so that a busy pool can't lose the lease.
@@ -39,22 +40,24 @@ export async function startStreaming(
     models: MODEL_IDS,
     load: () => engine.health(),
     onRenewed: async () => {
+      if (gateway === null) return;
       gateway.suspend(await listSuspended(db, [...gateway.accounts()]));
       gateway.endSessions(await listEndRequested(db, [...gateway.acceptedAudio().keys()]));
     },
   });
-  const gateway = new Gateway({ ...deps, ...input.parts, engine, node }).attach(input.server);
+  const streams = new Gateway({ ...deps, ...input.parts, engine, node }).attach(input.server);
+  gateway = streams;
   const stopReports = startLiveAudioReports({
     db: deps.db,
     node,
-    read: () => gateway.acceptedAudio(),
+    read: () => streams.acceptedAudio(),
     log,
   });
   lifecycle.checks.push(() => node.isHeld && engine.health().ready);
   return {
     async stop(drainMs) {
       await node.drain();
-      await gateway.drain(drainMs);
+      await streams.drain(drainMs);
       await stopReports();
       await node.retire();
       if (input.parts.engine === undefined) await engine.close();

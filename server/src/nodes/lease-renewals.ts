@@ -44,6 +44,7 @@ export class LeaseRenewals {
   readonly #turning: NodeJS.Timeout;
   #worker: Worker;
   #restart: NodeJS.Timeout | undefined;
+  readonly #firstRenewal = Promise.withResolvers<void>();
   #onRenewedNow: () => void = () => {};
   #isStopping = false;
 
@@ -52,6 +53,11 @@ export class LeaseRenewals {
     input.state.turned(input.load());
     this.#turning = setInterval(() => input.state.turned(input.load()), TURN_EVERY_MS);
     this.#worker = this.#start();
+  }
+
+  /** Resolves after the thread's first attempt. On a busy machine its start takes longer than the lease lasts. */
+  started(): Promise<void> {
+    return this.#firstRenewal.promise;
   }
 
   /** Tries a renewal at once. Resolves when it has succeeded or failed. */
@@ -78,8 +84,9 @@ export class LeaseRenewals {
     const workerData: LeaseWorkerData = { database, nodeId, state: state.buffer, loopDeadMs };
     const worker = new Worker(WORKER, { workerData, name: 'lease' });
     worker.on('message', (message: Renewal | typeof RENEWED_NOW) => {
-      if (message === RENEWED_NOW) this.#onRenewedNow();
-      else onRenewal(message);
+      if (message === RENEWED_NOW) return this.#onRenewedNow();
+      this.#firstRenewal.resolve();
+      onRenewal(message);
     });
     worker.on('error', (error) =>
       log.error({ err: error }, 'The thread that renews the lease ended. It is restarted.'),

@@ -64,7 +64,9 @@ export class NodeLease {
   static async register(input: NodeLeaseInput): Promise<NodeLease> {
     const state = new LeaseState();
     await register(input, state);
-    return new NodeLease(input, state);
+    const lease = new NodeLease(input, state);
+    await lease.#renewals.started();
+    return lease;
   }
 
   get isHeld(): boolean {

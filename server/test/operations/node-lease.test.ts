@@ -59,6 +59,16 @@ function hang(ms: number): void {
   while (performance.now() < untilMs);
 }
 
+test('a node serves only after its thread has renewed the lease, however long the thread takes to start', async () => {
+  const id = `node-${randomUUID()}`;
+  await register({ id });
+  const { rows } = await database.pool.query(
+    'select renewed_at > started_at as renewed from nodes where id = $1',
+    [id],
+  );
+  expect(rows).toEqual([{ renewed: true }]);
+});
+
 test('keeps the lease while the event loop hangs for longer than the lease', async () => {
   const held = await register();
   const { id } = held.holder();
