@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { status } from '@grpc/grpc-js';
 import { guarded, guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
 import { Counter, Registry } from 'prom-client';
-import type { EngineHealth } from '../engine.ts';
 import { observeRecognisers } from '../recogniser-metrics.ts';
 import type { SherpaEngine } from '../sherpa/pool.ts';
 
@@ -13,13 +12,8 @@ export interface NodeMetrics {
   listen(port: number): Promise<Server>;
 }
 
-export interface NodeState {
-  health(): EngineHealth;
-  /** True: `/readyz` returns 503 while the recognisers still work. */
-  isDraining(): boolean;
-}
-
-export function createNodeMetrics(engine: SherpaEngine, node: NodeState): NodeMetrics {
+/** `isDraining` makes `/readyz` return 503 while the recognisers still work. */
+export function createNodeMetrics(engine: SherpaEngine, isDraining: () => boolean): NodeMetrics {
   const registry = new Registry();
   const registers = [registry];
   const calls = new Counter({
@@ -28,11 +22,11 @@ export function createNodeMetrics(engine: SherpaEngine, node: NodeState): NodeMe
     labelNames: ['status'],
     registers,
   });
-  observeRecognisers(registry, engine, () => node.health());
+  observeRecognisers(registry, engine);
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === '/healthz') return void response.end('ok\n');
     if (request.url === '/readyz') {
-      const isReady = node.health().ready && !node.isDraining();
+      const isReady = engine.health().ready && !isDraining();
       return void response.writeHead(isReady ? 200 : 503).end();
     }
     if (request.url !== '/metrics') return void response.writeHead(404).end();
