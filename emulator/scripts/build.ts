@@ -14,7 +14,7 @@ const ENTRIES = [
   'emulator/src/emulator.ts',
   'emulator/src/main.ts',
   // A thread, which no module imports.
-  'server/src/nodes/lease-worker.ts',
+  'server/src/nodes/lease-worker-main.ts',
 ];
 const TARGET = 'node22';
 /** Files that the modules read at run time. */

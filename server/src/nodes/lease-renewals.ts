@@ -10,7 +10,7 @@ import type { LeaseState } from './lease-state.ts';
 const TURN_EVERY_MS = 250;
 const RESTART_AFTER_MS = 1_000;
 const STOP_MS = 3_000;
-const WORKER = new URL(`./lease-worker${extname(import.meta.filename)}`, import.meta.url);
+const WORKER = new URL(`./lease-worker-main${extname(import.meta.filename)}`, import.meta.url);
 
 export interface LeaseWorkerData {
   readonly database: Pick<ConnectOptions, 'url' | 'role' | 'applicationName'>;
