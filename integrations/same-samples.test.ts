@@ -8,6 +8,7 @@ import { VoiceGate, wavToPcm16k } from '../sdk/src/audio.ts';
 import { SvcClient } from '../sdk/src/index.ts';
 import { openStream } from '../sdk/src/stream.ts';
 import { speech } from '../testing/src/speech/fixtures.ts';
+import { wavOf } from '../testing/src/speech/wav.ts';
 import {
   startRecordingService,
   type RecordedUtterance,
@@ -64,25 +65,8 @@ async function record(name: string, parts: readonly (string | number)[]): Promis
     },
   );
   const path = join(folder, `${name}.wav`);
-  await writeFile(path, Buffer.concat([wavHeader(samples.byteLength), bytesOf(samples)]));
+  await writeFile(path, wavOf(bytesOf(samples)));
   return { samples, path };
-}
-
-function wavHeader(dataBytes: number): Buffer {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(36 + dataBytes, 4);
-  header.write('WAVEfmt ', 8, 'latin1');
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(16_000, 24);
-  header.writeUInt32LE(32_000, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36, 'latin1');
-  header.writeUInt32LE(dataBytes, 40);
-  return header;
 }
 
 function bytesOf(samples: Int16Array): Buffer {

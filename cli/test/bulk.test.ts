@@ -6,7 +6,7 @@ import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runSvc, type Result } from './svc.ts';
-import { toneWav, wavOf } from './wav.ts';
+import { toneWav, wavOf } from '@svc-asr/testing/speech/wav.ts';
 
 const TEXT = 'nĩ wega mũno';
 

@@ -7,7 +7,7 @@ import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runSvc, type Result } from './svc.ts';
-import { toneWav, wavOf } from './wav.ts';
+import { toneWav, wavOf } from '@svc-asr/testing/speech/wav.ts';
 
 const TEXT = 'nĩ wega mũno';
 const PAUSE = new Uint8Array(1_500 * 32);

@@ -7,7 +7,7 @@ import { SvcClient } from '@svc-asr/sdk';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSvc, type Result } from './svc.ts';
-import { toneWav } from './wav.ts';
+import { toneWav } from '@svc-asr/testing/speech/wav.ts';
 
 const TEXT = 'nĩ wega mũno';
 

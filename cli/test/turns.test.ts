@@ -5,7 +5,7 @@ import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSvc, type Result } from './svc.ts';
-import { wavOf } from './wav.ts';
+import { wavOf } from '@svc-asr/testing/speech/wav.ts';
 
 const TURNS = ['nĩ wega mũno', 'ũhoro waku mũrata', 'tũonane rũciũ'];
 const SPOKEN = speech('kikuyu-2').pcm;
