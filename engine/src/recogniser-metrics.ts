@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { EngineHealth } from './engine.ts';
 import { DECODE_BOUNDS, type DecodeFigures } from './sherpa/decode-figures.ts';
 import type { SherpaEngine } from './sherpa/pool.ts';
 import { readProcessState } from './sherpa/watchdog.ts';
@@ -14,15 +15,30 @@ const HISTOGRAMS = {
   decodeSeconds: ['svc_engine_decode_seconds', 'One decode of one batch.'],
 } as const satisfies Record<keyof DecodeFigures, readonly [string, string]>;
 
-/** Metrics of a process with its own recognisers: a single box or an engine node. All are read at the scrape. */
-export function observeRecognisers(registry: Registry, engine: SherpaEngine): void {
+/**
+ * Metrics of a process with its own recognisers: a single box or an engine node. All are read at the scrape. `health`
+ * counts the slots in use; an engine node also counts those of idle streams.
+ */
+export function observeRecognisers(
+  registry: Registry,
+  engine: SherpaEngine,
+  health: () => EngineHealth = () => engine.health(),
+): void {
   const registers = [registry];
   function gauge(name: string, help: string, read: () => number): void {
     const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
   }
-  gauge('svc_engine_slots', 'Slots of the recognisers.', () => engine.health().capacity);
-  gauge('svc_engine_slots_used', 'Slots in use.', () => engine.health().active);
-  gauge('svc_engine_ready', 'Whether a recogniser can recognise: 1 or 0.', () =>
+  gauge(
+    'svc_engine_slots',
+    'Streams that the recognisers can serve.',
+    () => engine.health().capacity,
+  );
+  gauge(
+    'svc_engine_slots_used',
+    'Open streams that hold a slot, idle ones included. Scale on svc_engine_slots_used / svc_engine_slots.',
+    () => health().active,
+  );
+  gauge('svc_engine_ready', '1 while a recogniser can recognise.', () =>
     Number(engine.health().ready),
   );
   gauge(

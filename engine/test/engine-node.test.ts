@@ -41,7 +41,7 @@ import {
   type ScriptedOptions,
   type TlsFiles,
 } from '../src/index.ts';
-import { choosePeer } from '../src/riva/placement.ts';
+import { choosePeer, isWorthMoving } from '../src/riva/placement.ts';
 import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 
 const MODEL = 'svc-asr-kikuyu-v1';
@@ -551,4 +551,22 @@ test('places utterances on the node with the newest weights, and replays on the 
     build: () => 'demo-2026-11-10',
   };
   expect(choose(null)).toBe('old');
+});
+
+const peer = (used: number, build: string) => ({
+  isServing: true,
+  used,
+  capacity: 10,
+  build: () => build,
+});
+
+test('a stream leaves its node for newer weights or much less load, and never for older weights', () => {
+  const moves = (from: ReturnType<typeof peer>, to: ReturnType<typeof peer>): boolean =>
+    isWorthMoving(MODEL, { from, to });
+  expect(moves(peer(1, 'demo-9'), peer(9, 'demo-10'))).toBe(true);
+  expect(moves(peer(9, 'demo-10'), peer(0, 'demo-9'))).toBe(false);
+  expect(moves(peer(6, 'demo-9'), peer(3, 'demo-9'))).toBe(true);
+  // A stream that moved does not move back.
+  expect(moves(peer(4, 'demo-9'), peer(5, 'demo-9'))).toBe(false);
+  expect(moves(peer(5, 'demo-9'), peer(4, 'demo-9'))).toBe(false);
 });

@@ -17,6 +17,7 @@ import {
   HEALTH_SERVICE,
   RECOGNITION_SERVICE,
   serviceDefinition,
+  SLOTS_SERVICE,
   type StreamingRecognizeRequest,
   type StreamingRecognizeResponse,
 } from '../src/grpc/protocol.ts';
@@ -31,6 +32,7 @@ import {
   type RivaEngine,
 } from '../src/index.ts';
 import { parseLoad } from '../src/node/load-report.ts';
+import type { HoldStream } from '../src/node/node-slots.ts';
 import { InvalidAnswer, readBuild, readDelta, readFinal } from '../src/recogniser-answer.ts';
 import { ChunkBuffers } from '../src/sherpa/chunk-buffers.ts';
 import { FRAME, type Frame } from '../src/sherpa/frames.ts';
@@ -39,6 +41,8 @@ import { PooledStream } from '../src/sherpa/pooled-stream.ts';
 const MODEL = 'svc-asr-kikuyu-v1';
 const TEXT = 'tũgũthoma mabuku maitũ mothe';
 const HEARD = 10 * CHUNK_SAMPLES;
+/** A child on a busy machine takes longer to start than a stream usually waits. */
+const START_MS_MAX = 60_000;
 const never = new AbortController().signal;
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -95,7 +99,7 @@ test('refuses build names that could attack a terminal, and loads that are no co
   for (const build of ['a\u001b[2J', 'x'.repeat(201), 7]) {
     expect(() => readBuild(build)).toThrow(InvalidAnswer);
   }
-  expect(load('1/8/20')).toEqual({ active: 1, capacity: 8, lagMs: 20 });
+  expect(load('1/8/20')).toEqual({ active: 1, capacity: 8, lagMs: 20, held: null });
   for (const text of ['', '1/8', '-1/8/0', '1/1e9/0', '0x1/8/0', '1/9999999/0', '1/8/0/0']) {
     expect(load(text)).toBeNull();
   }
@@ -215,7 +219,7 @@ test.each([
   const pool = await startWithHostileChild(
     `send({ type: FRAME.final, stream, credits: 1 }, JSON.stringify(${answer}));`,
   );
-  const engine = withReplay(pool);
+  const engine = withReplay(pool, { slotWithinMs: START_MS_MAX });
   const { model, pcm } = speech('kikuyu-1');
   const stream = await engine.open({ model, signal: never });
   const reading = read(stream);
@@ -236,6 +240,8 @@ interface HostileNode {
   readonly build?: string;
   readonly models?: number;
   readonly load?: string;
+  /** Serves a gateway that wants to hold slots. Without it, the node is one of an older version. */
+  readonly hold?: (call: HoldStream) => void;
 }
 
 /** The protocol, except that the server may send any bytes. */
@@ -284,6 +290,8 @@ async function startHostileNode(hostile: HostileNode): Promise<string> {
       reply(null, { status: 'SERVING' }, report()),
     watch: () => {},
   });
+  const { hold } = hostile;
+  if (hold !== undefined) server.addService(serviceDefinition(SLOTS_SERVICE), { hold });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),
@@ -383,6 +391,39 @@ test.each([
   expect(notices).toEqual([{ notice: 'node_lost', address, reason: 'invalid_answer' }]);
   expect(gateway.health()).toMatchObject({ ready: false, capacity: 0 });
 });
+
+function named(call: HoldStream, holder: string): void {
+  const metadata = new Metadata();
+  metadata.set('svc-holder', holder);
+  call.sendMetadata(metadata);
+  call.on('error', () => {});
+}
+
+test.each<[string, PeerNotice['reason'], (call: HoldStream) => void]>([
+  ['grants slots that nobody asked for', 'invalid_answer', flood],
+  ['gives the holder a name with spaces', 'invalid_answer', (call) => named(call, 'a b')],
+  ['answers no request for a slot', 'silent', (call) => named(call, 'holder')],
+])('a node that %s gets no streams', async (_, reason, hold) => {
+  const hostile = await startHostileNode({ answers: () => [], hold });
+  const { gateway, notices } = await startGateway([hostile, await startHonestNode()]);
+  const streams = await Promise.all(
+    Array.from({ length: 8 }, () => gateway.open({ model: MODEL, signal: never })),
+  );
+  await expect
+    .poll(() => notices, { timeout: 10_000 })
+    .toContainEqual({ notice: 'node_lost', address: hostile, reason });
+  for (const stream of streams) {
+    const reading = read(stream);
+    await stream.write(new Uint8Array(CHUNK_SAMPLES * 2));
+    stream.flush();
+    expect(finals(await reading.until('final'))).toEqual([TEXT]);
+  }
+});
+
+function flood(call: HoldStream): void {
+  named(call, 'holder');
+  for (let times = 0; times < 1_000; times += 1) call.write({ granted: true });
+}
 
 test('mutated answers of a node end no process, and every stream gets an honest final', async () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant(TEXT));

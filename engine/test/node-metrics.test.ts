@@ -7,8 +7,12 @@ import { createNodeMetrics } from '../src/node/node-metrics.ts';
 test('a draining engine node is healthy but not ready', async () => {
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
   const node = { isDraining: false };
+  const health = () => ({ ...engine.health(), active: 7 });
   const port = await freePort();
-  const server = await createNodeMetrics(engine, () => node.isDraining).listen(port);
+  const server = await createNodeMetrics(engine, {
+    health,
+    isDraining: () => node.isDraining,
+  }).listen(port);
   const statusOf = async (path: string): Promise<number> =>
     (await fetch(`http://127.0.0.1:${port}${path}`)).status;
 
@@ -16,7 +20,7 @@ test('a draining engine node is healthy but not ready', async () => {
   node.isDraining = true;
   expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 503]);
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  expect(metrics).toMatch(/^svc_engine_slots_used/m);
+  expect(metrics).toMatch(/^svc_engine_slots_used 7$/m);
   expect(await statusOf('/other')).toBe(404);
 
   server.close();

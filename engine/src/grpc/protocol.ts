@@ -59,8 +59,18 @@ export interface HealthResponse {
   readonly status?: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN' | 'UNKNOWN';
 }
 
+/** Asks for a slot, or releases one. */
+export interface SlotRequest {
+  readonly release?: boolean;
+}
+
+export interface SlotResponse {
+  readonly granted?: boolean;
+}
+
 export const RECOGNITION_SERVICE = 'nvidia.riva.asr.RivaSpeechRecognition';
 export const HEALTH_SERVICE = 'grpc.health.v1.Health';
+export const SLOTS_SERVICE = 'svc.engine.v1.EngineSlots';
 
 /** Our own metadata keys. Other servers and clients ignore them safely. */
 export const METADATA = {
@@ -72,7 +82,11 @@ export const METADATA = {
   acknowledge: 'svc-acknowledge',
   /** Request: the span that this call is a part of, as the W3C writes it. */
   traceparent: 'traceparent',
-  /** Response: `active/capacity/lagMs` of the node. */
+  /** Response of Hold: the name of the holder. Request: the call uses a slot of this holder. */
+  holder: 'svc-holder',
+  /** Response to a heartbeat that names a holder: the slots of this holder. */
+  held: 'svc-held',
+  /** Response: `active/capacity/lagMs` of the node. A slot is active while a stream holds it. */
   load: 'svc-load',
   /** Trailer of RESOURCE_EXHAUSTED. */
   retryAfterMs: 'retry-after-ms',
@@ -89,11 +103,10 @@ const PROTO_DIR = join(import.meta.dirname, '../../proto');
 let loaded: PackageDefinition | undefined;
 
 export function packageDefinition(): PackageDefinition {
-  loaded ??= loadSync(['riva/proto/riva_asr.proto', 'grpc/health/v1/health.proto'], {
-    includeDirs: [PROTO_DIR],
-    enums: String,
-    longs: Number,
-  });
+  loaded ??= loadSync(
+    ['riva/proto/riva_asr.proto', 'grpc/health/v1/health.proto', 'svc/engine_slots.proto'],
+    { includeDirs: [PROTO_DIR], enums: String, longs: Number },
+  );
   return loaded;
 }
 

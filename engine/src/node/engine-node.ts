@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
-import type { Engine } from '../engine.ts';
+import type { Engine, EngineHealth } from '../engine.ts';
 import {
   CertificateFiles,
   hasName,
@@ -15,12 +15,14 @@ import {
   RECOGNITION_SERVICE,
   ROLE_NAME,
   serviceDefinition,
+  SLOTS_SERVICE,
   type ModelConfigResponse,
 } from '../grpc/protocol.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { presentLoad } from './load-report.ts';
 import { HealthService } from './health-service.ts';
 import { RecognizeCall, type RecognizeStream } from './recognize-call.ts';
+import { NodeSlots, type HoldStream } from './node-slots.ts';
 
 export interface EngineNodeOptions {
   readonly engine: Engine;
@@ -40,6 +42,8 @@ export interface EngineNodeOptions {
 export interface EngineNode {
   readonly port: number;
   readonly calls: number;
+  /** The engine's health, with every slot that a gateway holds counted as active. */
+  health(): EngineHealth;
   /** Refuses new calls, waits this long for open utterances to end, then ends the rest. */
   drain(drainMs: number): Promise<void>;
   close(): Promise<void>;
@@ -49,24 +53,32 @@ const LOOK_EVERY_MS = 250;
 /** A chunk is 36 KB; Riva clients send less at a time. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const SETTLE_MS = 1_000;
+/** A gateway that answers no ping is lost after 15 s, and its slots are free. */
+const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
 
 /** Serves an engine over gRPC in Riva's protocol. */
 export async function startEngineNode(options: EngineNodeOptions): Promise<EngineNode> {
   const { engine, tls, nowMs = () => performance.now() } = options;
   const certificates = tls === null ? null : new CertificateFiles(tls, options.certificateLookMs);
-  const health = new HealthService(() => engine.health(), refusal);
+  const slots = new NodeSlots(engine);
+  const health = new HealthService(slots, refusal);
   const calls = new Set<RecognizeCall>();
   let isDraining = false;
 
+  /** Ends a call that this node must not serve, and returns whether it did. */
+  function isRefused(call: RecognizeStream | HoldStream): boolean {
+    const details = isDraining ? 'This node is shutting down.' : refusal(call);
+    if (details === null) return false;
+    const code = isDraining ? status.UNAVAILABLE : status.PERMISSION_DENIED;
+    call.emit('error', { code, details, metadata: presentLoad(slots.health()) });
+    return true;
+  }
+
   function recognize(call: RecognizeStream): void {
-    const problem = isDraining ? 'This node is shutting down.' : refusal(call);
-    if (problem !== null) {
-      const code = isDraining ? status.UNAVAILABLE : status.PERMISSION_DENIED;
-      const metadata = presentLoad(engine.health());
-      return void call.emit('error', { code, details: problem, metadata });
-    }
+    if (isRefused(call)) return;
     const recognizing = new RecognizeCall({
       engine,
+      slots,
       call,
       languages: options.languages ?? new Map(),
       tracing: options.tracing ?? null,
@@ -94,7 +106,10 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
     return null;
   }
 
-  const server = new Server({ 'grpc.max_receive_message_length': MESSAGE_BYTES_MAX });
+  const server = new Server({
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    ...KEEP_ALIVE,
+  });
   server.addService(serviceDefinition(RECOGNITION_SERVICE), {
     streamingRecognize: recognize,
     getRivaSpeechRecognitionConfig: (
@@ -104,6 +119,11 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
       const details = refusal(call);
       if (details !== null) return answer({ code: status.PERMISSION_DENIED, details });
       answer(null, describeModels(engine, options.languages ?? new Map(), call.request.modelName));
+    },
+  });
+  server.addService(serviceDefinition(SLOTS_SERVICE), {
+    hold: (call: HoldStream) => {
+      if (!isRefused(call)) slots.hold(call);
     },
   });
   server.addService(serviceDefinition(HEALTH_SERVICE), health.handlers());
@@ -119,6 +139,7 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   async function close(): Promise<void> {
     clearInterval(looking);
     for (const call of calls) call.drop();
+    slots.close();
     health.close();
     certificates?.close();
     // Give the last statuses time to be sent.
@@ -131,8 +152,10 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
     get calls() {
       return calls.size;
     },
+    health: () => slots.health(),
     async drain(drainMs) {
       isDraining = true;
+      slots.drain();
       health.drain();
       const deadlineMs = performance.now() + drainMs;
       while (calls.size > 0 && performance.now() < deadlineMs) await sleep(LOOK_EVERY_MS / 5);

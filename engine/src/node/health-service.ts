@@ -5,9 +5,8 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import type { EngineHealth } from '../engine.ts';
-import { RECOGNITION_SERVICE, type HealthResponse } from '../grpc/protocol.ts';
-import { presentLoad } from './load-report.ts';
+import { METADATA, RECOGNITION_SERVICE, type HealthResponse } from '../grpc/protocol.ts';
+import type { NodeSlots } from './node-slots.ts';
 
 interface HealthRequest {
   readonly service?: string;
@@ -18,7 +17,7 @@ type Call = Pick<ServerUnaryCall<HealthRequest, HealthResponse>, 'getAuthContext
 
 /** The standard health service. Every answer to Check also reports the node's load, so one call is the heartbeat. */
 export class HealthService {
-  readonly #health: () => EngineHealth;
+  readonly #slots: NodeSlots;
   readonly #watchers = new Set<ServerWritableStream<HealthRequest, HealthResponse>>();
   #isDraining = false;
   readonly #refusal: (call: Call) => string | null;
@@ -28,8 +27,8 @@ export class HealthService {
    * If `refusal` returns a reason, the caller gets an error, so a gateway with the wrong certificate
    * never sends audio.
    */
-  constructor(health: () => EngineHealth, refusal: (call: Call) => string | null) {
-    this.#health = health;
+  constructor(slots: NodeSlots, refusal: (call: Call) => string | null) {
+    this.#slots = slots;
     this.#refusal = refusal;
   }
 
@@ -61,7 +60,9 @@ export class HealthService {
         const details = this.#refusal(call);
         if (details !== null) return answer({ code: status.PERMISSION_DENIED, details });
         const serving = isOurs(call.request) ? this.#status() : 'SERVICE_UNKNOWN';
-        answer(null, { status: serving }, presentLoad(this.#health()));
+        const [holder] = call.metadata.get(METADATA.holder);
+        const report = this.#slots.report(holder === undefined ? null : String(holder));
+        answer(null, { status: serving }, report);
       },
       watch: (call: ServerWritableStream<HealthRequest, HealthResponse>) => {
         const details = this.#refusal(call);
@@ -77,7 +78,7 @@ export class HealthService {
   }
 
   #status(): Status {
-    return this.#isDraining || !this.#health().ready ? 'NOT_SERVING' : 'SERVING';
+    return this.#isDraining || !this.#slots.health().ready ? 'NOT_SERVING' : 'SERVING';
   }
 }
 

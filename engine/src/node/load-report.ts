@@ -3,13 +3,17 @@ import type { EngineHealth } from '../engine.ts';
 import { METADATA } from '../grpc/protocol.ts';
 
 export interface LoadReport {
+  /** Active slots. */
   readonly active: number;
   readonly capacity: number;
   readonly lagMs: number;
+  /** Those of the asking holder. Null when the server does not say. */
+  readonly held: number | null;
 }
 
 /** No node has a million slots. */
 const LOAD = /^(\d{1,6})\/(\d{1,6})\/(\d{1,9})$/;
+const HELD = /^\d{1,6}$/;
 
 export function presentLoad({ active, capacity, lagMs }: EngineHealth): Metadata {
   const metadata = new Metadata();
@@ -22,5 +26,11 @@ export function parseLoad(metadata: Metadata): LoadReport | null {
   const [text] = metadata.get(METADATA.load);
   const [, active, capacity, lagMs] = LOAD.exec(String(text)) ?? [];
   if (active === undefined) return null;
-  return { active: Number(active), capacity: Number(capacity), lagMs: Number(lagMs) };
+  const [held] = metadata.get(METADATA.held);
+  return {
+    active: Number(active),
+    capacity: Number(capacity),
+    lagMs: Number(lagMs),
+    held: HELD.test(String(held)) ? Number(held) : null,
+  };
 }

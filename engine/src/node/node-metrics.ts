@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { status } from '@grpc/grpc-js';
 import { guarded, guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
 import { Counter, Registry } from 'prom-client';
+import type { EngineHealth } from '../engine.ts';
 import { observeRecognisers } from '../recogniser-metrics.ts';
 import type { SherpaEngine } from '../sherpa/pool.ts';
 
@@ -12,21 +13,26 @@ export interface NodeMetrics {
   listen(port: number): Promise<Server>;
 }
 
-/** `isDraining` makes `/readyz` return 503 while the recognisers still work. */
-export function createNodeMetrics(engine: SherpaEngine, isDraining: () => boolean): NodeMetrics {
+export interface NodeState {
+  health(): EngineHealth;
+  /** True: `/readyz` returns 503 while the recognisers still work. */
+  isDraining(): boolean;
+}
+
+export function createNodeMetrics(engine: SherpaEngine, node: NodeState): NodeMetrics {
   const registry = new Registry();
   const registers = [registry];
   const calls = new Counter({
     name: 'svc_engine_calls_total',
-    help: 'Recognition calls that ended, by gRPC status.',
+    help: 'Recognition calls of an engine node that ended, by gRPC status.',
     labelNames: ['status'],
     registers,
   });
-  observeRecognisers(registry, engine);
+  observeRecognisers(registry, engine, () => node.health());
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === '/healthz') return void response.end('ok\n');
     if (request.url === '/readyz') {
-      const isReady = engine.health().ready && !isDraining();
+      const isReady = node.health().ready && !node.isDraining();
       return void response.writeHead(isReady ? 200 : 503).end();
     }
     if (request.url !== '/metrics') return void response.writeHead(404).end();

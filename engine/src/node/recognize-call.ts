@@ -10,6 +10,7 @@ import {
 } from '../grpc/protocol.ts';
 import { newSpanId, parseTraceparent, type Tracing } from '../tracing/tracing.ts';
 import { presentLoad } from './load-report.ts';
+import type { NodeSlots } from './node-slots.ts';
 
 export type RecognizeStream = ServerDuplexStream<
   StreamingRecognizeRequest,
@@ -25,6 +26,7 @@ const IDLE_MS_MAX = 90_000;
 
 export interface RecognizeCallInput {
   readonly engine: Engine;
+  readonly slots: NodeSlots;
   readonly call: RecognizeStream;
   /** Languages that a client may name in place of a model. */
   readonly languages: ReadonlyMap<string, ModelId>;
@@ -44,6 +46,7 @@ export class RecognizeCall {
   /** True while the client waits for the node: for a slot, for the recogniser to take audio, or for the final. */
   #isOurTurn = false;
   #stream: EngineStream | null = null;
+  #freeSlot: (() => void) | null = null;
   #interimResults = false;
   #withWords = false;
   #acknowledges = false;
@@ -104,12 +107,16 @@ export class RecognizeCall {
   }
 
   async #open(model: ModelId, metadata: Metadata): Promise<void> {
+    if (this.#over) return;
     this.#model = model;
-    const { engine, call } = this.#input;
+    const { engine, slots, call } = this.#input;
+    const [holder] = metadata.get(METADATA.holder);
     const [build] = metadata.get(METADATA.build);
     const [bytes] = metadata.get(METADATA.replayBytes);
     this.#acknowledges = metadata.get(METADATA.acknowledge).length > 0;
     try {
+      this.#freeSlot = slots.take(holder === undefined ? null : String(holder));
+      if (this.#freeSlot === null) throw new EngineBusy();
       this.#stream = await engine.open({
         model,
         signal: this.#closing.signal,
@@ -126,7 +133,7 @@ export class RecognizeCall {
       return this.#fail(status.RESOURCE_EXHAUSTED, 'No slot is free.', BUSY_RETRY_MS);
     }
     if (this.#over) return void this.#stream.close();
-    const opened = presentLoad(engine.health());
+    const opened = presentLoad(slots.health());
     opened.set(METADATA.build, this.#stream.build ?? '');
     call.sendMetadata(opened);
     call.on('data', (request: StreamingRecognizeRequest) => this.#receive(request));
@@ -212,13 +219,13 @@ export class RecognizeCall {
 
   #finish(): void {
     if (this.#over) return;
-    this.#input.call.end(presentLoad(this.#input.engine.health()));
+    this.#input.call.end(presentLoad(this.#input.slots.health()));
     this.#end(status.OK);
   }
 
   #fail(code: status, details: string, retryAfterMs?: number): void {
     if (this.#over) return;
-    const metadata = presentLoad(this.#input.engine.health());
+    const metadata = presentLoad(this.#input.slots.health());
     if (retryAfterMs !== undefined) metadata.set(METADATA.retryAfterMs, String(retryAfterMs));
     this.#end(code);
     this.#input.call.emit('error', { code, details, metadata });
@@ -229,6 +236,7 @@ export class RecognizeCall {
     this.#over = true;
     this.#closing.abort();
     void this.#stream?.close();
+    this.#freeSlot?.();
     this.#trace(code);
     this.#input.onEnd(code);
   }

@@ -33,7 +33,6 @@ export async function serve(): Promise<(signal: NodeJS.Signals) => void> {
           instance: config.listen,
         });
   let isStopping = false;
-  const metrics = createNodeMetrics(engine, () => isStopping);
   const node = await startEngineNode({
     engine,
     address: config.listen,
@@ -41,6 +40,10 @@ export async function serve(): Promise<(signal: NodeJS.Signals) => void> {
     languages,
     tracing,
     onCall: (code) => metrics.ended(code),
+  });
+  const metrics = createNodeMetrics(engine, {
+    health: () => node.health(),
+    isDraining: () => isStopping,
   });
   const { metricsPort } = config;
   const metricsServer = metricsPort === null ? null : await metrics.listen(metricsPort);

@@ -9,16 +9,21 @@ import {
 import { isModelId, type ModelId } from '@svc-asr/protocol';
 import {
   HEALTH_SERVICE,
+  METADATA,
   RECOGNITION_SERVICE,
   ROLE_NAME,
   serviceDefinition,
+  SLOTS_SERVICE,
   type HealthResponse,
   type ModelConfigResponse,
+  type SlotRequest,
+  type SlotResponse,
   type StreamingRecognizeRequest,
   type StreamingRecognizeResponse,
 } from '../grpc/protocol.ts';
 import { parseLoad, type LoadReport } from '../node/load-report.ts';
 import { InvalidAnswer, readBuild } from '../recogniser-answer.ts';
+import { HeldSlots, type HeldSlot } from './held-slots.ts';
 import type { PeerCall, RecognizeClientStream } from './peer-call.ts';
 
 /** Heartbeat interval. A node that is silent for SILENT_BEATS_MAX intervals is lost. */
@@ -66,12 +71,13 @@ type PeerState = 'connecting' | 'serving' | 'draining' | 'lost';
 
 const Recognition = makeClientConstructor(serviceDefinition(RECOGNITION_SERVICE), 'Recognition');
 
-/** One engine node as this process sees it: its connections, its heartbeat, its load, and our calls on it. */
+/** One engine node as this process sees it: its connections, its heartbeat, its load, and our slots and calls on it. */
 export class Peer {
   readonly address: string;
   readonly calls = new Set<PeerCall>();
   readonly #input: PeerInput;
   readonly #timer: NodeJS.Timeout;
+  readonly #held = new HeldSlots(this);
   #clients: Client[];
   #builds = new Map<string, string>();
   #state: PeerState = 'connecting';
@@ -83,6 +89,7 @@ export class Peer {
   #distrustBeats = 0;
   #nextDistrustBeats = DISTRUST_BEATS_MIN;
   #isBeating = false;
+  #isJoining = false;
   #isRetired = false;
   #turn = 0;
 
@@ -111,15 +118,26 @@ export class Peer {
   }
 
   /**
-   * Slots that other gateways use. A server without reports counts as used by this gateway only. A
-   * report may still include a call that we have just ended, so the smaller of the last two counts.
+   * Slots that other gateways use. A server without reports counts as used by this gateway only. A report of a node
+   * that grants no slots may still include a call that has just ended, so the smaller of the last two counts.
    */
   get usedByOthers(): number {
     return Math.min(...this.#others);
   }
 
   get used(): number {
-    return this.calls.size + this.usedByOthers;
+    return this.#held.count + this.usedByOthers;
+  }
+
+  /** Takes a slot for a stream, busy or idle. Resolves with null if the node has none. */
+  async takeSlot(): Promise<HeldSlot | null> {
+    const slot = await this.#held.take();
+    // Others hold all the slots that we don't, whatever the last heartbeat reported.
+    if (slot === null && this.isServing) {
+      const others = Math.max(0, this.capacity - this.#held.count);
+      this.#others = [others, others];
+    }
+    return slot;
   }
 
   /** True for our own nodes, which report their load and confirm each call. */
@@ -134,6 +152,7 @@ export class Peer {
 
   recognize(metadata: Metadata): RecognizeClientStream {
     this.#turn += 1;
+    if (this.#held.holder !== null) metadata.set(METADATA.holder, this.#held.holder);
     const { path, requestSerialize, responseDeserialize } = method('StreamingRecognize');
     const client = this.#clients[this.#turn % this.#clients.length];
     if (client === undefined) throw new RangeError('A node has at least one connection.');
@@ -157,12 +176,12 @@ export class Peer {
     if (this.#state === 'serving') this.#lose('disconnected');
   }
 
-  /** The node sent what no working node sends. Its calls continue on others, and it gets no new ones for a while. */
-  distrust(): void {
+  /** The node does what no working node does. Its calls continue on others, and it gets no new ones for a while. */
+  distrust(reason: 'invalid_answer' | 'silent' = 'invalid_answer'): void {
     if (this.#distrustBeats > 0) return;
     this.#distrustBeats = this.#nextDistrustBeats;
     this.#nextDistrustBeats = Math.min(2 * this.#nextDistrustBeats, DISTRUST_BEATS_MAX);
-    this.#lose('invalid_answer');
+    this.#lose(reason);
   }
 
   /** No longer listed: closes once its calls have ended. */
@@ -177,6 +196,7 @@ export class Peer {
     clearInterval(this.#timer);
     this.#state = 'lost';
     for (const call of this.calls) call.cancel();
+    this.#held.lose();
     for (const client of this.#clients) client.close();
   }
 
@@ -194,13 +214,17 @@ export class Peer {
     for (const call of this.calls) call.keepAlive();
     this.#distrustBeats = Math.max(0, this.#distrustBeats - 1);
     this.#silentBeats += 1;
+    this.#held.beat();
     if (this.#silentBeats > SILENT_BEATS_MAX && this.#state !== 'lost') this.#lose('silent');
+    // It answers heartbeats, so it would serve again at once.
+    if (this.#held.silentBeats > SILENT_BEATS_MAX) this.distrust('silent');
     // A connection, or an attempt to connect, can hang for minutes. A new one recovers sooner.
     if (this.#silentBeats % RECONNECT_BEATS === 0) this.#reconnect();
     if (this.#isBeating) return;
     this.#isBeating = true;
     const metadata = new Metadata({ waitForReady: false });
-    const { path, requestSerialize, responseDeserialize } = healthMethod();
+    if (this.#held.holder !== null) metadata.set(METADATA.holder, this.#held.holder);
+    const { path, requestSerialize, responseDeserialize } = method('Check', HEALTH_SERVICE);
     const deadline = Date.now() + BEAT_MS * SILENT_BEATS_MAX;
     const [client] = this.#clients;
     const call = client?.makeUnaryRequest<object, HealthResponse>(
@@ -221,7 +245,9 @@ export class Peer {
       const load = parseLoad(trailer);
       if (load === null) return;
       this.heard(load);
-      this.#others = [this.#others[1], Math.max(0, load.active - this.calls.size)];
+      // Nodes that grant no slots report the calls that are open.
+      const ours = load.held ?? this.calls.size;
+      this.#others = [this.#others[1], Math.max(0, load.active - ours)];
     });
   }
 
@@ -238,10 +264,35 @@ export class Peer {
       if (this.#state === 'serving') this.#become('draining');
       return;
     }
-    if (!this.#mayServe) return;
+    if (!this.#mayServe || this.#isJoining) return;
+    this.#isJoining = true;
     // A node may return with other weights.
     await this.#readModels();
-    if (this.#mayServe) this.#become('serving');
+    const canHold = !this.reportsLoad || (await this.#hold());
+    this.#isJoining = false;
+    if (this.#mayServe && canHold) this.#become('serving');
+  }
+
+  /** Resolves with whether slots of this node can be taken. */
+  async #hold(): Promise<boolean> {
+    const [client] = this.#clients;
+    if (this.#held.holder !== null || client === undefined) return true;
+    const { path, requestSerialize, responseDeserialize } = method('Hold', SLOTS_SERVICE);
+    const call = client.makeBidiStreamRequest<SlotRequest, SlotResponse>(
+      path,
+      requestSerialize,
+      responseDeserialize,
+    );
+    const timer = setTimeout(() => call.cancel(), BEAT_MS * SILENT_BEATS_MAX);
+    const canHold = await this.#held.begin(call, {
+      onEnd: () => this.disconnected(),
+      onInvalid: () => {
+        this.#held.lose();
+        this.distrust();
+      },
+    });
+    clearTimeout(timer);
+    return canHold;
   }
 
   get #mayServe(): boolean {
@@ -278,6 +329,7 @@ export class Peer {
     this.#state = 'lost';
     this.#load = null;
     this.#others = [0, 0];
+    this.#held.lose();
     if (wasKnown || reason === 'refused' || reason === 'invalid_answer') {
       this.#input.onNotice({ notice: 'node_lost', address: this.address, reason });
     }
@@ -286,6 +338,7 @@ export class Peer {
   }
 
   #reconnect(): void {
+    this.#held.lose();
     for (const client of this.#clients) client.close();
     this.#clients = this.#connect();
     this.#isBeating = false;
@@ -309,14 +362,8 @@ function readBuilds({ modelConfig = [] }: ModelConfigResponse): Map<string, stri
   return builds;
 }
 
-function method(name: string) {
-  const definition = serviceDefinition(RECOGNITION_SERVICE)[name];
+function method(name: string, service = RECOGNITION_SERVICE) {
+  const definition = serviceDefinition(service)[name];
   if (definition === undefined) throw new RangeError(`The protocol has no method ${name}.`);
-  return definition;
-}
-
-function healthMethod() {
-  const definition = serviceDefinition(HEALTH_SERVICE)['Check'];
-  if (definition === undefined) throw new RangeError('The protocol has no method Check.');
   return definition;
 }

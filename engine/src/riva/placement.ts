@@ -9,8 +9,11 @@ export interface Candidate {
   build(model: ModelId): string | null;
 }
 
+/** A stream leaves its node for one with this much less load, as a share of its slots. */
+const WORTH_MOVING = 0.1;
+
 /**
- * Picks a node for one utterance: the less loaded of two random nodes that have the newest weights and a free slot.
+ * Picks a node for one stream: the less loaded of two random nodes that have the newest weights and a free slot.
  * Builds are compared by name, numbers as numbers, so that dated names sort by date. With `build`, only nodes with
  * exactly these weights count.
  */
@@ -34,7 +37,18 @@ export function choosePeer<T extends Candidate>(
   return load(second) < load(first) ? second : first;
 }
 
-function fits(
+/** Returns whether a stream should leave its node before its next utterance: for newer weights, or for much less load. */
+export function isWorthMoving<T extends Candidate>(
+  model: ModelId,
+  { from, to }: { readonly from: T; readonly to: T },
+): boolean {
+  const newer = compareBuilds(to.build(model) ?? '', from.build(model) ?? '');
+  if (newer !== 0) return newer > 0;
+  // As it would be after the move.
+  return (to.used + 1) / to.capacity + WORTH_MOVING < load(from);
+}
+
+export function fits(
   peer: Candidate,
   { model, build }: { model: ModelId; build: string | null },
 ): boolean {

@@ -14,8 +14,9 @@ import { METADATA } from '../grpc/protocol.ts';
 import { presentTraceparent, type TraceParent } from '../tracing/tracing.ts';
 import { Discovery } from './discovery.ts';
 import { PeerCall } from './peer-call.ts';
+import type { HeldSlot } from './held-slots.ts';
 import { Peer, type PeerNotice } from './peer.ts';
-import { choosePeer, compareBuilds } from './placement.ts';
+import { choosePeer, compareBuilds, fits, isWorthMoving } from './placement.ts';
 import { RivaStream, type CallRequest } from './riva-stream.ts';
 
 export interface RivaOptions {
@@ -62,6 +63,8 @@ export interface RivaEngine extends Engine {
 
 const CAPACITY_PER_SERVER = 100;
 const READY_WITHIN_MS = 5_000;
+/** How long the slot of a failed stream is kept for its replay. */
+const KEEP_MS = 1_000;
 const NO_REPLAY = { build: null, bytes: 0 };
 
 /** Recognition on other machines: engine nodes of ours, or NVIDIA's Riva and NIM servers. */
@@ -77,6 +80,11 @@ class RemoteEngine implements RivaEngine {
   readonly #discovery: Discovery;
   readonly #peers = new Map<string, Peer>();
   readonly #streams = new Set<RivaStream>();
+  /** Slots of streams that failed. The next streams take them first. */
+  readonly #kept = new Set<HeldSlot>();
+  /** Moves of streams from one node to another. */
+  readonly #moves = new Set<Promise<unknown>>();
+  #opening = 0;
   readonly #firstServing = Promise.withResolvers<void>();
   #isClosed = false;
 
@@ -110,16 +118,25 @@ class RemoteEngine implements RivaEngine {
     if (this.#isClosed) throw new EngineFailed();
     const { active, capacity } = this.health();
     if (active >= capacity) throw new EngineBusy();
-    const peer = this.#choose(model, replay?.build ?? null);
-    if (peer === null) throw new EngineBusy();
+    this.#opening += 1;
+    const slot = await this.#takeAfterMoves(model, replay?.build ?? null);
+    this.#opening -= 1;
+    if (signal.aborted || this.#isClosed) slot?.release();
+    signal.throwIfAborted();
+    if (this.#isClosed) throw new EngineFailed();
+    if (slot === null) throw new EngineBusy();
     const stream: RivaStream = new RivaStream(
       {
-        choose: (build) => this.#choose(model, build),
+        take: (build, except) => this.#take(model, build, except),
+        onMove: (moving) => this.#follow(moving),
+        canServe: (peer, build) => peer.isServing && fits(peer, { model, build }),
+        shouldLeave: (peer, build) => this.#shouldLeave(model, { peer, build }),
         begin: (request) => this.#begin({ model, trace }, request),
         buildOf: (one) => one.build(model),
+        onFailed: (one) => this.#keep(one),
         onEnd: () => this.#streams.delete(stream),
       },
-      { peer, replay: replay ?? NO_REPLAY },
+      { slot, replay: replay ?? NO_REPLAY },
     );
     this.#streams.add(stream);
     return stream;
@@ -129,7 +146,7 @@ class RemoteEngine implements RivaEngine {
     const serving = this.#serving();
     return {
       ready: serving.length > 0,
-      active: this.#streams.size,
+      active: this.#streams.size + this.#opening,
       capacity: serving.reduce(
         (sum, peer) => sum + Math.max(0, peer.capacity - peer.usedByOthers),
         0,
@@ -163,8 +180,59 @@ class RemoteEngine implements RivaEngine {
     return this.#isClosed ? [] : [...this.#peers.values()].filter((peer) => peer.isServing);
   }
 
-  #choose(model: ModelId, build: string | null): Peer | null {
-    return choosePeer(this.#serving(), { model, build });
+  /** A stream that moves, or was closed while it did, is about to release a slot. */
+  async #takeAfterMoves(model: ModelId, build: string | null): Promise<HeldSlot | null> {
+    for (;;) {
+      const slot = await this.#take(model, build);
+      if (slot !== null || this.#moves.size === 0) return slot;
+      await Promise.all(this.#moves);
+    }
+  }
+
+  #follow(moving: Promise<unknown>): void {
+    this.#moves.add(moving);
+    void moving.then(() => this.#moves.delete(moving));
+  }
+
+  /** Takes a slot on the best node that has one. Resolves with null if none has. */
+  async #take(
+    model: ModelId,
+    build: string | null,
+    except: Peer | null = null,
+  ): Promise<HeldSlot | null> {
+    for (const slot of this.#kept) {
+      const { peer } = slot;
+      if (!slot.isHeld || !peer.isServing || peer === except) continue;
+      if (fits(peer, { model, build }) && this.#kept.delete(slot)) return slot;
+    }
+    const full = new Set([except]);
+    for (;;) {
+      const rest = this.#serving().filter((peer) => !full.has(peer));
+      const peer = choosePeer(rest, { model, build });
+      if (peer === null) return null;
+      const slot = await peer.takeSlot();
+      if (slot !== null) return slot;
+      full.add(peer);
+    }
+  }
+
+  /** Otherwise a stream of another gateway could take it before the replay does. */
+  #keep(slot: HeldSlot): void {
+    if (!slot.isHeld) return;
+    this.#kept.add(slot);
+    const timer = setTimeout(() => {
+      if (this.#kept.delete(slot)) slot.release();
+    }, KEEP_MS);
+    timer.unref();
+  }
+
+  #shouldLeave(
+    model: ModelId,
+    { peer, build }: { readonly peer: Peer; readonly build: string | null },
+  ): boolean {
+    const rest = this.#serving().filter((one) => one !== peer);
+    const to = choosePeer(rest, { model, build });
+    return to !== null && isWorthMoving(model, { from: peer, to });
   }
 
   #begin(

@@ -9,6 +9,7 @@ import {
 } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
 import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../grpc/audio-codec.ts';
+import type { HeldSlot } from './held-slots.ts';
 import type { CallEnd, LossCause, PartialText, PeerCall } from './peer-call.ts';
 import type { Peer } from './peer.ts';
 
@@ -20,6 +21,8 @@ const OPERATIONS_MAX = 1024;
 /** How long an utterance waits for a node with a free slot. */
 const PLACE_WITHIN_MS = 10_000;
 const PLACE_RETRY_MS = 20;
+/** How often an idle stream that lost its slot looks for another one. */
+const REGAIN_EVERY_MS = 250;
 
 const FAILURES = {
   disconnected: 'child_died',
@@ -42,11 +45,18 @@ export interface CallRequest {
 }
 
 export interface StreamHost {
-  /** Picks a node for one utterance; null when none has room. */
-  choose(build: string | null): Peer | null;
+  /** Takes a slot on a node with these weights, or any. Resolves with null if none is free. */
+  take(build: string | null, except: Peer | null): Promise<HeldSlot | null>;
+  /** The stream holds two slots until this resolves. */
+  onMove(moving: Promise<unknown>): void;
+  canServe(peer: Peer, build: string | null): boolean;
+  /** True if another node has newer weights or much less load. */
+  shouldLeave(peer: Peer, build: string | null): boolean;
   begin(request: CallRequest): PeerCall;
   /** The weights that the node uses for this stream's model. */
   buildOf(peer: Peer): string | null;
+  /** The slot of a stream that failed. */
+  onFailed(slot: HeldSlot): void;
   onEnd(stream: RivaStream): void;
 }
 
@@ -57,8 +67,8 @@ interface Current {
 }
 
 /**
- * The gateway's end of one stream. Each utterance is a call of its own on the node that is free for it: a flush closes
- * our half of the call, a reset cancels it.
+ * The gateway's end of one stream. It holds a slot on a node from beginning to end, so that it can speak at any time.
+ * Each utterance is a call of its own: a flush closes our half of the call, a reset cancels it.
  */
 export class RivaStream implements EngineStream {
   readonly chunkSamples = CHUNK_SAMPLES;
@@ -78,18 +88,18 @@ export class RivaStream implements EngineStream {
   #utterance = 0;
   #samples = 0;
   #hasBegun = false;
-  /** The slot that open() reserved, for the first call. */
-  #planned: Peer | null;
+  #slot: HeldSlot;
   #replay: Replay;
   #current: Current | null = null;
   /** The weights of the call whose loss ended this stream. */
   #lostBuild: string | null = null;
   #over = false;
 
-  constructor(host: StreamHost, input: { peer: Peer; replay: Replay }) {
+  constructor(host: StreamHost, input: { slot: HeldSlot; replay: Replay }) {
     this.#host = host;
-    this.#planned = input.peer;
+    this.#slot = input.slot;
     this.#replay = input.replay;
+    void this.#regain();
   }
 
   get events(): AsyncIterable<EngineEvent> {
@@ -102,7 +112,7 @@ export class RivaStream implements EngineStream {
   }
 
   get recogniser(): string {
-    return (this.#current?.peer ?? this.#planned)?.address ?? '';
+    return (this.#current?.peer ?? this.#slot.peer).address;
   }
 
   write(pcm: Uint8Array): Promise<void> {
@@ -151,14 +161,14 @@ export class RivaStream implements EngineStream {
   }
 
   close(): Promise<void> {
-    this.#end();
+    this.#end((slot) => slot.release());
     this.#queue.end();
     return TAKEN;
   }
 
   fail(reason: EngineFailure): void {
     this.#queue.fail(reason);
-    this.#end();
+    this.#end((slot) => this.#host.onFailed(slot));
   }
 
   #next(): void {
@@ -217,25 +227,67 @@ export class RivaStream implements EngineStream {
 
   async #begin(operation: Operation): Promise<void> {
     const deadlineMs = performance.now() + PLACE_WITHIN_MS;
+    let refused: Peer | null = null;
     while (!this.#over && !operation.isDropped) {
-      const placed = this.#place(operation.utterance);
+      const slot = await this.#holdSlot(refused);
+      if (this.#over || operation.isDropped) return;
+      const placed = slot === null ? null : this.#place(operation.utterance, slot);
       // Only our own nodes confirm that they took a call. For others we assume it.
       if (
         placed !== null &&
         (!placed.peer.reportsLoad || (await isAccepted(placed.call, deadlineMs)))
       )
         return;
+      refused = placed?.peer ?? null;
       if (performance.now() > deadlineMs) return this.fail('child_died');
       await sleep(PLACE_RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
   }
 
-  #place(utterance: number): Current | null {
-    const replay = this.#replay.bytes > 0 ? this.#replay : { build: null, bytes: 0 };
-    const planned = this.#planned?.isServing === true ? this.#planned : null;
-    const peer = planned ?? this.#host.choose(replay.build);
-    this.#planned = null;
-    if (peer === null) return null;
+  /** Returns the stream's slot, or one on a better node. Null if the slot was lost and no other is free. */
+  async #holdSlot(refused: Peer | null): Promise<HeldSlot | null> {
+    const held = this.#slot;
+    const { peer } = held;
+    const { build } = this.#pendingReplay;
+    const mayStay = held.isHeld && this.#host.canServe(peer, build);
+    if (mayStay && peer !== refused && !this.#host.shouldLeave(peer, build)) return held;
+    const moving = this.#move(build, mayStay ? peer : null);
+    this.#host.onMove(moving);
+    return (await moving) || mayStay ? this.#slot : null;
+  }
+
+  /** Takes a slot on another node, then releases the one held until now. Resolves with whether it did. */
+  async #move(build: string | null, from: Peer | null): Promise<boolean> {
+    const held = this.#slot;
+    const taken = await this.#host.take(build, from);
+    if (taken === null) return false;
+    if (this.#over || this.#slot !== held) {
+      taken.release();
+      return true;
+    }
+    this.#slot = taken;
+    held.release();
+    void this.#regain();
+    return true;
+  }
+
+  /** Takes another slot when this one is lost, so that streams which are idle then find one when they speak. */
+  async #regain(): Promise<void> {
+    const held = this.#slot;
+    await held.lost;
+    while (!this.#over && this.#slot === held) {
+      const isIdle = this.#current === null && !this.#isWorking;
+      if (isIdle && (await this.#holdSlot(null)) !== null) return;
+      await sleep(REGAIN_EVERY_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  get #pendingReplay(): Replay {
+    return this.#replay.bytes > 0 ? this.#replay : { build: null, bytes: 0 };
+  }
+
+  #place(utterance: number, { peer }: HeldSlot): Current {
+    const replay = this.#pendingReplay;
     const call = this.#host.begin({
       peer,
       replay,
@@ -311,7 +363,7 @@ export class RivaStream implements EngineStream {
     this.#taken = null;
   }
 
-  #end(): void {
+  #end(leave: (slot: HeldSlot) => void): void {
     if (this.#over) return;
     this.#over = true;
     this.#closing.abort();
@@ -320,6 +372,7 @@ export class RivaStream implements EngineStream {
     this.#chunk = null;
     this.#spare = null;
     this.#taken?.resolve();
+    leave(this.#slot);
     this.#host.onEnd(this);
   }
 }
