@@ -13,11 +13,14 @@ export const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   integrations: ['sdk', 'protocol', 'emulator', 'testing'],
   cli: ['sdk', 'protocol'],
   console: ['sdk', 'protocol'],
+  // Its design tokens, its icon and how it compresses files.
+  site: ['protocol', 'console'],
   emulator: ['server', 'testing', 'engine', 'protocol'],
   examples: ['sdk'],
   models: ['engine', 'protocol'],
   eval: ['engine', 'models', 'protocol'],
   bench: ['server', 'testing', 'engine', 'protocol', 'sdk', 'emulator', 'eval'],
+  simulate: ['server', 'testing', 'engine', 'protocol', 'sdk'],
 };
 
 /** Further imports that tests and development scripts may use. Production source may not. */

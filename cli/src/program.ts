@@ -48,7 +48,7 @@ export async function runCli(argv: readonly string[]): Promise<ExitCode> {
   const terminal = new Terminal(process.stdout, process.stderr, process.env);
   const context: Context = { terminal, env: process.env, interrupted: interruptSignal() };
   let status: ExitCode = EXIT.done;
-  const program = build(terminal, async (work) => {
+  const program = createProgram(terminal, async (work) => {
     status = await work(context);
   });
   if (argv.length === 0) {
@@ -65,7 +65,8 @@ export async function runCli(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
-function build(terminal: Terminal, run: RunCommand): Command {
+/** Every command, for `runCli` and for the reference. */
+export function createProgram(terminal: Terminal, run: RunCommand): Command {
   const program = new Command('svc')
     .description('Speech recognition for Kikuyu and Dholuo')
     .version(packageVersion(), '-V, --version', 'print the version')

@@ -200,12 +200,14 @@ test('doctor finds no problem in a healthy setup, and the first one otherwise', 
   );
 });
 
-test('every command has help with examples that fits 80 columns', async () => {
+test('every command has help with examples that fits 80 columns, and a row in the README', async () => {
   const { out } = await svc(['--help']);
+  const readme = await readFile(join(ROOT, 'cli/README.md'), 'utf8');
   const names = ['transcribe', 'listen', 'models', 'usage', 'session', 'login', 'doctor'];
   for (const name of names) {
     expect(out).toContain(`  ${name} `);
     const help = await svc([name, '--help']);
+    expect(readme).toContain(`| \`svc ${name}`);
     expect(help.out).toMatch(/^Usage: svc .*[\s\S]*Examples:/);
     expect((out + help.out).split('\n').filter((line) => line.length > 80)).toEqual([]);
   }

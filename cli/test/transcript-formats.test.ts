@@ -2,7 +2,8 @@ import type { FinalEvent, Word } from '@svc-asr/sdk/stream';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FileTranscript } from '../src/file-transcript.ts';
-import { cues, render } from '../src/transcript-formats.ts';
+import { cues } from '@svc-asr/protocol/captions.ts';
+import { render } from '../src/transcript-formats.ts';
 
 function final(words: readonly Word[]): FinalEvent {
   const end = words.at(-1)?.end_ms ?? 0;

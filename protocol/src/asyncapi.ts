@@ -1,8 +1,15 @@
 import type { TSchema } from 'typebox';
-import { AUDIO, CREDENTIAL_PREFIX, LIMITS, STREAM_PATH, SUBPROTOCOL } from './constants.ts';
+import {
+  AUDIO,
+  CREDENTIAL_PREFIX,
+  LIMITS,
+  REFUSAL_CLOSE_CODES,
+  STREAM_PATH,
+  SUBPROTOCOL,
+} from './constants.ts';
 import * as events from './events.ts';
 import { EXAMPLE_EVENTS, EXAMPLE_MESSAGES } from './examples.ts';
-import { ConfigMessage, FlushMessage, ResetMessage } from './messages.ts';
+import { ConfigMessage, Endpointing, FlushMessage, ResetMessage } from './messages.ts';
 import { INTERFACE_VERSION } from './openapi.ts';
 import { publishSchemas, titleOf } from './published-schema.ts';
 
@@ -58,6 +65,8 @@ export function asyncApiDocument() {
       stream: {
         address: STREAM_PATH,
         summary: 'One session: audio in, transcripts out.',
+        description:
+          'The path of `websocket_url`. The host is that of the node that serves the session.',
         messages: Object.fromEntries(
           [...received, ...sent].map((name) => [name, messageRef(name)]),
         ),
@@ -79,8 +88,12 @@ export function asyncApiDocument() {
       },
       messages: { audio: AUDIO_MESSAGE, ...jsonMessages(ACCEPTED), ...jsonMessages(SENT) },
       schemas: publishSchemas({
-        accepted: Object.values(ACCEPTED).map(({ schema }) => schema),
-        sent: [events.Word, ...Object.values(SENT).map(({ schema }) => schema)],
+        accepted: [Endpointing, ...Object.values(ACCEPTED).map(({ schema }) => schema)],
+        sent: [
+          events.Word,
+          events.EndpointingInForce,
+          ...Object.values(SENT).map(({ schema }) => schema),
+        ],
       }),
     },
   };
@@ -89,6 +102,20 @@ export function asyncApiDocument() {
 const DESCRIPTION = `Open \`websocket_url\` and offer both values of \`websocket_protocols\`. The server selects \`${SUBPROTOCOL}\`. Send
 audio after \`ready\` arrives. Ignore unknown event types, fields and codes.
 
+## Order
+
+- Only \`status\` events come before \`ready\`, and \`ready\` comes once. Audio before it is dropped, and one \`audio_before_ready\`
+  reports it. Messages before it are answered after it.
+- Audio, \`config\`, \`flush\` and \`reset\` take effect in the order in which you send them.
+- Each \`flush\` gets exactly one \`final\`, in order, after every \`delta\` of its audio. Answers to later messages wait for it.
+- A \`delta\` replaces the one before it. No \`delta\` of an utterance follows its \`final\` or its \`reset_ack\`.
+- With endpointing, \`speech_started\` and \`speech_ended\` come in pairs. The \`final\` of the turn follows \`speech_ended\`, unless
+  nothing was recognised.
+- \`status\` events come at any time. Nothing follows a fatal \`error\` but the close.
+- Every charged sample has its \`final\` before the close, unless a \`reset\` discarded it.
+
+## Closes
+
 Every abnormal close follows an \`error\` event with \`fatal: true\`, and its close reason is the error's code:
 
 | close | reason | retry |
@@ -96,10 +123,12 @@ Every abnormal close follows an \`error\` event with \`fatal: true\`, and its cl
 | 1000 | completed, max_audio_reached | |
 ${closeRows()}
 
-Browsers hide the response to a refused upgrade. When a request carries \`Origin\` and offers both subprotocols, a refusal
-arrives after the 101 instead: a fatal \`error\` event, then a close whose code is the HTTP status with a 4 in front
-(4400, 4401, 4403, 4429 or 4503) and whose reason is the error's code. Nothing is charged and the credential is not
-spent. Retry 4429 and 4503 after \`retry_after_ms\`.`;
+## Refused streams
+
+A refused upgrade gets an HTTP error (see \`openStream\` in [openapi.json](/openapi.json)). Browsers hide that response. When a
+request carries \`Origin\` and offers both subprotocols, a refusal arrives after the 101 instead: a fatal \`error\` event, then a close
+whose code is the HTTP status with a 4 in front (${Object.values(REFUSAL_CLOSE_CODES).join(', ')}) and whose reason is the error's
+code. Nothing is charged and the credential is not spent. Retry 4429 and 4503 after \`retry_after_ms\`.`;
 
 const UPGRADE_HEADERS = {
   type: 'object',
@@ -117,7 +146,14 @@ const AUDIO_MESSAGE = {
   title: 'Audio',
   summary: `Binary frames of mono ${AUDIO.sampleRateHz} Hz ${AUDIO.encoding}, each at most ${LIMITS.frameBytes} bytes.`,
   contentType: 'application/octet-stream',
-  payload: { type: 'string', format: 'binary', maxLength: LIMITS.frameBytes },
+  payload: {
+    type: 'string',
+    format: 'binary',
+    maxLength: LIMITS.frameBytes,
+    description:
+      'Samples without a header. Frames form one byte stream, so a sample may span two frames. 100 to 200 ms per frame ' +
+      'works best.',
+  },
 } as const;
 
 function operation(action: 'send' | 'receive', summary: string, names: readonly string[]) {
@@ -144,7 +180,7 @@ function jsonMessages(table: Readonly<Record<string, { schema: TSchema; summary:
         summary,
         contentType: 'application/json',
         payload: { $ref: `#/components/schemas/${titleOf(schema)}` },
-        examples: examples.filter(({ type }) => type === name).map((payload) => ({ payload })),
+        examples: examples.filter(({ payload }) => payload.type === name),
       },
     ]),
   );

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { Closed, Uuid } from './schema.ts';
+import { Closed, uuid } from './schema.ts';
 
 /**
  * Every error that an HTTP response can carry, by `code`. `type` is the value of the interface's table and equals the
@@ -226,15 +226,22 @@ export function apiErrorType(code: ApiErrorCode): string {
 
 export const ErrorDetail = Closed(
   {
-    type: Type.String(),
+    type: Type.String({
+      description: 'The class of the error. Fixed for each status, except for 404.',
+    }),
     code: Type.String({
       description: 'Stable. Codes may be added: treat an unknown one as its type.',
     }),
     message: Type.String({ description: 'A sentence that is safe to show.' }),
-    request_id: Uuid,
+    request_id: uuid('Equals the `X-Request-Id` header. Quote it to support.'),
   },
   'ErrorDetail',
+  'What went wrong, for programs and for people.',
 );
 
-export const ErrorBody = Closed({ error: ErrorDetail }, 'ErrorBody');
+export const ErrorBody = Closed(
+  { error: ErrorDetail },
+  'ErrorBody',
+  'The body of every error response.',
+);
 export type ErrorBody = Static<typeof ErrorBody>;

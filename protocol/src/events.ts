@@ -1,14 +1,26 @@
 import { Type, type Static } from 'typebox';
-import { AUDIO, CHUNK_SAMPLES, CONTEXT_SIZE, LIMITS } from './constants.ts';
-import { ModelIdSchema } from './models.ts';
-import { Count, Uuid } from './schema.ts';
+import { CHUNK_SAMPLES, CONTEXT_SIZE, LIMITS } from './constants.ts';
+import { AUDIO_FIELDS, ModelIdSchema } from './models.ts';
+import { constant, count, uuid } from './schema.ts';
 
 /** Events that the server sends as text. Clients ignore unknown event types, fields and codes. */
 
-const Id = Type.Optional(Type.Union([Type.String(), Type.Number()]));
+const Id = Type.Optional(
+  Type.Union([Type.String(), Type.Number()], {
+    description: 'The `id` of the message that this event answers, exactly as it was sent.',
+  }),
+);
 const Context = Type.Tuple([Type.Literal(CONTEXT_SIZE[0]), Type.Literal(CONTEXT_SIZE[1])], {
-  description: `Always [${CONTEXT_SIZE.join(', ')}].`,
+  description: `The model's attention context in frames of 80 ms, left then right. Always [${CONTEXT_SIZE.join(', ')}].`,
 });
+const Utterance = count(
+  'The number of the utterance, from 0. Every final and every reset starts the next. A number may be skipped.',
+);
+const TotalAudio = count('Audio that the session has accepted so far, in milliseconds.');
+
+function eventType<const T extends string>(name: T) {
+  return constant(name, 'The type of the event.');
+}
 
 export const STATUS_CODES = [
   'queued',
@@ -22,112 +34,151 @@ export type StatusCode = (typeof STATUS_CODES)[number];
 
 export const StatusEvent = Type.Object(
   {
-    type: Type.Literal('status'),
-    message: Type.String(),
-    code: Type.Enum([...STATUS_CODES]),
+    type: eventType('status'),
+    message: Type.String({ description: 'A sentence for people. It may change.' }),
+    code: Type.Enum([...STATUS_CODES], {
+      description:
+        '`queued` and `loading` come before `ready`. `limit_warning`: the stream ends soon. `draining`: the server ' +
+        'restarts. `suspicious_audio`: the audio is probably not in the expected format. `odd_byte_carried`: a frame ' +
+        'ended inside a sample.',
+    }),
     hint: Type.Optional(
-      Type.String({ description: 'With suspicious_audio: what the audio looks like.' }),
+      Type.String({
+        description: 'With `suspicious_audio`: what the audio looks like, and what to send.',
+      }),
     ),
-    remaining_ms: Type.Optional(Count),
+    remaining_ms: Type.Optional(
+      count('With `limit_warning`: what is left of the limit, in milliseconds.'),
+    ),
     limit: Type.Optional(
-      Type.Enum(['audio', 'session_time'], { description: 'limit_warning: which limit is near.' }),
+      Type.Enum(['audio', 'session_time'], {
+        description:
+          'With `limit_warning`: the reserved audio or the time of the session is nearly used up.',
+      }),
     ),
-    deadline_ms: Type.Optional(Count),
+    deadline_ms: Type.Optional(
+      count('With `draining`: how long from now the stream may continue, in milliseconds.'),
+    ),
   },
-  { title: 'StatusEvent' },
+  { title: 'StatusEvent', description: 'Progress, warnings and hints. The stream continues.' },
 );
 export type StatusEvent = Static<typeof StatusEvent>;
 
 export const ReadyEvent = Type.Object(
   {
-    type: Type.Literal('ready'),
-    chunk_samples: Type.Literal(CHUNK_SAMPLES),
-    session_id: Uuid,
+    type: eventType('ready'),
+    chunk_samples: constant(
+      CHUNK_SAMPLES,
+      'The recogniser decodes this many samples at a time, so a delta follows about every 1.12 s of audio.',
+    ),
+    session_id: uuid('The `id` of the session response.'),
     model: ModelIdSchema,
-    language_code: Type.String(),
-    encoding: Type.Literal(AUDIO.encoding),
-    sample_rate_hz: Type.Literal(AUDIO.sampleRateHz),
-    channels: Type.Literal(AUDIO.channels),
+    language_code: Type.String({ description: "The ISO 639 code of the model's language." }),
+    ...AUDIO_FIELDS,
     context_size: Context,
-    max_audio_ms: Count,
-    max_frame_bytes: Type.Literal(LIMITS.frameBytes),
-    idle_timeout_ms: Count,
-    session_time_limit_ms: Count,
+    max_audio_ms: count('The reserved audio. At this limit the stream ends with a final.'),
+    max_frame_bytes: constant(LIMITS.frameBytes, 'The largest binary frame.'),
+    idle_timeout_ms: count('Without audio for this long, the stream ends.'),
+    session_time_limit_ms: count('The longest time that the stream may stay open.'),
   },
-  { title: 'ReadyEvent' },
+  { title: 'ReadyEvent', description: 'The client may send audio. It carries the limits.' },
 );
 export type ReadyEvent = Static<typeof ReadyEvent>;
 
+export const EndpointingInForce = Type.Object(
+  {
+    silence_ms: count('How long nobody must speak before the server sends a final.'),
+    max_utterance_ms: count('The longest utterance.'),
+  },
+  { title: 'EndpointingInForce', description: 'Where the server ends utterances by itself.' },
+);
+
 export const ConfigAckEvent = Type.Object(
   {
-    type: Type.Literal('config_ack'),
+    type: eventType('config_ack'),
     id: Id,
-    language: Type.String(),
+    language: Type.String({ description: 'The ISO 639 code of the language in force.' }),
     context: Context,
-    endpointing: Type.Union([
-      Type.Literal(false),
-      Type.Object({ silence_ms: Count, max_utterance_ms: Count }, { title: 'EndpointingInForce' }),
-    ]),
-    effective: Type.Enum(['now', 'next_utterance']),
-    ignored: Type.Array(Type.String()),
+    endpointing: Type.Union([Type.Literal(false), EndpointingInForce], {
+      description: 'The endpointing in force. `false`: off, only flushes end utterances.',
+    }),
+    effective: Type.Enum(['now', 'next_utterance'], {
+      description: 'When the settings take effect. This version always sends `now`.',
+    }),
+    ignored: Type.Array(Type.String(), {
+      description: 'Fields of the message that the server does not know.',
+    }),
   },
-  { title: 'ConfigAckEvent' },
+  { title: 'ConfigAckEvent', description: 'Confirms `config` and repeats the settings in force.' },
 );
 export type ConfigAckEvent = Static<typeof ConfigAckEvent>;
 
 export const ResetAckEvent = Type.Object(
   {
-    type: Type.Literal('reset_ack'),
+    type: eventType('reset_ack'),
     id: Id,
-    utterance: Count,
-    discarded_ms: Count,
-    total_audio_ms: Count,
+    utterance: count('The number of the utterance that starts now.'),
+    discarded_ms: count(
+      'The audio since the last final, which gets no final. It is still charged.',
+    ),
+    total_audio_ms: TotalAudio,
   },
-  { title: 'ResetAckEvent' },
+  { title: 'ResetAckEvent', description: 'Confirms `reset`.' },
 );
 export type ResetAckEvent = Static<typeof ResetAckEvent>;
 
 export const DeltaEvent = Type.Object(
   {
-    type: Type.Literal('delta'),
+    type: eventType('delta'),
     text: Type.String({ description: 'The whole current utterance: replace, never append.' }),
-    utterance: Count,
-    stable_chars: Type.Integer({
-      minimum: 0,
-      description: "The first `stable_chars` characters of text won't change.",
-    }),
-    audio_ms: Count,
+    utterance: Utterance,
+    stable_chars: count(
+      "The first `stable_chars` characters of `text` won't change. Counted in UTF-16 code units, like `length` in " +
+        'JavaScript. The bundled models write only characters of one unit, so for them it also counts code points.',
+    ),
+    audio_ms: count('How much audio of the utterance the text covers.'),
   },
-  { title: 'DeltaEvent' },
+  { title: 'DeltaEvent', description: 'The utterance so far.' },
 );
 export type DeltaEvent = Static<typeof DeltaEvent>;
 
 /** How likely the text is right. Left out where the model can't tell. */
-const Confidence = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
+function confidence(description: string) {
+  return Type.Optional(Type.Number({ minimum: 0, maximum: 1, description }));
+}
 
 export const SpeechStartedEvent = Type.Object(
   {
-    type: Type.Literal('speech_started'),
-    utterance: Count,
-    audio_ms: Type.Integer({ minimum: 0, description: 'Where in the session speech starts.' }),
+    type: eventType('speech_started'),
+    utterance: Utterance,
+    audio_ms: count('Where in the session speech starts, accurate to about 100 ms.'),
   },
-  { title: 'SpeechStartedEvent' },
+  { title: 'SpeechStartedEvent', description: 'Speech starts. Only with endpointing.' },
 );
 export type SpeechStartedEvent = Static<typeof SpeechStartedEvent>;
 
 export const SpeechEndedEvent = Type.Object(
   {
-    type: Type.Literal('speech_ended'),
-    utterance: Count,
-    audio_ms: Type.Integer({ minimum: 0, description: 'Where in the session speech ends.' }),
+    type: eventType('speech_ended'),
+    utterance: Utterance,
+    audio_ms: count('Where in the session speech ends, accurate to about 100 ms.'),
   },
-  { title: 'SpeechEndedEvent' },
+  {
+    title: 'SpeechEndedEvent',
+    description:
+      'Speech has ended. Only with endpointing. No final follows if nothing was recognised.',
+  },
 );
 export type SpeechEndedEvent = Static<typeof SpeechEndedEvent>;
 
 export const Word = Type.Object(
-  { text: Type.String(), start_ms: Count, end_ms: Count, confidence: Confidence },
-  { title: 'Word' },
+  {
+    text: Type.String({ description: 'The word.' }),
+    start_ms: count('When it starts, from the start of the session.'),
+    end_ms: count('When it ends, from the start of the session.'),
+    confidence: confidence('How likely the word is right. Left out where the model does not say.'),
+  },
+  { title: 'Word', description: 'A word with its time.' },
 );
 export type Word = Static<typeof Word>;
 
@@ -144,20 +195,26 @@ export type FinalReason = (typeof FINAL_REASONS)[number];
 
 export const FinalEvent = Type.Object(
   {
-    type: Type.Literal('final'),
-    text: Type.String(),
-    utterance: Count,
-    reason: Type.Enum([...FINAL_REASONS]),
+    type: eventType('final'),
+    text: Type.String({ description: 'The finished utterance. Empty if nothing was recognised.' }),
+    utterance: Utterance,
+    reason: Type.Enum([...FINAL_REASONS], {
+      description:
+        'What ended the utterance. `flush`: your message. `endpoint`: a pause. `closing`: your close frame, an offence ' +
+        'or a suspension. `draining`: a restart, which makes the session free. The others are limits.',
+    }),
     id: Id,
-    start_ms: Count,
-    end_ms: Count,
-    confidence: Confidence,
-    words: Type.Array(Word),
-    audio_ms: Count,
-    total_audio_ms: Count,
-    billable_ms: Type.Integer({ minimum: 0, description: 'The charge for the session so far.' }),
+    start_ms: count('Where the utterance starts in the session, where the previous one ended.'),
+    end_ms: count('Where the utterance ends in the session.'),
+    confidence: confidence(
+      'The mean confidence of the words. Left out if a word has none, or if there is no word.',
+    ),
+    words: Type.Array(Word, { description: 'The words with their times.' }),
+    audio_ms: count('The audio of the utterance, in milliseconds.'),
+    total_audio_ms: TotalAudio,
+    billable_ms: count('The charge for the session so far, in whole seconds as milliseconds.'),
   },
-  { title: 'FinalEvent' },
+  { title: 'FinalEvent', description: 'A finished utterance. Each flush gets exactly one.' },
 );
 export type FinalEvent = Static<typeof FinalEvent>;
 
@@ -261,20 +318,25 @@ export const NORMAL_CLOSE_REASONS = ['completed', 'max_audio_reached'] as const;
 
 export const ErrorEvent = Type.Object(
   {
-    type: Type.Literal('error'),
-    message: Type.String(),
-    code: Type.String(),
-    fatal: Type.Boolean(),
-    retryable: Type.Boolean(),
-    close_code: Type.Optional(Type.Integer()),
+    type: eventType('error'),
+    message: Type.String({ description: 'What happened and what to do. Safe to show.' }),
+    code: Type.String({ description: 'Stable. Codes may be added.' }),
+    fatal: Type.Boolean({ description: 'Whether the server closes the stream after this event.' }),
+    retryable: Type.Boolean({
+      description:
+        'Fatal: the failure is ours, nothing is charged, and a new session helps. Not fatal: send the message again.',
+    }),
+    close_code: Type.Optional(
+      Type.Integer({ description: 'If fatal: the code of the close frame that follows.' }),
+    ),
     id: Id,
     retry_after_ms: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'A refused stream: wait this long, then retry.' }),
+      count('A refused stream: wait this long, then open the same session again.'),
     ),
-    session_id: Type.Optional(Uuid),
-    request_id: Uuid,
+    session_id: Type.Optional(uuid('The session. Left out if the stream was refused.')),
+    request_id: uuid('Equals `X-Request-Id` of the 101 response. Quote it to support.'),
   },
-  { title: 'ErrorEvent' },
+  { title: 'ErrorEvent', description: 'An error, and whether it ends the stream.' },
 );
 export type ErrorEvent = Static<typeof ErrorEvent>;
 

@@ -1,41 +1,36 @@
-import { AUDIO, CHUNK_SAMPLES, LIMITS, MODEL_IDS, SUBPROTOCOL } from './constants.ts';
+import { MODEL_IDS } from './constants.ts';
+import { EXAMPLE_SESSION_ID } from './example-ids.ts';
 import type { ServerEvent } from './events.ts';
 import type { ClientMessage } from './messages.ts';
 import { MODEL_LIST } from './models.ts';
-import type { AsrSession, CreateSessionRequest } from './sessions.ts';
+import { RECORDED_EVENTS, RECORDED_SESSIONS } from './recorded-examples.ts';
+import type { AsrSession } from './sessions.ts';
 import type { CreditBalance } from './usage.ts';
 
-/** One example of each message, validated by a test. The credential is not real. */
+/** The examples of the published documents. Sessions and events are recorded from the running service. */
 
-const SESSION_ID = '0b9f3c1e-5d0a-4c55-9a3e-7f2f8d0c6a11';
-export const EXAMPLE_REQUEST_ID = '6f0d9c8b-2f44-4be1-8c8f-0f6a0e6a7a20';
+export const EXAMPLE_SESSION: AsrSession = RECORDED_SESSIONS.created;
 
-const format = {
-  encoding: AUDIO.encoding,
-  sample_rate_hz: AUDIO.sampleRateHz,
-  channels: AUDIO.channels,
-} as const;
+export const EXAMPLE_MODEL_LISTS = { models: { summary: 'All models', value: MODEL_LIST } };
 
-export const EXAMPLE_MODEL_LIST = MODEL_LIST;
-
-export const EXAMPLE_CREATE_SESSION: CreateSessionRequest = {
-  model: MODEL_IDS[0],
-  max_audio_seconds: 120,
+export const EXAMPLE_REQUESTS = {
+  defaults: { summary: 'A minute of audio', value: { model: MODEL_IDS[0] } },
+  longer: { summary: 'Two minutes', value: { model: MODEL_IDS[0], max_audio_seconds: 120 } },
 };
 
-export const EXAMPLE_SESSION: AsrSession = {
-  id: SESSION_ID,
-  object: 'asr.session',
-  status: 'reserved',
-  model: MODEL_IDS[0],
-  websocket_url: 'wss://node-1.example.com/v1/asr/stream',
-  websocket_protocols: [SUBPROTOCOL, 'svc.auth.example-of-a-credential'],
-  expires_at: '2026-11-15T09:31:00.000Z',
-  audio: { ...format, max_audio_seconds: 120, context_size: [56, 13] },
-  credits: { unit: 'audio_second', reserved: 120, remaining: 3_480 },
+export const EXAMPLE_SESSIONS = {
+  created: { summary: 'A new session', value: RECORDED_SESSIONS.created },
+  replayed: {
+    summary: 'The same Idempotency-Key again: the same session, with Idempotent-Replayed: true',
+    value: RECORDED_SESSIONS.replayed,
+  },
+  reduced: {
+    summary: 'Only 42 s of credit were left of the 120 s requested',
+    value: RECORDED_SESSIONS.reduced,
+  },
 };
 
-export const EXAMPLE_BALANCE: CreditBalance = {
+const EXAMPLE_BALANCE: CreditBalance = {
   object: 'credit_balance',
   unit: 'audio_millisecond',
   available_ms: 3_480_000,
@@ -43,7 +38,7 @@ export const EXAMPLE_BALANCE: CreditBalance = {
   consumed_ms: 42_000,
   recent_sessions: [
     {
-      id: SESSION_ID,
+      id: EXAMPLE_SESSION_ID,
       model: MODEL_IDS[0],
       status: 'reserved',
       audio_ms: 0,
@@ -63,64 +58,53 @@ export const EXAMPLE_BALANCE: CreditBalance = {
   ],
 };
 
-export const EXAMPLE_MESSAGES: readonly ClientMessage[] = [
-  { type: 'config', language: 'ki', endpointing: { silence_ms: 700 } },
-  { type: 'flush', id: 'turn-1' },
-  { type: 'reset' },
+export const EXAMPLE_BALANCES = {
+  balance: { summary: 'A reserved and a completed session', value: EXAMPLE_BALANCE },
+};
+
+/** A message or an event, as AsyncAPI shows it. */
+export interface WireExample<Payload> {
+  readonly name: string;
+  readonly summary: string;
+  readonly payload: Payload;
+}
+
+export const EXAMPLE_MESSAGES: readonly WireExample<ClientMessage>[] = [
+  { name: 'defaults', summary: 'Selects the defaults.', payload: { type: 'config' } },
+  {
+    name: 'endpointing',
+    summary: 'Turns automatic finals on, with the default silence.',
+    payload: { type: 'config', id: 'turns', endpointing: { silence_ms: 700 } },
+  },
+  { name: 'flush', summary: 'Ends the utterance.', payload: { type: 'flush', id: 'turn-1' } },
+  { name: 'reset', summary: 'Discards the utterance.', payload: { type: 'reset', id: 7 } },
 ];
 
-export const EXAMPLE_EVENTS: readonly ServerEvent[] = [
-  { type: 'status', code: 'loading', message: 'The recogniser is starting.' },
-  {
-    type: 'ready',
-    chunk_samples: CHUNK_SAMPLES,
-    session_id: SESSION_ID,
-    model: MODEL_IDS[0],
-    language_code: 'ki',
-    ...format,
-    context_size: [56, 13],
-    max_audio_ms: 120_000,
-    max_frame_bytes: LIMITS.frameBytes,
-    idle_timeout_ms: LIMITS.idleTimeoutMs,
-    session_time_limit_ms: LIMITS.sessionWallClockMs,
-  },
-  {
-    type: 'config_ack',
-    language: 'ki',
-    context: [56, 13],
-    endpointing: { silence_ms: 700, max_utterance_ms: 30_000 },
-    effective: 'now',
-    ignored: [],
-  },
-  { type: 'reset_ack', utterance: 1, discarded_ms: 640, total_audio_ms: 4_480 },
-  { type: 'speech_started', utterance: 0, audio_ms: 220 },
-  { type: 'speech_ended', utterance: 0, audio_ms: 1_640 },
-  { type: 'delta', text: 'mũndũ mũ', utterance: 0, stable_chars: 6, audio_ms: 1_120 },
-  {
-    type: 'final',
-    text: 'mũndũ mũgo',
-    utterance: 0,
-    reason: 'flush',
-    id: 'turn-1',
-    start_ms: 0,
-    end_ms: 1_900,
-    confidence: 0.915,
-    words: [
-      { text: 'mũndũ', start_ms: 240, end_ms: 800, confidence: 0.97 },
-      { text: 'mũgo', start_ms: 960, end_ms: 1_600, confidence: 0.86 },
-    ],
-    audio_ms: 1_900,
-    total_audio_ms: 1_900,
-    billable_ms: 2_000,
-  },
-  {
-    type: 'error',
-    message: 'The recogniser failed. Nothing is charged. Create a new session now.',
-    code: 'internal_error',
-    fatal: true,
-    retryable: true,
-    close_code: 1011,
-    session_id: SESSION_ID,
-    request_id: EXAMPLE_REQUEST_ID,
-  },
-];
+const EVENT_SUMMARIES = {
+  status_loading: 'The recogniser is starting.',
+  status_limit_warning: 'The reserved audio is nearly used up.',
+  status_suspicious_audio: 'The client sends a WAV file instead of PCM.',
+  status_odd_byte_carried: 'A frame ended inside a sample.',
+  status_draining: 'The server restarts in 25 s.',
+  ready: 'The client may send audio.',
+  config_ack: 'Endpointing is on. The unknown field `punctuate` was ignored.',
+  reset_ack: '640 ms were discarded.',
+  speech_started: 'Somebody starts to speak.',
+  delta: 'The utterance so far. The last word may still change.',
+  speech_ended: 'The speaker is silent.',
+  final_endpoint: 'A final at a pause, with endpointing.',
+  final_flush: 'The answer to a flush, with its id.',
+  final_max_audio_reached: 'The reserved audio is used up. The stream closes with 1000.',
+  final_closing: 'The client sent a close frame before the final.',
+  final_draining: 'The server restarts, so the session is free.',
+  error_non_fatal: 'A refused message. The stream continues.',
+  error_internal: 'The recogniser failed. The stream closes with 1011.',
+  error_service_restart: 'The server restarts. The stream closes with 1012.',
+  error_refused: 'A browser was refused because the server is full. It closes with 4503.',
+} as const satisfies Record<keyof typeof RECORDED_EVENTS, string>;
+
+const SUMMARIES: ReadonlyMap<string, string> = new Map(Object.entries(EVENT_SUMMARIES));
+
+export const EXAMPLE_EVENTS: readonly WireExample<ServerEvent>[] = Object.entries<ServerEvent>(
+  RECORDED_EVENTS,
+).map(([name, payload]) => ({ name, summary: SUMMARIES.get(name) ?? name, payload }));

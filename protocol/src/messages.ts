@@ -1,13 +1,18 @@
 import { Type, type Static } from 'typebox';
-import { ENDPOINTING } from './constants.ts';
+import { CONTEXT_SIZE, ENDPOINTING, MODELS } from './constants.ts';
+import { constant } from './schema.ts';
 
 /** Text messages that a client may send. Unknown fields are not an error; `config_ack.ignored` lists them. */
 
 const Id = Type.Optional(
   Type.Union([Type.String({ maxLength: 128 }), Type.Number()], {
-    description: 'Repeated in the response, so that you can match them.',
+    description: 'Your own mark. The answer, or the error about the message, repeats it.',
   }),
 );
+
+function messageType<const T extends string>(name: T) {
+  return constant(name, 'The type of the message.');
+}
 
 export const Endpointing = Type.Object(
   {
@@ -28,35 +33,57 @@ export const Endpointing = Type.Object(
       }),
     ),
   },
-  { title: 'Endpointing' },
+  {
+    title: 'Endpointing',
+    description: 'Automatic finals at pauses. Fields that you leave out get their defaults.',
+  },
 );
 export type Endpointing = Static<typeof Endpointing>;
 
 export const ConfigMessage = Type.Object(
   {
-    type: Type.Literal('config'),
+    type: messageType('config'),
     id: Id,
-    language: Type.Optional(Type.String()),
-    context: Type.Optional(Type.Tuple([Type.Number(), Type.Number()])),
+    language: Type.Optional(
+      Type.String({
+        description: `Checks the language; the model decides it. ${languageNames()} A different one gets \`language_mismatch\`.`,
+      }),
+    ),
+    context: Type.Optional(
+      Type.Tuple([Type.Number(), Type.Number()], {
+        description: `Only [${CONTEXT_SIZE.join(', ')}] is supported.`,
+      }),
+    ),
     endpointing: Type.Optional(
       Type.Union([Type.Literal(false), Endpointing], {
         description: 'Turns automatic finals on or off. Off unless a client asks for it.',
       }),
     ),
   },
-  { title: 'ConfigMessage' },
+  { title: 'ConfigMessage', description: 'Sets options. All fields but `type` are optional.' },
 );
 export type ConfigMessage = Static<typeof ConfigMessage>;
 
+function languageNames(): string {
+  return Object.values(MODELS)
+    .map(
+      ({ language, aliases }) => `${language}: ${aliases.map((name) => `\`${name}\``).join(', ')}.`,
+    )
+    .join(' ');
+}
+
 export const FlushMessage = Type.Object(
-  { type: Type.Literal('flush'), id: Id },
-  { title: 'FlushMessage' },
+  { type: messageType('flush'), id: Id },
+  { title: 'FlushMessage', description: 'Ends the utterance. Exactly one final answers it.' },
 );
 export type FlushMessage = Static<typeof FlushMessage>;
 
 export const ResetMessage = Type.Object(
-  { type: Type.Literal('reset'), id: Id },
-  { title: 'ResetMessage' },
+  { type: messageType('reset'), id: Id },
+  {
+    title: 'ResetMessage',
+    description: 'Discards the audio since the last final and starts the next utterance.',
+  },
 );
 export type ResetMessage = Static<typeof ResetMessage>;
 

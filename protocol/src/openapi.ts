@@ -1,14 +1,21 @@
-import { IDEMPOTENCY_KEY_PATTERN, LIMITS } from './constants.ts';
-import { API_ERRORS, apiErrorType, ErrorBody, ErrorDetail, type ApiErrorCode } from './errors.ts';
 import {
-  EXAMPLE_BALANCE,
-  EXAMPLE_CREATE_SESSION,
-  EXAMPLE_MODEL_LIST,
-  EXAMPLE_REQUEST_ID,
-  EXAMPLE_SESSION,
+  CREDENTIAL_PREFIX,
+  IDEMPOTENCY_KEY_PATTERN,
+  LIMITS,
+  STREAM_PATH,
+  SUBPROTOCOL,
+} from './constants.ts';
+import { API_ERRORS, ErrorBody, ErrorDetail, type ApiErrorCode } from './errors.ts';
+import {
+  EXAMPLE_BALANCES,
+  EXAMPLE_MODEL_LISTS,
+  EXAMPLE_REQUESTS,
+  EXAMPLE_SESSIONS,
 } from './examples.ts';
 import { AudioFormat, Model, ModelIdSchema, ModelList } from './models.ts';
+import { errorResponse, errorResponses, HEADERS, success, switching } from './openapi-responses.ts';
 import { publishSchemas } from './published-schema.ts';
+import { REQUEST_SAMPLES } from './request-samples.ts';
 import { AsrSession, CreateSessionRequest, SessionAudio, SessionCredits } from './sessions.ts';
 import { CreditBalance, SessionStatusSchema, UsageSession } from './usage.ts';
 
@@ -88,21 +95,27 @@ export function openApiDocument() {
       description: DESCRIPTION,
     },
     servers: [{ url: '/', description: 'The server that served this document.' }],
-    tags: [{ name: 'Models' }, { name: 'Sessions' }, { name: 'Usage' }],
+    tags: [
+      { name: 'Models', description: 'The models of the service.' },
+      { name: 'Sessions', description: 'Sessions, each of which opens one stream.' },
+      { name: 'Usage', description: 'Credit and charges.' },
+    ],
     paths: {
       '/v1/models': { get: listModels() },
       '/v1/asr/sessions': { post: createSession() },
+      [STREAM_PATH]: { get: openStream() },
       '/v1/usage': { get: getUsage() },
     },
     components: {
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'A permanent key that starts with `svc_live_v1_`. Keep it on your server.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       headers: HEADERS,
+      responses: {
+        MalformedRequest: errorResponse(['malformed_request']),
+        RouteNotFound: errorResponse(['route_not_found']),
+        MethodNotAllowed: errorResponse(['method_not_allowed']),
+        RequestTimeout: errorResponse(['request_timeout']),
+        RequestHeadersTooLarge: errorResponse(['request_headers_too_large']),
+      },
       schemas: publishSchemas({
         accepted: [CreateSessionRequest],
         sent: [
@@ -129,38 +142,35 @@ const DESCRIPTION = `A trusted server creates a session with its API key. The ho
 
 Every response carries \`X-Request-Id\`. Errors are \`{error: {type, code, message, request_id}}\`. A \`code\` is stable; treat
 an unknown one as its \`type\`. After 429 and 503 wait \`Retry-After\` seconds, then retry with the same \`Idempotency-Key\`.
-Responses may gain fields within v1: ignore unknown ones.`;
+Responses may gain fields within v1: ignore unknown ones.
 
-const HEADERS = {
-  RequestId: {
-    description: 'Quote it to support. It is not a secret.',
-    required: true,
-    schema: { type: 'string', format: 'uuid' },
+Some errors don't depend on the endpoint: ${ENDPOINT_ERRORS.anyRequest.map(withStatus).join(', ')}. They are in
+\`components.responses\`.`;
+
+const SECURITY_SCHEMES = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A permanent key that starts with `svc_live_v1_`. Keep it on your server.',
   },
-  RetryAfter: {
-    description: 'Seconds to wait before a retry.',
-    required: true,
-    schema: { type: 'integer', minimum: 0 },
-  },
-  RateLimitPolicy: {
-    description: 'The quota (q) per window (w, in seconds).',
-    schema: { type: 'string', examples: ['"sessions";q=30;w=60'] },
-  },
-  RateLimit: {
-    description: 'Requests left (r) and seconds until one more is allowed (t).',
-    schema: { type: 'string', examples: ['"sessions";r=9;t=2'] },
-  },
-  IdempotentReplayed: {
-    description: '`true` when the response repeats an earlier reservation.',
-    schema: { type: 'string', enum: ['true'] },
+  sessionCredential: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Sec-WebSocket-Protocol',
+    description: `Both \`websocket_protocols\` of a session: \`${SUBPROTOCOL}, ${CREDENTIAL_PREFIX}...\`. The second is a secret that works once.`,
   },
 } as const;
 
-const REQUEST_ID_HEADER = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } } as const;
-const RATE_HEADERS = {
-  'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
-  RateLimit: { $ref: '#/components/headers/RateLimit' },
-} as const;
+function withStatus(code: ApiErrorCode): string {
+  return `${API_ERRORS[code].status} \`${code}\``;
+}
+
+/** The errors of every request that reaches an endpoint. Others have no endpoint. */
+const BROKEN_REQUESTS = [
+  'malformed_request',
+  'request_timeout',
+  'request_headers_too_large',
+] as const satisfies readonly ApiErrorCode[];
 
 function listModels() {
   return {
@@ -168,11 +178,12 @@ function listModels() {
     tags: ['Models'],
     summary: 'List the models',
     description:
-      'Public. `build` names the weights that serve a model. The operator may replace them.',
+      'Public: needs no key. An id names a language, not fixed weights, which the operator may replace.',
     security: [],
+    'x-codeSamples': REQUEST_SAMPLES.listModels,
     responses: {
-      200: success('The models.', 'ModelList', EXAMPLE_MODEL_LIST),
-      ...errorResponses(ENDPOINT_ERRORS.listModels),
+      200: success('The models.', { schema: 'ModelList', examples: EXAMPLE_MODEL_LISTS }),
+      ...errorResponses([...ENDPOINT_ERRORS.listModels, ...BROKEN_REQUESTS]),
     },
   };
 }
@@ -186,6 +197,7 @@ function createSession() {
 ${LIMITS.credentialLifetimeMs / 1000} seconds. If less credit is left than requested, but at least a second, the reservation is
 shorter: see \`credits.reserved\`. Unused time is returned when the session ends. The whole response is a secret: never log it.`,
     security: [{ apiKey: [] }],
+    'x-codeSamples': REQUEST_SAMPLES.createSession,
     parameters: [
       {
         name: 'Idempotency-Key',
@@ -200,13 +212,38 @@ shorter: see \`credits.reserved\`. Unused time is returned when the session ends
     requestBody: {
       required: true,
       description: `At most ${LIMITS.requestBodyBytes / 1024} KiB.`,
-      content: json('CreateSessionRequest', EXAMPLE_CREATE_SESSION),
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/CreateSessionRequest' },
+          examples: EXAMPLE_REQUESTS,
+        },
+      },
     },
     responses: {
-      201: success('The reserved session.', 'AsrSession', EXAMPLE_SESSION, {
-        'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' },
-      }),
-      ...errorResponses(ENDPOINT_ERRORS.createSession),
+      201: success(
+        'The reserved session.',
+        { schema: 'AsrSession', examples: EXAMPLE_SESSIONS },
+        { 'Idempotent-Replayed': 'IdempotentReplayed' },
+      ),
+      ...errorResponses([...ENDPOINT_ERRORS.createSession, ...BROKEN_REQUESTS]),
+    },
+  };
+}
+
+function openStream() {
+  return {
+    operationId: 'openStream',
+    tags: ['Sessions'],
+    summary: 'Open the stream of a session',
+    description: `The WebSocket upgrade. Use \`websocket_url\` as it is: its host may differ from the API's. Offer both
+\`websocket_protocols\`. After the 101 the stream speaks the protocol of [asyncapi.json](/asyncapi.json).
+
+A refusal doesn't use up the credential. Browsers hide refusals, so a request with \`Origin\` and both subprotocols gets a 101
+first, then a fatal \`error\` event and a close with 4 and the status, such as 4401.`,
+    security: [{ sessionCredential: [] }],
+    responses: {
+      101: switching('The stream is open. Wait for `ready` before you send audio.'),
+      ...errorResponses([...ENDPOINT_ERRORS.openStream, ...BROKEN_REQUESTS]),
     },
   };
 }
@@ -218,59 +255,10 @@ function getUsage() {
     summary: 'Get the balance and recent sessions',
     description: 'Milliseconds of audio. At most 20 sessions, newest first, including live ones.',
     security: [{ apiKey: [] }],
+    'x-codeSamples': REQUEST_SAMPLES.getUsage,
     responses: {
-      200: success('The balance.', 'CreditBalance', EXAMPLE_BALANCE),
-      ...errorResponses(ENDPOINT_ERRORS.getUsage),
-    },
-  };
-}
-
-function success(description: string, schema: string, example: unknown, headers: object = {}) {
-  return {
-    description,
-    headers: { ...REQUEST_ID_HEADER, ...RATE_HEADERS, ...headers },
-    content: json(schema, example),
-  };
-}
-
-function json(schema: string, example: unknown) {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } };
-}
-
-/** Returns one response per status, with an example for each of its codes. */
-function errorResponses(codes: readonly ApiErrorCode[]) {
-  const statuses = [...new Set(codes.map((code) => API_ERRORS[code].status))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const own = codes.filter((code) => API_ERRORS[code].status === status);
-      const retryAfter = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
-      const waits = status === 429 || status === 503;
-      return [
-        status,
-        {
-          description: own.map((code) => `\`${code}\`: ${API_ERRORS[code].message}`).join('\n\n'),
-          headers: { ...REQUEST_ID_HEADER, ...(waits ? retryAfter : {}) },
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/ErrorBody' },
-              examples: Object.fromEntries(
-                own.map((code) => [code, { value: exampleError(code) }]),
-              ),
-            },
-          },
-        },
-      ];
-    }),
-  );
-}
-
-function exampleError(code: ApiErrorCode): ErrorBody {
-  return {
-    error: {
-      type: apiErrorType(code),
-      code,
-      message: API_ERRORS[code].message,
-      request_id: EXAMPLE_REQUEST_ID,
+      200: success('The balance.', { schema: 'CreditBalance', examples: EXAMPLE_BALANCES }),
+      ...errorResponses([...ENDPOINT_ERRORS.getUsage, ...BROKEN_REQUESTS]),
     },
   };
 }

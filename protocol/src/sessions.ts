@@ -1,14 +1,7 @@
 import { Type, type Static } from 'typebox';
-import {
-  AUDIO,
-  CONTEXT_SIZE,
-  CREDENTIAL_PREFIX,
-  LIMITS,
-  MODEL_IDS,
-  SUBPROTOCOL,
-} from './constants.ts';
-import { ModelIdSchema } from './models.ts';
-import { Closed, DateTime, Uuid } from './schema.ts';
+import { CONTEXT_SIZE, CREDENTIAL_PREFIX, LIMITS, MODEL_IDS, SUBPROTOCOL } from './constants.ts';
+import { AUDIO_FIELDS, ModelIdSchema } from './models.ts';
+import { Closed, constant, dateTime, uuid } from './schema.ts';
 
 /** `model` is any string here: an unknown one gets 404, not 400. */
 export const CreateSessionRequest = Closed(
@@ -27,6 +20,7 @@ export const CreateSessionRequest = Closed(
     ),
   },
   'CreateSessionRequest',
+  'A request for a session.',
 );
 export type CreateSessionRequest = Static<typeof CreateSessionRequest>;
 
@@ -34,36 +28,43 @@ const reservedSeconds = { minimum: LIMITS.audioSecondsMin, maximum: LIMITS.audio
 
 export const SessionAudio = Closed(
   {
-    encoding: Type.Literal(AUDIO.encoding),
-    sample_rate_hz: Type.Literal(AUDIO.sampleRateHz),
-    channels: Type.Literal(AUDIO.channels),
+    ...AUDIO_FIELDS,
     max_audio_seconds: Type.Number({
       ...reservedSeconds,
       description: 'The audio limit of this session. It may be lower than requested.',
     }),
     context_size: Type.Tuple([Type.Literal(CONTEXT_SIZE[0]), Type.Literal(CONTEXT_SIZE[1])], {
-      description: `Always [${CONTEXT_SIZE.join(', ')}].`,
+      description: `The model's attention context in frames of 80 ms, left then right. Always [${CONTEXT_SIZE.join(', ')}].`,
     }),
   },
   'SessionAudio',
+  'The audio format and the audio limit of a session.',
 );
 
 export const SessionCredits = Closed(
   {
-    unit: Type.Literal('audio_second'),
+    unit: constant('audio_second', 'The unit of the other fields.'),
     reserved: Type.Number({ minimum: 1, description: 'Seconds reserved for this session.' }),
     remaining: Type.Number({ minimum: 0, description: 'Whole seconds left for other sessions.' }),
   },
   'SessionCredits',
+  'What the session reserved, and what is left.',
 );
 
 export const AsrSession = Closed(
   {
-    id: Uuid,
-    object: Type.Literal('asr.session'),
-    status: Type.Literal('reserved'),
+    id: uuid('The id of the session, as in `GET /v1/usage` and `ready.session_id`.'),
+    object: constant('asr.session', 'The type of the object.'),
+    status: constant(
+      'reserved',
+      'Reserved: credit is held until the stream opens or the time is up.',
+    ),
     model: ModelIdSchema,
-    websocket_url: Type.String({ format: 'uri', pattern: '^wss://' }),
+    websocket_url: Type.String({
+      format: 'uri',
+      pattern: '^wss://',
+      description: 'The address of the stream. Use it as it is; it may differ for each session.',
+    }),
     websocket_protocols: Type.Tuple(
       [
         Type.Literal(SUBPROTOCOL),
@@ -73,10 +74,13 @@ export const AsrSession = Closed(
         description: `\`${SUBPROTOCOL}\`, then a single-use credential that begins \`${CREDENTIAL_PREFIX}\`. Offer both as WebSocket subprotocols, in this order. Never log them.`,
       },
     ),
-    expires_at: DateTime,
+    expires_at: dateTime(
+      `When the credential expires: ${LIMITS.credentialLifetimeMs / 1000} seconds after creation. Open the stream before.`,
+    ),
     audio: SessionAudio,
     credits: SessionCredits,
   },
   'AsrSession',
+  'A reserved session. It holds a secret: pass it to the client that streams, and never log it.',
 );
 export type AsrSession = Static<typeof AsrSession>;

@@ -59,42 +59,41 @@ def test_the_wheel_is_typed_and_holds_only_the_package(clean_python: Path) -> No
 def test_the_first_example_of_the_readme_runs(
     clean_python: Path, emulator: Emulator, tmp_path: Path
 ) -> None:
-    write_wav(tmp_path / "greeting.wav", speech(2_000))
+    write_wav(tmp_path / "recording.wav", speech(2_000))
     script = tmp_path / "example.py"
-    script.write_text(readme_examples()[0].replace("greeting.wav", str(tmp_path / "greeting.wav")))
+    script.write_text(
+        readme_examples()[0].replace("recording.wav", str(tmp_path / "recording.wav"))
+    )
     settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
     assert run_clean(clean_python, str(script), env=settings).strip() == TEXT
 
 
-# The last audio comes only after the example has shown text: a script that shows nothing until the end would hang.
-MICROPHONE = """
-import builtins, asyncio
-shown = asyncio.Event()
-
-def print(*values):
-    builtins.print(*values)
-    shown.set()
-
-async def microphone():
-    yield bytes.fromhex({pcm!r})
-    await asyncio.wait_for(shown.wait(), 30)
-    yield bytes(320)
-
-"""
+def test_the_program_of_the_quickstart_without_the_package_prints_the_transcript(
+    clean_python: Path, emulator: Emulator, tmp_path: Path
+) -> None:
+    page = (ROOT / "docs/start/quickstart.md").read_text()
+    [program, *_] = re.findall(r"```python Python\n(.*?)```", page, re.DOTALL)
+    pcm = tmp_path / "recording.pcm"
+    pcm.write_bytes(speech(3_000))
+    script = tmp_path / "transcribe.py"
+    script.write_text(program.replace("recording.pcm", str(pcm)))
+    settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
+    assert run_clean(clean_python, str(script), env=settings).splitlines()[-1] == TEXT
 
 
-def run_streaming_example(
+def start_streaming_example(
     python: Path, folder: Path, settings: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
+) -> subprocess.Popen[bytes]:
+    """Starts the example with a pipe that stays open, as a microphone's does."""
     script = folder / "example.py"
-    script.write_text(MICROPHONE.format(pcm=speech(3_000).hex()) + readme_examples()[1])
+    script.write_text(readme_examples()[1])
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return subprocess.run(
-        [str(python), "-W", "error", str(script)],
+    return subprocess.Popen(
+        [str(python), "-u", "-W", "error", str(script)],
         env={**clean, **settings},
-        capture_output=True,
-        text=True,
-        timeout=60,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -102,10 +101,17 @@ def test_the_streaming_example_of_the_readme_shows_text_while_it_sends(
     clean_python: Path, emulator: Emulator, tmp_path: Path
 ) -> None:
     settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
-    done = run_streaming_example(clean_python, tmp_path, settings)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == TEXT
-    assert done.stdout.startswith("... ")
+    with start_streaming_example(clean_python, tmp_path, settings) as example:
+        assert example.stdin is not None
+        assert example.stdout is not None
+        example.stdin.write(speech(3_000))
+        example.stdin.flush()
+        first = example.stdout.readline().decode()
+        # The rest is sent only now: an example that shows nothing until the end would hang.
+        out, err = example.communicate(bytes(320), timeout=60)
+    assert example.returncode == 0, err
+    assert first.startswith("... ")
+    assert out.decode().splitlines()[-1] == TEXT
 
 
 def test_the_streaming_example_of_the_readme_raises_a_refusal_at_once(
@@ -113,10 +119,12 @@ def test_the_streaming_example_of_the_readme_raises_a_refusal_at_once(
 ) -> None:
     emulator.arm("no-credit")
     settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": emulator.api_key}
-    done = run_streaming_example(clean_python, tmp_path, settings)
-    assert done.returncode == 1
-    assert "insufficient_credits" in done.stderr
-    assert "never retrieved" not in done.stderr
+    with start_streaming_example(clean_python, tmp_path, settings) as example:
+        assert example.stderr is not None
+        err = example.stderr.read().decode()  # ends with the program, although its input stays open
+    assert example.returncode == 1
+    assert "insufficient_credits" in err
+    assert "never retrieved" not in err
 
 
 def test_the_wheel_has_the_licence(clean_python: Path) -> None:

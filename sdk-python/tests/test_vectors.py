@@ -182,7 +182,7 @@ class Replay:
             return self.buffer.settle_flush()
         if event.reason == "endpoint":
             return self.buffer.settle_up_to(event.end_ms * 16)
-        return self.buffer.settle_sent()
+        return self.buffer.settle_end(event.end_ms * 16)
 
     def on_final(self, event: FinalEvent) -> dict[str, Any] | None:
         if event.reason == "draining":

@@ -11,8 +11,12 @@ export function wireTypes(): string {
   for (const [name, schema] of byName) {
     if (!isSchema(schema)) continue;
     const body = print(schema, '');
+    const about =
+      typeof schema['description'] === 'string' ? `/** ${schema['description']} */\n` : '';
     const isObject = schema['type'] === 'object';
-    parts.push(isObject ? `export interface ${name} ${body}` : `export type ${name} = ${body};`);
+    parts.push(
+      about + (isObject ? `export interface ${name} ${body}` : `export type ${name} = ${body};`),
+    );
   }
   parts.push(union('ApiErrorCode', Object.keys(protocol.API_ERRORS)));
   parts.push(union('StreamErrorCode', Object.keys(protocol.STREAM_ERRORS)));

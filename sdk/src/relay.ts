@@ -2,6 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { SvcError } from './errors.ts';
+import { RELAY_LIMITS } from './relay-limits.ts';
 import type { SvcStream } from './stream/svc-stream.ts';
 
 /** Compressed audio in pieces, cut anywhere: a request's body, the chunks of a MediaRecorder, a file's stream. */
@@ -19,8 +20,6 @@ export interface RelayOptions {
   readonly durationMsMax?: number;
 }
 
-const DURATION_MS_MAX = 600_000;
-const BYTES_MAX = 64 * 1024 * 1024;
 const SIGNATURE_BYTES = 4;
 const FRAME_BYTES = 3_200;
 const BYTES_PER_MS = 32;
@@ -39,7 +38,7 @@ export async function relay(
   source: AudioSource,
   options: RelayOptions = {},
 ): Promise<void> {
-  const input = withLimit(withSignature(source), options.bytesMax ?? BYTES_MAX);
+  const input = withLimit(withSignature(source), options.bytesMax ?? RELAY_LIMITS.bytes);
   const decoder = spawn(options.ffmpeg ?? 'ffmpeg', ARGUMENTS, {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -50,7 +49,7 @@ export async function relay(
     // Both failures are reported below.
     feeding.catch(() => decoder.kill('SIGKILL'));
     const decoded = inFrames(decoder.stdout);
-    const durationMsMax = options.durationMsMax ?? DURATION_MS_MAX;
+    const durationMsMax = options.durationMsMax ?? RELAY_LIMITS.durationMs;
     for await (const pcm of withinDuration(decoded, durationMsMax)) await stream.write(pcm);
     await feeding;
     if ((await exit) !== 0) throw problem('unreadable_audio', 'The audio could not be decoded.');

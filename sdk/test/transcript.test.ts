@@ -138,9 +138,11 @@ class History {
   }
 
   #settle(event: FinalEvent): Settled | null {
-    if (event.reason === 'max_audio_reached') return this.buffer.settleSent();
     if (event.reason === 'flush') return this.buffer.settleFlush();
-    return this.buffer.settleUpTo(event.end_ms * SAMPLES_PER_MS);
+    const endSample = event.end_ms * SAMPLES_PER_MS;
+    return event.reason === 'max_audio_reached'
+      ? this.buffer.settleEnd(endSample)
+      : this.buffer.settleUpTo(endSample);
   }
 
   /** A later reset does not retract the words of a final, even of one sent at the session's limit. */

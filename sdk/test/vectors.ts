@@ -263,7 +263,7 @@ class Replay {
   #settle(event: FinalEvent): Settled | null {
     if (event.reason === 'flush') return this.#buffer.settleFlush();
     if (event.reason === 'endpoint') return this.#buffer.settleUpTo(event.end_ms * 16);
-    return this.#buffer.settleSent();
+    return this.#buffer.settleEnd(event.end_ms * 16);
   }
 }
 

@@ -10,6 +10,8 @@ export function showStep(text: string): void {
 
 export function showStart(input: {
   url: string;
+  /** Null: not started. */
+  compatibleUrl: string | null;
   envFile: string;
   certFile: string;
   email: string;
@@ -23,7 +25,13 @@ export function showStart(input: {
     `\n  ${styleText(['bold', 'green'], 'svc-asr')}  speech recognition for Kikuyu and Dholuo ` +
       `${styleText('dim', `ready in ${(input.tookMs / 1000).toFixed(1)} s`)}\n\n` +
       row('API', styleText('cyan', input.url)) +
-      row('Reference', styleText('cyan', `${input.url}/reference`)) +
+      (input.compatibleUrl === null
+        ? ''
+        : row(
+            'Compatible',
+            `${styleText('cyan', `${input.compatibleUrl}/v1`)}  OpenAI and Deepgram`,
+          )) +
+      row('Docs', styleText('cyan', `${input.url}/docs`)) +
       row('Console', `${styleText('cyan', `${input.url}/app`)}  sign in as ${input.email}`) +
       row('Mailbox', styleText('cyan', `${input.url}/console-api/dev/mailbox`)) +
       row('Certificate', `${input.certFile}  self-signed`) +

@@ -12,6 +12,7 @@ import { generateSecrets, parseConfig, type Config } from '../src/config.ts';
 import { createPool } from '../src/platform/db.ts';
 import { EngineNodeProcess } from '@svc-asr/testing/engine/engine-node-process.ts';
 import { startLocalPostgres } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { CompatibleProcess } from '@svc-asr/testing/service/compatible-process.ts';
 import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
 import { createLog } from '../src/platform/log.ts';
 import { migrate } from '../src/platform/migrate.ts';
@@ -23,7 +24,8 @@ import { readableLog, showProblem, showStart, showStep } from './dev-screen.ts';
 /**
  * `npm run dev`: the whole service on this machine, over TLS. It starts its own PostgreSQL unless DATABASE_URL names one,
  * and keeps its data in .dev/ (or SVC_DEV_DIR), so that the next start finds the same account, key and certificate.
- * With `-- --engines 2` recognition runs in two engine nodes instead of this process.
+ * With `-- --engines 2` recognition runs in two engine nodes instead of this process, and with `-- --compatible`
+ * svc-compatible serves programs that were written for OpenAI or Deepgram.
  */
 const FOLDER = resolve(process.env['SVC_DEV_DIR'] ?? join(import.meta.dirname, '../../.dev'));
 const DEMO_CREDIT_MS = 60 * 60_000;
@@ -36,23 +38,30 @@ interface Kept {
   readonly demo: { readonly accountId: string; readonly apiKey: string } | null;
 }
 
-/** Reads `--engines N` before anything is started. */
-function parseEngineCount(): number {
-  const program = new Command('npm run dev --').option(
-    '--engines <number>',
-    'run recognition in this many engine nodes',
-    (value) => {
-      const count = Number(value);
-      if (Number.isInteger(count) && count >= 0 && count <= ENGINES_MAX) return count;
-      throw new InvalidArgumentError(`Use a whole number from 0 to ${ENGINES_MAX}.`);
-    },
-    0,
-  );
-  return program.parse().opts<{ engines: number }>().engines;
+interface Options {
+  readonly engines: number;
+  readonly compatible?: true;
+}
+
+/** Reads the options before anything is started. */
+function parseOptions(): Options {
+  const program = new Command('npm run dev --')
+    .option(
+      '--engines <number>',
+      'run recognition in this many engine nodes',
+      (value) => {
+        const count = Number(value);
+        if (Number.isInteger(count) && count >= 0 && count <= ENGINES_MAX) return count;
+        throw new InvalidArgumentError(`Use a whole number from 0 to ${ENGINES_MAX}.`);
+      },
+      0,
+    )
+    .option('--compatible', 'also serve programs written for OpenAI or Deepgram');
+  return program.parse().opts<Options>();
 }
 
 async function main(): Promise<void> {
-  const engineCount = parseEngineCount();
+  const options = parseOptions();
   const began = performance.now();
   await mkdir(FOLDER, { recursive: true });
   await waitForPrevious(FOLDER, showStep);
@@ -62,7 +71,7 @@ async function main(): Promise<void> {
   const databaseUrl = process.env['DATABASE_URL'] || (postgres?.url ?? '');
   const port = process.env['PORT'] || '8080';
   const certificate = await ensureCertificate(join(FOLDER, 'tls'));
-  const engines = await startEngines(engineCount);
+  const engines = await startEngines(options.engines);
   await migrate({ url: databaseUrl, log: showStep });
   const logins = postgres === null ? {} : await ensureLogins(databaseUrl);
   const config = parseConfig({
@@ -79,7 +88,7 @@ async function main(): Promise<void> {
     ...logins,
     ...process.env,
   });
-  await ensureConsole();
+  await ensurePages();
   const demo = await ensureDemo({ config, databaseUrl }, kept);
   await ensureDeveloper(databaseUrl, demo.accountId);
   await writeFile(join(FOLDER, 'kept.json'), JSON.stringify({ ...kept, demo }), { mode: 0o600 });
@@ -96,8 +105,10 @@ async function main(): Promise<void> {
     SSL_CERT_FILE: bundle,
   };
   await writeFile(join(FOLDER, 'env'), exportLines(environment), { mode: 0o600 });
+  const compatible = options.compatible === true ? await startCompatible(environment) : null;
   showStart({
     url: config.publicUrl,
+    compatibleUrl: compatible?.url ?? null,
     envFile: relative(process.cwd(), join(FOLDER, 'env')),
     certFile: relative(process.cwd(), certificate.certFile),
     email: DEVELOPER,
@@ -110,6 +121,7 @@ async function main(): Promise<void> {
   async function stop(): Promise<void> {
     showStep('stopping: open streams may finish');
     await writeLock(FOLDER, 'stopping');
+    await compatible?.stop();
     await server.stop();
     for (const engine of engines) engine.signal('SIGTERM');
     await Promise.all(engines.map((engine) => engine.exited()));
@@ -123,6 +135,17 @@ async function main(): Promise<void> {
 async function startEngines(count: number): Promise<EngineNodeProcess[]> {
   if (count > 0) showStep(`starting ${count} engine nodes`);
   return Promise.all(Array.from({ length: count }, () => EngineNodeProcess.start()));
+}
+
+/** Any port with COMPATIBLE_PORT=0. The program trusts the service's certificate. */
+async function startCompatible(environment: {
+  readonly SVC_BASE_URL: string;
+  readonly NODE_EXTRA_CA_CERTS: string;
+}): Promise<CompatibleProcess> {
+  const { SVC_BASE_URL: baseUrl, NODE_EXTRA_CA_CERTS } = environment;
+  const port = process.env['COMPATIBLE_PORT'] || '3002';
+  const args = ['--port', port, '--drain-seconds', '5'];
+  return CompatibleProcess.start({ baseUrl, args, env: { NODE_EXTRA_CA_CERTS } });
 }
 
 /** A file for the shell: `. .dev/env` sets what the CLI, the SDK and the examples read. */
@@ -158,11 +181,17 @@ async function ensureLogins(databaseUrl: string): Promise<Record<string, string>
 }
 
 /** Builds the pages if they are missing. After a change to them, run `npm run build`. */
-async function ensureConsole(): Promise<void> {
-  const folder = resolve(import.meta.dirname, '../../console');
-  if (existsSync(join(folder, 'dist/site/index.html'))) return;
-  showStep('building the console');
-  await promisify(execFile)('npm', ['run', '-s', 'build', '--prefix', folder]);
+async function ensurePages(): Promise<void> {
+  const pages = [
+    ['console', 'dist/site/index.html'],
+    ['site', 'dist/site/404.html'],
+  ] as const;
+  for (const [name, file] of pages) {
+    const folder = resolve(import.meta.dirname, '../..', name);
+    if (existsSync(join(folder, file))) continue;
+    showStep(name === 'site' ? 'building the documentation' : 'building the console');
+    await promisify(execFile)('npm', ['run', '-s', 'build', '--prefix', folder]);
+  }
 }
 
 /** Adds a person who can sign in to the console, as an owner of the demonstration account and an operator. */

@@ -11,7 +11,7 @@ import {
 import { LOG_LEVELS, type LogLevel } from './platform/log.ts';
 import { parsePeppers, type Peppers } from './accounts/peppers.ts';
 import { isLocalUrl, isSafeDatabaseUrl } from './platform/require-tls.ts';
-import { isProxyEntry } from './platform/network.ts';
+import { isProxyEntry } from '@svc-asr/protocol/network.ts';
 import type { RatePolicy } from './platform/rate-limit.ts';
 import type { CertificateFiles } from './platform/tls.ts';
 

@@ -120,6 +120,8 @@ class Receiver:
         settled = self._settle(event)
         if settled is None:
             return
+        if is_forgotten:
+            self._stitcher.on_charged(event)
         final = (
             self.empty_final()
             if is_forgotten
@@ -138,7 +140,7 @@ class Receiver:
             return self._buffer.settle_flush()
         if reason == "endpoint":
             return self._buffer.settle_up_to(event.end_ms * SAMPLES_PER_MS)
-        return self._buffer.settle_sent()
+        return self._buffer.settle_end(event.end_ms * SAMPLES_PER_MS)
 
     def _resolve(self, id: int, final: FinalEvent) -> None:
         answer = self._answers.pop(id, None)

@@ -143,9 +143,24 @@ class ReplayBuffer:
         answered = self._settle(at + 1).answered
         return answered[-1] if answered else None
 
-    def settle_sent(self) -> Settled:
-        """A final that ends the session covered all audio sent, and answers the flushes right behind it."""
-        to = self._cursor
+    def settle_end(self, session_sample: int) -> Settled:
+        """Removes everything up to a sample of the session: the session's last final covered it.
+
+        Flushes and resets right behind are answered too. Audio that was on its way when the service stopped
+        reading stays.
+        """
+        left = session_sample - self._settled_samples
+        to = 0
+        while to < self._cursor:
+            entry = self._entries[to]
+            if isinstance(entry, Audio):
+                if left <= 0:
+                    return self._settle(to)
+                if entry.samples > left:
+                    entry = self._split(to, left)
+                    self._cursor += 1
+            left -= self._sent_samples_of(entry)
+            to += 1
         while to < len(self._entries) and not isinstance(self._entries[to], Audio):
             to += 1
         return self._settle(to)
@@ -196,15 +211,21 @@ class ReplayBuffer:
         done = self._entries[:to]
         audio = [entry for entry in done if isinstance(entry, Audio)]
         for entry in done:
-            self._settled_samples += _samples_in(entry)
+            self._settled_samples += self._sent_samples_of(entry)
             if isinstance(entry, Reset):
-                self._settled_samples += self._dropped_samples.pop(entry.id, 0)
+                self._dropped_samples.pop(entry.id, None)
         self._cut(0, to)
         return Settled(
             answered=tuple(entry.id for entry in done if not isinstance(entry, Audio)),
             start_sample=audio[0].at if audio else None,
             end_sample=audio[-1].at + audio[-1].samples if audio else None,
         )
+
+    def _sent_samples_of(self, entry: Entry) -> int:
+        """Samples of the entry itself, or those that a reset dropped."""
+        if isinstance(entry, Reset):
+            return self._dropped_samples.get(entry.id, 0)
+        return _samples_in(entry)
 
     def _cut(self, start: int, end: int) -> None:
         for entry in self._entries[max(start, self._cursor) : end]:

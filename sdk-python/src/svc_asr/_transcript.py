@@ -58,6 +58,10 @@ class Stitcher:
         self._shown_ms = event.audio_ms
         return replace(event, text=_nfc(event.text), utterance=len(self._finals))
 
+    def on_charged(self, event: FinalEvent) -> None:
+        """The caller dropped the audio of this final. It is charged all the same."""
+        self._set_receipt(event.billable_ms)
+
     def on_final(self, event: FinalEvent, settled: Settled, clock: SessionClock) -> FinalEvent:
         self._shown_ms = 0
         self._set_receipt(event.billable_ms)

@@ -16,9 +16,14 @@ def _object_or_plain(read: Callable[[Mapping[str, Any]], Any], value: Any) -> An
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AudioFormat:
+    """The only audio format that streams accept."""
+
     encoding: Literal["pcm_s16le"] = "pcm_s16le"
+    """Signed 16-bit little-endian PCM without a header."""
     sample_rate_hz: Literal[16000] = 16000
+    """Samples a second. Resample other audio first."""
     channels: Literal[1] = 1
+    """Mono."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> AudioFormat:
@@ -31,14 +36,24 @@ class AudioFormat:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Model:
+    """A model that sessions can use."""
+
     id: Literal["svc-asr-kikuyu-v1", "svc-asr-dholuo-v1"]
+    """The id of a model. It fixes the language."""
     object: Literal["model"] = "model"
+    """The type of the object."""
     capability: Literal["asr.streaming"] = "asr.streaming"
+    """What the model does: it transcribes streams."""
     language: str
+    """The name of the language."""
     language_code: str
+    """The shortest ISO 639 code of the language."""
     max_audio_seconds: Literal[300] = 300
+    """The most audio that a session may have."""
     audio: AudioFormat
+    """The only audio format that streams accept."""
     build: str | None = None
+    """The build of the weights. Reserved: this version does not send it."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Model:
@@ -56,11 +71,18 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionAudio:
+    """The audio format and the audio limit of a session."""
+
     encoding: Literal["pcm_s16le"] = "pcm_s16le"
+    """Signed 16-bit little-endian PCM without a header."""
     sample_rate_hz: Literal[16000] = 16000
+    """Samples a second. Resample other audio first."""
     channels: Literal[1] = 1
+    """Mono."""
     max_audio_seconds: float
+    """The audio limit of this session. It may be lower than requested."""
     context_size: tuple[Literal[56], Literal[13]]
+    """The model's attention context in frames of 80 ms, left then right. Always [56, 13]."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SessionAudio:
@@ -75,9 +97,14 @@ class SessionAudio:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionCredits:
+    """What the session reserved, and what is left."""
+
     unit: Literal["audio_second"] = "audio_second"
+    """The unit of the other fields."""
     reserved: float
+    """Seconds reserved for this session."""
     remaining: float
+    """Whole seconds left for other sessions."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SessionCredits:
@@ -90,15 +117,28 @@ class SessionCredits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AsrSession:
+    """A reserved session. It holds a secret: pass it to the client that streams, and never log it."""
+
     id: str
+    """The id of the session, as in `GET /v1/usage` and `ready.session_id`."""
     object: Literal["asr.session"] = "asr.session"
+    """The type of the object."""
     status: Literal["reserved"] = "reserved"
+    """Reserved: credit is held until the stream opens or the time is up."""
     model: Literal["svc-asr-kikuyu-v1", "svc-asr-dholuo-v1"]
+    """The id of a model. It fixes the language."""
     websocket_url: str
+    """The address of the stream. Use it as it is; it may differ for each session."""
     websocket_protocols: tuple[Literal["svc.realtime.v1"], str] = field(repr=False)
+    """`svc.realtime.v1`, then a single-use credential that begins `svc.auth.`. Offer both as WebSocket
+    subprotocols, in this order. Never log them.
+    """
     expires_at: str
+    """When the credential expires: 60 seconds after creation. Open the stream before."""
     audio: SessionAudio
+    """The audio format and the audio limit of a session."""
     credits: SessionCredits
+    """What the session reserved, and what is left."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> AsrSession:
@@ -117,12 +157,22 @@ class AsrSession:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UsageSession:
+    """One session and its charge."""
+
     id: str
+    """The id of the session."""
     model: Literal["svc-asr-kikuyu-v1", "svc-asr-dholuo-v1"]
+    """The id of a model. It fixes the language."""
     status: Literal["reserved", "active", "completed", "failed", "expired"]
+    """`reserved`: created, not opened yet. `active`: streaming. `completed`: ended and charged for its
+    accepted audio. `failed`: ended by our fault, free. `expired`: never opened, free.
+    """
     audio_ms: int
+    """Accepted audio. For an active session it is at most 5 seconds old."""
     billable_ms: int
+    """The charge: accepted audio, rounded up to a whole second. 0 until the session has completed."""
     created_at: str
+    """When the session was created."""
     completed_at: str | None
 
     @classmethod
@@ -140,12 +190,20 @@ class UsageSession:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CreditBalance:
+    """The credit of the account and its latest sessions."""
+
     object: Literal["credit_balance"] = "credit_balance"
+    """The type of the object."""
     unit: Literal["audio_millisecond"] = "audio_millisecond"
+    """The unit of the amounts."""
     available_ms: int
+    """Credit that new sessions can reserve."""
     reserved_ms: int
+    """Credit that reserved and active sessions hold."""
     consumed_ms: int
+    """Credit that completed sessions were charged."""
     recent_sessions: tuple[UsageSession, ...]
+    """The latest sessions, newest first, live ones included. At most 20."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> CreditBalance:
@@ -161,13 +219,25 @@ class CreditBalance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatusEvent:
+    """Progress, warnings and hints. The stream continues."""
+
     type: Literal["status"] = "status"
+    """The type of the event."""
     message: str
+    """A sentence for people. It may change."""
     code: Literal["queued", "loading", "limit_warning", "draining", "suspicious_audio", "odd_byte_carried"]
+    """`queued` and `loading` come before `ready`. `limit_warning`: the stream ends soon. `draining`: the
+    server restarts. `suspicious_audio`: the audio is probably not in the expected format.
+    `odd_byte_carried`: a frame ended inside a sample.
+    """
     hint: str | None = None
+    """With `suspicious_audio`: what the audio looks like, and what to send."""
     remaining_ms: int | None = None
+    """With `limit_warning`: what is left of the limit, in milliseconds."""
     limit: Literal["audio", "session_time"] | None = None
+    """With `limit_warning`: the reserved audio or the time of the session is nearly used up."""
     deadline_ms: int | None = None
+    """With `draining`: how long from now the stream may continue, in milliseconds."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StatusEvent:
@@ -184,19 +254,34 @@ class StatusEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadyEvent:
+    """The client may send audio. It carries the limits."""
+
     type: Literal["ready"] = "ready"
+    """The type of the event."""
     chunk_samples: Literal[17920] = 17920
+    """The recogniser decodes this many samples at a time, so a delta follows about every 1.12 s of audio."""
     session_id: str
+    """The `id` of the session response."""
     model: Literal["svc-asr-kikuyu-v1", "svc-asr-dholuo-v1"]
+    """The id of a model. It fixes the language."""
     language_code: str
+    """The ISO 639 code of the model's language."""
     encoding: Literal["pcm_s16le"] = "pcm_s16le"
+    """Signed 16-bit little-endian PCM without a header."""
     sample_rate_hz: Literal[16000] = 16000
+    """Samples a second. Resample other audio first."""
     channels: Literal[1] = 1
+    """Mono."""
     context_size: tuple[Literal[56], Literal[13]]
+    """The model's attention context in frames of 80 ms, left then right. Always [56, 13]."""
     max_audio_ms: int
+    """The reserved audio. At this limit the stream ends with a final."""
     max_frame_bytes: Literal[65536] = 65536
+    """The largest binary frame."""
     idle_timeout_ms: int
+    """Without audio for this long, the stream ends."""
     session_time_limit_ms: int
+    """The longest time that the stream may stay open."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ReadyEvent:
@@ -219,8 +304,12 @@ class ReadyEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndpointingInForce:
+    """Where the server ends utterances by itself."""
+
     silence_ms: int
+    """How long nobody must speak before the server sends a final."""
     max_utterance_ms: int
+    """The longest utterance."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> EndpointingInForce:
@@ -232,13 +321,22 @@ class EndpointingInForce:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConfigAckEvent:
+    """Confirms `config` and repeats the settings in force."""
+
     type: Literal["config_ack"] = "config_ack"
+    """The type of the event."""
     id: str | float | None = None
+    """The `id` of the message that this event answers, exactly as it was sent."""
     language: str
+    """The ISO 639 code of the language in force."""
     context: tuple[Literal[56], Literal[13]]
+    """The model's attention context in frames of 80 ms, left then right. Always [56, 13]."""
     endpointing: Literal[False] | EndpointingInForce
+    """The endpointing in force. `false`: off, only flushes end utterances."""
     effective: Literal["now", "next_utterance"]
+    """When the settings take effect. This version always sends `now`."""
     ignored: tuple[str, ...]
+    """Fields of the message that the server does not know."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ConfigAckEvent:
@@ -255,11 +353,18 @@ class ConfigAckEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResetAckEvent:
+    """Confirms `reset`."""
+
     type: Literal["reset_ack"] = "reset_ack"
+    """The type of the event."""
     id: str | float | None = None
+    """The `id` of the message that this event answers, exactly as it was sent."""
     utterance: int
+    """The number of the utterance that starts now."""
     discarded_ms: int
+    """The audio since the last final, which gets no final. It is still charged."""
     total_audio_ms: int
+    """Audio that the session has accepted so far, in milliseconds."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ResetAckEvent:
@@ -274,11 +379,23 @@ class ResetAckEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeltaEvent:
+    """The utterance so far."""
+
     type: Literal["delta"] = "delta"
+    """The type of the event."""
     text: str
+    """The whole current utterance: replace, never append."""
     utterance: int
+    """The number of the utterance, from 0. Every final and every reset starts the next. A number may be
+    skipped.
+    """
     stable_chars: int
+    """The first `stable_chars` characters of `text` won't change. Counted in UTF-16 code units, like
+    `length` in JavaScript. The bundled models write only characters of one unit, so for them it also
+    counts code points.
+    """
     audio_ms: int
+    """How much audio of the utterance the text covers."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> DeltaEvent:
@@ -293,10 +410,16 @@ class DeltaEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Word:
+    """A word with its time."""
+
     text: str
+    """The word."""
     start_ms: int
+    """When it starts, from the start of the session."""
     end_ms: int
+    """When it ends, from the start of the session."""
     confidence: float | None = None
+    """How likely the word is right. Left out where the model does not say."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Word:
@@ -310,18 +433,37 @@ class Word:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FinalEvent:
+    """A finished utterance. Each flush gets exactly one."""
+
     type: Literal["final"] = "final"
+    """The type of the event."""
     text: str
+    """The finished utterance. Empty if nothing was recognised."""
     utterance: int
+    """The number of the utterance, from 0. Every final and every reset starts the next. A number may be
+    skipped.
+    """
     reason: Literal["flush", "endpoint", "max_audio_reached", "idle_timeout", "session_time_limit", "draining", "closing"]
+    """What ended the utterance. `flush`: your message. `endpoint`: a pause. `closing`: your close frame,
+    an offence or a suspension. `draining`: a restart, which makes the session free. The others are
+    limits.
+    """
     id: str | float | None = None
+    """The `id` of the message that this event answers, exactly as it was sent."""
     start_ms: int
+    """Where the utterance starts in the session, where the previous one ended."""
     end_ms: int
+    """Where the utterance ends in the session."""
     confidence: float | None = None
+    """The mean confidence of the words. Left out if a word has none, or if there is no word."""
     words: tuple[Word, ...]
+    """The words with their times."""
     audio_ms: int
+    """The audio of the utterance, in milliseconds."""
     total_audio_ms: int
+    """Audio that the session has accepted so far, in milliseconds."""
     billable_ms: int
+    """The charge for the session so far, in whole seconds as milliseconds."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FinalEvent:
@@ -343,9 +485,16 @@ class FinalEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpeechStartedEvent:
+    """Speech starts. Only with endpointing."""
+
     type: Literal["speech_started"] = "speech_started"
+    """The type of the event."""
     utterance: int
+    """The number of the utterance, from 0. Every final and every reset starts the next. A number may be
+    skipped.
+    """
     audio_ms: int
+    """Where in the session speech starts, accurate to about 100 ms."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SpeechStartedEvent:
@@ -358,9 +507,16 @@ class SpeechStartedEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpeechEndedEvent:
+    """Speech has ended. Only with endpointing. No final follows if nothing was recognised."""
+
     type: Literal["speech_ended"] = "speech_ended"
+    """The type of the event."""
     utterance: int
+    """The number of the utterance, from 0. Every final and every reset starts the next. A number may be
+    skipped.
+    """
     audio_ms: int
+    """Where in the session speech ends, accurate to about 100 ms."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SpeechEndedEvent:
@@ -373,16 +529,30 @@ class SpeechEndedEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErrorEvent:
+    """An error, and whether it ends the stream."""
+
     type: Literal["error"] = "error"
+    """The type of the event."""
     message: str
+    """What happened and what to do. Safe to show."""
     code: str
+    """Stable. Codes may be added."""
     fatal: bool
+    """Whether the server closes the stream after this event."""
     retryable: bool
+    """Fatal: the failure is ours, nothing is charged, and a new session helps. Not fatal: send the message
+    again.
+    """
     close_code: int | None = None
+    """If fatal: the code of the close frame that follows."""
     id: str | float | None = None
+    """The `id` of the message that this event answers, exactly as it was sent."""
     retry_after_ms: int | None = None
+    """A refused stream: wait this long, then open the same session again."""
     session_id: str | None = None
+    """The session. Left out if the stream was refused."""
     request_id: str
+    """Equals `X-Request-Id` of the 101 response. Quote it to support."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ErrorEvent:

@@ -45,12 +45,10 @@ const RETRYABLE_REFUSALS: ReadonlySet<string> = new Set([
  * server's address shows the cause, and a development certificate can be accepted there.
  */
 function neverOpened(url: string): { reason: string; message: string } {
-  const origin = URL.canParse(url) ? new URL(url).origin.replace(/^ws/, 'http') : url;
+  const origin = url.replace(/^ws(s?:\/\/[^/]*).*/, 'http$1');
   return {
     reason: 'connection_refused',
-    message:
-      `The stream could not be opened. Open ${origin} in this browser to see why, accept the certificate if it asks, ` +
-      'then retry.',
+    message: `The stream could not be opened. Open ${origin} in this browser to see why or to accept its certificate.`,
   };
 }
 

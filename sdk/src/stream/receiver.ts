@@ -101,6 +101,7 @@ export class Receiver {
     const { isResetPending } = buffer;
     const settled = this.#settle(event);
     if (settled === null) return;
+    if (isResetPending) transcript.onCharged(event);
     const final = isResetPending
       ? this.emptyFinal()
       : transcript.onFinal(event, settled, connection.clock);
@@ -112,7 +113,7 @@ export class Receiver {
   #settle(event: FinalEvent): Settled | null {
     const { buffer } = this.#options;
     if (event.reason === 'flush') return buffer.settleFlush();
-    if (event.reason !== 'endpoint') return buffer.settleSent();
-    return buffer.settleUpTo((event.end_ms * AUDIO.sampleRateHz) / 1000);
+    const endSample = (event.end_ms * AUDIO.sampleRateHz) / 1000;
+    return event.reason === 'endpoint' ? buffer.settleUpTo(endSample) : buffer.settleEnd(endSample);
   }
 }

@@ -63,7 +63,7 @@ export class ReplayBuffer {
     for (let from = 0; from < even; from += FRAME_BYTES) {
       const pcm = whole.subarray(from, Math.min(even, from + FRAME_BYTES));
       this.#entries.push({ kind: 'audio', at: this.#endSample, pcm });
-      this.#endSample += sampleCount(pcm);
+      this.#endSample += pcm.byteLength / AUDIO.bytesPerSample;
       this.#unsentBytes += pcm.byteLength;
     }
   }
@@ -102,44 +102,37 @@ export class ReplayBuffer {
   /** Returns the next entry, with at most `samplesMax` samples of audio, and marks it as sent. */
   next(samplesMax = Infinity): BufferEntry | undefined {
     const whole = this.#entries[this.#cursor];
-    if (whole !== undefined && samplesIn(whole) > samplesMax) this.#splitUnsent(samplesMax);
+    if (whole !== undefined && samplesIn(whole) > samplesMax) this.#split(this.#cursor, samplesMax);
     const entry = this.#entries[this.#cursor];
     if (entry === undefined) return undefined;
     this.#cursor += 1;
-    if (entry.kind === 'audio') this.#unsentBytes -= entry.pcm.byteLength;
+    this.#unsentBytes -= bytesIn(entry);
     return entry;
   }
 
   /** Removes everything up to the oldest flush, which has its final. Null if no flush was sent. */
   settleFlush(): Settled | null {
-    const at = this.#entries.findIndex((entry) => entry.kind === 'flush');
-    return at < 0 || at >= this.#cursor ? null : this.#settle(at + 1);
+    return this.#settleOldest('flush');
   }
 
   settleReset(): number | null {
-    const at = this.#entries.findIndex((entry) => entry.kind === 'reset');
-    if (at < 0 || at >= this.#cursor) return null;
-    return this.#settle(at + 1).answered.at(-1) ?? null;
+    return this.#settleOldest('reset')?.answered.at(-1) ?? null;
   }
 
-  /** Removes everything sent: a final without a flush covered it. Flushes and resets right behind are answered too. */
-  settleSent(): Settled {
-    let to = this.#cursor;
-    while (to < this.#entries.length && this.#entries[to]?.kind !== 'audio') to += 1;
+  /**
+   * Removes everything up to a sample of the session: the session's last final covered it. Flushes and resets right behind
+   * are answered too. Audio that was on its way when the service stopped reading stays.
+   */
+  settleEnd(sessionSample: number): Settled {
+    const all = this.#entries.length;
+    let to = this.#sentUpTo(sessionSample, false);
+    while (to >= this.#cursor && to < all && this.#entries[to]?.kind !== 'audio') to += 1;
     return this.#settle(to);
   }
 
   /** Removes audio up to a sample of the session: an endpoint's final covered it. Later audio stays. */
   settleUpTo(sessionSample: number): Settled {
-    let left = sessionSample - this.#settledSamples;
-    let to = 0;
-    for (const entry of this.#entries.slice(0, this.#cursor)) {
-      if (entry.kind !== 'audio' || left <= 0) break;
-      if (samplesIn(entry) > left) this.#split(to, left);
-      left -= Math.min(left, samplesIn(entry));
-      to += 1;
-    }
-    return this.#settle(to);
+    return this.#settle(this.#sentUpTo(sessionSample, true));
   }
 
   /** Marks everything as unsent for a new session. Returns the ids of the resets, which are no longer needed. */
@@ -150,67 +143,70 @@ export class ReplayBuffer {
     this.#settledSamples = 0;
     this.#droppedSamples.clear();
     this.#unsentBytes = 0;
-    for (const entry of this.#entries) {
-      if (entry.kind === 'audio') this.#unsentBytes += entry.pcm.byteLength;
-    }
+    for (const entry of this.#entries) this.#unsentBytes += bytesIn(entry);
     return resets;
   }
 
-  /** Splits an audio entry that was sent: both parts were. */
+  #settleOldest(kind: 'flush' | 'reset'): Settled | null {
+    const at = this.#entries.findIndex((entry) => entry.kind === kind);
+    return at < 0 || at >= this.#cursor ? null : this.#settle(at + 1);
+  }
+
+  /** Counts the sent entries up to a sample of the session, or only its audio. Splits the entry that it is in. */
+  #sentUpTo(sessionSample: number, onlyAudio: boolean): number {
+    let left = sessionSample - this.#settledSamples;
+    let to = 0;
+    for (const entry of this.#entries.slice(0, this.#cursor)) {
+      if (entry.kind === 'audio' ? left <= 0 : onlyAudio) break;
+      if (samplesIn(entry) > left) this.#split(to, left);
+      left -= this.#sentSamplesOf(entry);
+      to += 1;
+    }
+    return to;
+  }
+
+  /** Both parts of an audio entry that was sent were sent. */
   #split(index: number, samples: number): void {
     const whole = this.#entries[index];
     if (whole?.kind !== 'audio') return;
-    this.#entries.splice(index, 1, ...halves(whole, samples));
-    this.#cursor += 1;
-  }
-
-  #splitUnsent(samples: number): void {
-    const whole = this.#entries[this.#cursor];
-    if (whole?.kind === 'audio') {
-      this.#entries.splice(this.#cursor, 1, ...halves(whole, samples));
-    }
+    const { kind, at, pcm } = whole;
+    const cut = samples * AUDIO.bytesPerSample;
+    const rest = { kind, at: at + samples, pcm: pcm.subarray(cut) };
+    this.#entries.splice(index, 1, { kind, at, pcm: pcm.subarray(0, cut) }, rest);
+    if (index < this.#cursor) this.#cursor += 1;
   }
 
   #settle(to: number): Settled {
     const done = this.#entries.slice(0, to);
     const audio = done.filter((entry) => entry.kind === 'audio');
     const last = audio.at(-1);
-    for (const entry of done) {
-      this.#settledSamples += samplesIn(entry);
-      if (entry.kind === 'reset') this.#settledSamples += this.#droppedSamples.get(entry.id) ?? 0;
-    }
+    for (const entry of done) this.#settledSamples += this.#sentSamplesOf(entry);
     this.#cut(0, to);
     return {
       answered: done.flatMap((entry) => (entry.kind === 'audio' ? [] : [entry.id])),
       startSample: audio[0]?.at ?? null,
-      endSample: last === undefined ? null : last.at + sampleCount(last.pcm),
+      endSample: last === undefined ? null : last.at + samplesIn(last),
     };
+  }
+
+  /** Samples of the entry itself, or those that a reset dropped. */
+  #sentSamplesOf(entry: BufferEntry): number {
+    return entry.kind === 'reset' ? (this.#droppedSamples.get(entry.id) ?? 0) : samplesIn(entry);
   }
 
   #cut(from: number, to: number): void {
     for (const entry of this.#entries.slice(Math.max(from, this.#cursor), to)) {
-      if (entry.kind === 'audio') this.#unsentBytes -= entry.pcm.byteLength;
+      this.#unsentBytes -= bytesIn(entry);
     }
     this.#entries.splice(from, to - from);
     if (this.#cursor > from) this.#cursor = Math.max(from, this.#cursor - (to - from));
   }
 }
 
-function halves(
-  whole: BufferEntry & { kind: 'audio' },
-  samples: number,
-): readonly [BufferEntry, BufferEntry] {
-  const cut = samples * AUDIO.bytesPerSample;
-  return [
-    { kind: 'audio', at: whole.at, pcm: whole.pcm.subarray(0, cut) },
-    { kind: 'audio', at: whole.at + samples, pcm: whole.pcm.subarray(cut) },
-  ];
-}
-
 function samplesIn(entry: BufferEntry): number {
-  return entry.kind === 'audio' ? sampleCount(entry.pcm) : 0;
+  return bytesIn(entry) / AUDIO.bytesPerSample;
 }
 
-function sampleCount(pcm: Uint8Array): number {
-  return pcm.byteLength / AUDIO.bytesPerSample;
+function bytesIn(entry: BufferEntry): number {
+  return entry.kind === 'audio' ? entry.pcm.byteLength : 0;
 }

@@ -8,7 +8,7 @@ import { failure, ignoreRejection, toSvcError } from './stream-errors.ts';
 import type { GetSession, SessionRequest, StreamOptions } from './options.ts';
 
 /** One call of `getSession` may take this long: `SvcClient` itself waits for up to 90 s. */
-const GET_SESSION_MS_MAX = 120_000;
+export const GET_SESSION_MS_MAX = 120_000;
 /** A credential is valid for 60 s. The rest is for the connection. */
 const UNUSED_MS_MAX = 50_000;
 

@@ -40,7 +40,7 @@ import { TranscriptBuilder, type Transcript } from './transcript.ts';
 import { forgetSession } from './unused-keys.ts';
 import { WriteQueue } from './write-queue.ts';
 
-const FINISH_MS_MAX = 10_000;
+export const FINISH_MS_MAX = 10_000;
 const NOT_PCM =
   'Write 16 kHz mono PCM as Int16Array or bytes. AudioConverter in @svc-asr/sdk/audio converts other audio.';
 

@@ -51,10 +51,15 @@ export class TranscriptBuilder {
     return { ...event, text: event.text.normalize('NFC'), utterance: this.#finals.length };
   }
 
-  onFinal(event: FinalEvent, settled: Settled, clock: SessionClock): FinalEvent {
-    this.#shownMs = 0;
+  /** The caller dropped the audio of this final. It is charged all the same. */
+  onCharged(event: FinalEvent): void {
     const receipt = this.#receipts.at(-1);
     if (receipt !== undefined) receipt.billableMs = event.billable_ms;
+  }
+
+  onFinal(event: FinalEvent, settled: Settled, clock: SessionClock): FinalEvent {
+    this.#shownMs = 0;
+    this.onCharged(event);
     const { start_ms, end_ms, origin } = placed(event, settled, this.#endMs);
     this.#endMs = end_ms;
     const final: FinalEvent = {

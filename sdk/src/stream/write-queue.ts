@@ -6,9 +6,9 @@ import type { ReplayBuffer } from './replay-buffer.ts';
 
 const BYTES_PER_SECOND = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 /** `write()` resolves while at most this much is unsent. */
-const UNSENT_BYTES_MAX = 5 * BYTES_PER_SECOND;
+export const UNSENT_BYTES_MAX = 5 * BYTES_PER_SECOND;
 /** Hard limit for callers that don't await `write()`. */
-const QUEUE_BYTES_MAX = AUDIO_SECONDS_MAX * BYTES_PER_SECOND;
+export const QUEUE_BYTES_MAX = AUDIO_SECONDS_MAX * BYTES_PER_SECOND;
 
 /** Accepts audio into the replay buffer and applies back-pressure to callers that await `write()`. */
 export class WriteQueue {
@@ -24,7 +24,7 @@ export class WriteQueue {
 
   write(bytes: Uint8Array): Promise<void> {
     if (this.#buffer.unsentBytes + bytes.byteLength > QUEUE_BYTES_MAX) {
-      const message = 'Five minutes of audio are queued already. Await write() before the next.';
+      const message = 'Five minutes of audio are queued. Await each write().';
       return ignoreRejection(Promise.reject(failure('queue_full', message)));
     }
     this.#buffer.write(bytes);

@@ -10,10 +10,10 @@ export interface CodeBlock {
   readonly code: string;
 }
 
-/** Returns the fenced code blocks of a Markdown file of the repository. */
+/** Returns the fenced code blocks of a Markdown file of the repository. A label of a tab may follow the language. */
 export async function codeBlocks(path: string): Promise<CodeBlock[]> {
   const text = await readFile(join(ROOT, path), 'utf8');
-  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
+  return [...text.matchAll(/^```(\w+)(?: [^\n]*)?\n(.*?)^```$/gms)].map(
     ({ index, 1: language = '', 2: code = '' }) => {
       const line = text.slice(0, index).split('\n').length;
       return { where: `${path}, line ${line}`, language, code };

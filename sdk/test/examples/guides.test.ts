@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
@@ -21,11 +21,14 @@ const PAGES = [
   'README.md',
   'sdk/README.md',
   'emulator/README.md',
-  'docs/guides/quickstart.md',
+  'docs/start/on-your-machine.md',
+  'docs/start/quickstart.md',
   'docs/guides/browser.md',
   'docs/guides/captions.md',
   'docs/guides/telephony.md',
+  'docs/guides/low-bandwidth.md',
   'docs/guides/testing-with-the-emulator.md',
+  'docs/guides/voice-notes.md',
 ];
 
 /** A project as the guides describe it, with the packed SDK and emulator. */
@@ -82,7 +85,7 @@ test('every TypeScript block of the guides compiles on its own under strict sett
 });
 
 test('the program of the quickstart prints the transcript', async () => {
-  const blocks = await codeBlocks('docs/guides/quickstart.md');
+  const blocks = await codeBlocks('docs/start/on-your-machine.md');
   const program = blocks.find(({ language }) => language === 'ts');
   await writeFile(join(project.folder, 'my-program.mjs'), program?.code ?? '');
   await copyFile(RECORDING, join(project.folder, 'kikuyu-1.wav'));
@@ -91,6 +94,83 @@ test('the program of the quickstart prints the transcript', async () => {
     env: { SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
   });
   expect(stdout).toBe('nĩ wega mũno\n');
+});
+
+test('the programs of the quickstart with and without the SDK print the transcript', async () => {
+  const blocks = await codeBlocks('docs/start/quickstart.md');
+  const programs = blocks.filter(({ language }) => language === 'ts');
+  expect(programs).toHaveLength(2);
+  await writeFile(join(project.folder, 'recording.pcm'), Buffer.alloc(3_000 * 32));
+  for (const { code } of programs) {
+    await writeFile(join(project.folder, 'transcribe.mjs'), code);
+    const { stdout } = await run(process.execPath, ['transcribe.mjs'], {
+      cwd: project.folder,
+      env: { SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
+    });
+    expect(stdout.split('\n').at(-2)).toBe(TEXT);
+  }
+});
+
+test('the server for voice notes answers an OGG file, and the page for slow networks, with the text', async () => {
+  const [block] = await codeBlocks('docs/guides/voice-notes.md');
+  const port = String(await freePort());
+  const program = (block?.code ?? '').replace('listen(3002)', `listen(${port})`);
+  await writeFile(join(project.folder, 'notes.mjs'), program);
+  const ogg = join(project.folder, 'note.ogg');
+  await run('ffmpeg', ['-v', 'error', '-i', RECORDING, '-c:a', 'libopus', '-b:a', '16k', ogg]);
+  const server = spawn(process.execPath, ['notes.mjs'], {
+    cwd: project.folder,
+    env: { PATH: process.env['PATH'], SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
+    stdio: 'inherit',
+  });
+  try {
+    const address = `http://localhost:${port}/notes`;
+    await eventually(() =>
+      fetch(address).then(
+        ({ status }) => status === 404,
+        () => false,
+      ),
+    );
+    const answer = await fetch(address, { method: 'POST', body: await readFile(ogg) });
+    expect(await answer.json()).toEqual({ text: TEXT });
+    await recordNote(`http://localhost:${port}`);
+  } finally {
+    server.kill();
+  }
+});
+
+async function recordNote(address: string): Promise<void> {
+  const blocks = await codeBlocks('docs/guides/low-bandwidth.md');
+  const code = (language: string) => blocks.find((block) => block.language === language)?.code;
+  await writeFile(join(project.folder, 'note.html'), code('html') ?? '');
+  await writeFile(join(project.folder, 'note.ts'), code('ts') ?? '');
+  const bundle = /^npx -y esbuild\S* (.*)$/m.exec(code('sh') ?? '')?.[1] ?? '';
+  await run(join(ROOT, 'sdk/node_modules/.bin/esbuild'), bundle.split(' '), {
+    cwd: project.folder,
+  });
+  const browser = await launchChromium({ microphone: RECORDING, repeat: true });
+  try {
+    const page = await browser.newPage();
+    await page.goto(address);
+    await page.getByRole('button').click();
+    // A second of recording.
+    await page.waitForFunction(() => performance.now() > 2_000);
+    await page.getByRole('button').click();
+    await page.locator('output', { hasText: TEXT }).waitFor();
+  } finally {
+    await browser.close();
+  }
+}
+
+test('the React guide shows the files of the example', async () => {
+  const blocks = await codeBlocks('docs/guides/react.md');
+  for (const [language, file] of [
+    ['ts', 'use-transcript.ts'],
+    ['tsx', 'app.tsx'],
+  ] as const) {
+    const shown = blocks.find((block) => block.language === language)?.code;
+    expect(shown).toBe(await readFile(join(ROOT, 'examples/react', file), 'utf8'));
+  }
 });
 
 test('the programs for live captions print a cue per turn', async () => {
@@ -117,7 +197,7 @@ test('the programs for live captions print a cue per turn', async () => {
 });
 
 test('the quickstart leaves the clone before it creates a project', async () => {
-  const shell = (await codeBlocks('docs/guides/quickstart.md'))
+  const shell = (await codeBlocks('docs/start/on-your-machine.md'))
     .filter(({ language }) => language === 'sh')
     .map(({ code }) => code);
   const project = shell.find((code) => code.includes('mkdir my-program')) ?? '';

@@ -90,7 +90,9 @@ begin
     if v_live.live >= v_account.concurrency_limit then
       outcome := 'concurrency_limit_exceeded';
       blocker := case when v_live.first_expiry is null then 'active' else 'reserved' end;
-      retry_after_ms := coalesce(extract(epoch from v_live.first_expiry - v_now) * 1000, 5000);
+      -- At most the life of a credential, even if the clock was set back meanwhile.
+      retry_after_ms := least(
+        coalesce(extract(epoch from v_live.first_expiry - v_now) * 1000, 5000), 60000);
       return;
     end if;
     while v_slot = any (v_live.taken) loop

@@ -32,6 +32,9 @@ $$;
 -- only after two lease lengths of uptime and of sweeps without a gap. One reading of the clock
 -- decides about both the gap and the leases: if the server froze before it, the gap shows; if it
 -- froze after, the leases were still valid at that time.
+--
+-- A time in the future was read before the clock was set back. It counts as a gap, so the pause never
+-- lasts longer than two lease lengths.
 create or replace function fail_orphans(
   p_batch integer,
   out failed integer,
@@ -41,6 +44,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_watch sweeper_watch;
   v_now timestamptz;
+  v_quiet_max timestamptz;
   v_lapsed_before timestamptz;
   v_found record;
   v_session sessions;
@@ -52,11 +56,13 @@ begin
     return; -- another sweeper is running
   end if;
   v_now := clock_timestamp();
+  v_quiet_max := v_now + 2 * lease_length();
   v_watch.quiet_until := greatest(
-    v_watch.quiet_until,
-    pg_postmaster_start_time() + 2 * lease_length(),
-    case when v_watch.last_tick_at < v_now - lease_length() / 2
-      then v_now + 2 * lease_length() end);
+    case when v_watch.quiet_until <= v_quiet_max then v_watch.quiet_until end,
+    case when pg_postmaster_start_time() <= v_now
+      then pg_postmaster_start_time() + 2 * lease_length() else v_now end,
+    case when v_watch.last_tick_at not between v_now - lease_length() / 2 and v_now
+      then v_quiet_max end);
   update sweeper_watch set last_tick_at = v_now, quiet_until = v_watch.quiet_until;
   quiet_ms := greatest(0, ceil(extract(epoch from v_watch.quiet_until - v_now) * 1000));
   v_lapsed_before := case when quiet_ms = 0 then v_now else '-infinity'::timestamptz end;

@@ -1,7 +1,8 @@
 import { createSecretKey, timingSafeEqual } from 'node:crypto';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import { parseApiKey } from '@svc-asr/protocol/api-key.ts';
 import { findApiKey, rehashApiKey, touchApiKeys, type ApiKeyLookup } from './api-keys.ts';
-import { hashApiKey, parseApiKey } from './api-key-format.ts';
+import { hashApiKey } from './api-key-format.ts';
 import type { Peppers } from './peppers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/db.ts';

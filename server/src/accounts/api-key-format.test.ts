@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { generateApiKey, hashApiKey, parseApiKey } from './api-key-format.ts';
+import { parseApiKey } from '@svc-asr/protocol/api-key.ts';
+import { generateApiKey, hashApiKey } from './api-key-format.ts';
 
 test('K01 a key is svc_live_v1_, 12 characters of id, 32 of secret and 6 of checksum', () => {
   for (let index = 0; index < 1_000; index += 1) {

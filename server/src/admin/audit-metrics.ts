@@ -8,7 +8,7 @@ export async function writeAuditMetrics(path: string, findings: readonly Finding
   const registers = [registry];
   new Gauge({
     name: 'svc_ledger_audit_timestamp_seconds',
-    help: 'When the ledger was last audited.',
+    help: 'When svc-admin audit --metrics-file last ran.',
     registers,
   }).setToCurrentTime();
   new Gauge({
@@ -18,7 +18,7 @@ export async function writeAuditMetrics(path: string, findings: readonly Finding
   }).set(findings.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1000);
   const violations = new Gauge({
     name: 'svc_ledger_audit_violations',
-    help: 'Rows that broke an invariant in the last audit, at most 20 for each invariant.',
+    help: 'Rows that broke an invariant in the last audit, at most 20 for each invariant. Anything but 0 is serious.',
     labelNames: ['invariant'],
     registers,
   });

@@ -34,7 +34,6 @@ export async function runAdmin(
   environment: AdminEnvironment,
 ): Promise<number> {
   let status: number = EXIT.done;
-  const program = new Command('svc-admin');
   const run: RunCommand = async (work, role = 'svc_operator') => {
     const { json } = program.opts<GlobalOptions>();
     const settings = readSettings(environment.env, environment.devFolder);
@@ -60,7 +59,7 @@ export async function runAdmin(
     }
   };
   let commandName = '';
-  build(program, run, environment);
+  const program = createProgram(run, environment);
   program.hook('preAction', (_program, command) => {
     commandName = nameOf(command);
   });
@@ -89,8 +88,9 @@ function nameOf(command: Command): string {
   return words.join(' ');
 }
 
-function build(program: Command, run: RunCommand, environment: AdminEnvironment): void {
-  program
+/** Every command, for `runAdmin` and for the reference. */
+export function createProgram(run: RunCommand, environment: AdminEnvironment): Command {
+  const program = new Command('svc-admin')
     .description('Operate the service: accounts, credit, keys, sessions, nodes, audit, migrations.')
     .option('--json', 'one JSON document for scripts, in place of a table')
     .configureOutput({
@@ -133,6 +133,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
   addMigrateCommand(program, run);
   addCellsCommand(program, run, environment);
   inherit(program);
+  return program;
 }
 
 /** Allows the program's options after a command too, and makes commands throw errors instead of exiting. */

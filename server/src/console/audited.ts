@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { withAuditContext } from '../accounts/audit-log.ts';
 import type { Pool, Queryable } from '../platform/db.ts';
-import { networkOf } from '../platform/network.ts';
+import { networkOf } from '@svc-asr/protocol/network.ts';
 
 /** Runs changes in one transaction whose audit entries name this request and its user. */
 export function audited<T>(

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../platform/api-error.ts';
-import { networkOf } from '../platform/network.ts';
+import { networkOf } from '@svc-asr/protocol/network.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { deviceOf } from './known-device.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../platform/api-error.ts';
-import { networkOf } from '../platform/network.ts';
+import { networkOf } from '@svc-asr/protocol/network.ts';
 import { createRateLimiter, type RateDecision } from '../platform/rate-limit.ts';
 import { findSession, type CurrentAccount, type SignedIn } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';

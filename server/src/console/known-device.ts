@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../platform/db.ts';
-import { networkOf } from '../platform/network.ts';
+import { networkOf } from '@svc-asr/protocol/network.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { readDeviceToken } from './cookies.ts';
 

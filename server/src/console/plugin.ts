@@ -24,18 +24,20 @@ import { personRoutes, settingsRoutes } from './settings.ts';
 import { signInRoutes } from './sign-in.ts';
 import { loadSite } from './site.ts';
 import { securityTxtRoute } from './security-txt.ts';
-import { siteRoutes } from './site-routes.ts';
+import { docsRoutes } from './docs-routes.ts';
+import { pageHeaders, siteRoutes } from './site-routes.ts';
 import { teamRoutes } from './team.ts';
 import { waitlistRoutes } from './waitlist.ts';
 import { startEmailQueue } from './email-queue.ts';
 
 const SITE = join(import.meta.dirname, '../../../console/dist/site');
+const DOCS = join(import.meta.dirname, '../../../site/dist/site');
 const CONNECTIONS_MAX = 5;
 const SIGN_IN_CONNECTIONS_MAX = 2;
 /** A dashboard with a live session sends thirty requests a minute. This allows a few tabs. */
 const REQUESTS = { perMinute: 240, burst: 120 };
 
-/** The developer console: pages under /, their own API under /console-api. */
+/** The developer console and the documentation: pages under /, the console's own API under /console-api. */
 export async function consolePlugin(app: FastifyInstance, service: Deps): Promise<void> {
   const deps = openConsole(service);
   const emailQueue = startEmailQueue(deps);
@@ -48,11 +50,12 @@ export async function consolePlugin(app: FastifyInstance, service: Deps): Promis
   });
   const site = await loadSite(SITE);
   if (site.size === 0) service.log.warn('The console is not built. Run npm run build.');
-  siteRoutes(app, {
-    site,
+  const headers = pageHeaders({
     streamOrigins: service.config.consoleStreamOrigins,
     https: service.config.publicUrl.startsWith('https:'),
   });
+  siteRoutes(app, site, headers);
+  docsRoutes(app, await loadSite(DOCS), headers);
   securityTxtRoute(app, service.config);
   await app.register((api) => consoleApi(api, deps), { prefix: '/console-api' });
 }

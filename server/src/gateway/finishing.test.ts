@@ -23,6 +23,7 @@ const OFFENCES = [
   'message_too_large',
   'slow_reader',
   'account_inactive',
+  'session_ended',
 ] as const;
 
 class Stage {

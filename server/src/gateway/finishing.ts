@@ -33,6 +33,7 @@ const OFFENCES: ReadonlySet<string> = new Set<Offence>([
   'message_too_large',
   'slow_reader',
   'account_inactive',
+  'session_ended',
 ]);
 
 function isOffence(code: string): code is Offence {

@@ -7,8 +7,9 @@ import { guardSocket } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer } from 'ws';
 import type { SessionCredential } from '../sessions/credentials.ts';
 import type { Deps } from '../deps.ts';
-import { clientAddress, trustProxies, type IsTrusted } from '../platform/network.ts';
+import { clientAddress, trustProxies, type IsTrusted } from '@svc-asr/protocol/network.ts';
 import { ApiError, toApiError } from '../platform/api-error.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
@@ -40,11 +41,11 @@ export interface GatewayDeps extends Pick<
   | 'clock'
   | 'ledger'
   | 'credentials'
-  | 'metrics'
   | 'lifecycle'
   | 'limiters'
   | 'tracing'
 > {
+  readonly metrics: Pick<Metrics, 'registry'>;
   readonly engine: Engine;
   readonly node: NodeLease;
   readonly streamLimits?: Partial<ConnectionLimits>;

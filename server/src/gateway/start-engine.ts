@@ -10,9 +10,9 @@ import {
   type RivaEngine,
 } from '@svc-asr/engine';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Deps } from '../deps.ts';
+import type { GatewayDeps } from './gateway.ts';
 
-type EngineDeps = Pick<Deps, 'config' | 'log' | 'metrics'>;
+type EngineDeps = Pick<GatewayDeps, 'config' | 'log' | 'metrics'>;
 
 /** Starts the recognisers of this node. Unless replay is off, a stream continues on another one when its own is lost. */
 export async function startEngine(deps: EngineDeps): Promise<Engine> {
@@ -66,7 +66,7 @@ async function startRemoteEngine(
 function observeNodes(registry: Registry, engine: RivaEngine): void {
   const nodes = new Gauge({
     name: 'svc_engine_nodes',
-    help: 'Engine nodes that this process knows, by state.',
+    help: 'Engine nodes that this process knows, by state. Only with ENGINE_ADDRESSES.',
     labelNames: ['state'],
     registers: [registry],
     collect() {

@@ -17,7 +17,7 @@ import type { Step, StreamState } from './stream-state.ts';
 /** Applies config, flush and reset to a stream. */
 
 /** While this many finals and replies are outstanding, a flush is refused. */
-const FLUSHES_PENDING_MAX = 32;
+export const FLUSHES_PENDING_MAX = 32;
 
 type ConfigMessage = TextMessage & { type: 'config' };
 

@@ -35,11 +35,11 @@ export function createStreamMetrics(registry: Registry, gauges: StreamGauges): S
   const readySeconds = histogram('svc_stream_ready_seconds', 'From the upgrade to ready.');
   const deltaSeconds = histogram(
     'svc_stream_first_delta_seconds',
-    'From ready to the first delta.',
+    'From ready to the first delta, including the time until someone speaks.',
   );
   const lagSeconds = histogram(
     'svc_stream_delta_lag_seconds',
-    'From the arrival of audio, at most in real time, to the delta that covers it.',
+    'From the arrival of audio to the delta that covers it. Audio sent faster than real time counts as arriving in real time.',
   );
   const neverReady = new Counter({
     name: 'svc_stream_never_ready_total',
@@ -65,7 +65,7 @@ export function createStreamMetrics(registry: Registry, gauges: StreamGauges): S
   });
   const refusals = new Counter({
     name: 'svc_stream_refusals_total',
-    help: 'Upgrades refused, by error code.',
+    help: 'Refused upgrades, by error code.',
     labelNames: ['code'],
     registers,
   });
@@ -95,7 +95,7 @@ export function createStreamMetrics(registry: Registry, gauges: StreamGauges): S
 function observeGauges(registry: Registry, gauges: StreamGauges): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     readGauge(registry, { name, help, read });
-  gauge('svc_streams_open', 'Streams open now.', gauges.openStreams);
+  gauge('svc_streams_open', 'Open streams.', gauges.openStreams);
   gauge('svc_streams_waiting', 'Open streams that wait for a recogniser.', gauges.waitingStreams);
   gauge(
     'svc_closes_unsettled',
@@ -103,8 +103,14 @@ function observeGauges(registry: Registry, gauges: StreamGauges): void {
     gauges.unsettledCloses,
   );
   gauge('svc_node_slots', 'Streams that this node can serve.', () => gauges.slots().capacity);
-  gauge('svc_node_slots_used', 'Streams that this node serves.', () => gauges.slots().active);
-  gauge('svc_lease_held', 'Whether this node holds its lease: 1 or 0.', () =>
-    Number(gauges.isLeaseHeld()),
+  gauge(
+    'svc_node_slots_used',
+    'Streams that this node serves. With ENGINE_ADDRESSES several gateways share the engine nodes: use svc_engine_slots_used.',
+    () => gauges.slots().active,
+  );
+  gauge(
+    'svc_lease_held',
+    '1 while this node holds its lease. Without it the node takes no new streams.',
+    () => Number(gauges.isLeaseHeld()),
   );
 }

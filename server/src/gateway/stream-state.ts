@@ -87,7 +87,7 @@ export interface StreamState {
   readonly finish: FinishReason | null;
 }
 
-/** What a client does wrong, or a suspended account. The audio before it is charged. */
+/** What a client does wrong, a suspended account, or an operator's order. The audio before it is charged. */
 export type Offence =
   | 'protocol_error'
   | 'invalid_utf8'
@@ -95,7 +95,8 @@ export type Offence =
   | 'too_many_messages'
   | 'message_too_large'
   | 'slow_reader'
-  | 'account_inactive';
+  | 'account_inactive'
+  | 'session_ended';
 
 /** Why the last final was requested. Every ending that charges for audio requests it. */
 export type FinishReason = Exclude<FinalReason, 'flush' | 'endpoint'> | 'slot_reclaimed' | Offence;

@@ -2,10 +2,10 @@ import type { Server } from 'node:http';
 import type { Engine } from '@svc-asr/engine/core.ts';
 import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
 import { listEndRequested, listSuspended } from '../accounts/accounts.ts';
-import type { Deps } from '../deps.ts';
 import type { ConnectionLimits } from './connection.ts';
-import { Gateway } from './gateway.ts';
+import { Gateway, type GatewayDeps } from './gateway.ts';
 import { startLiveAudioReports } from '../nodes/live-audio.ts';
+import type { StartLeaseThread } from '../nodes/lease-renewals.ts';
 import { NodeLease } from '../nodes/node-lease.ts';
 
 /** The parts of a streaming node: an engine, a lease and the gateway. */
@@ -17,10 +17,13 @@ export interface Streaming {
 export interface StreamingParts {
   readonly engine?: Engine;
   readonly streamLimits?: Partial<ConnectionLimits>;
+  readonly startLeaseThread?: StartLeaseThread;
 }
 
+export type StreamingDeps = Omit<GatewayDeps, 'engine' | 'node' | 'streamLimits'>;
+
 export async function startStreaming(
-  deps: Deps,
+  deps: StreamingDeps,
   input: { server: Server; parts: StreamingParts },
 ): Promise<Streaming> {
   const { config, log, db, lifecycle } = deps;
@@ -39,6 +42,7 @@ export async function startStreaming(
     publicUrl: streamUrl(config.publicStreamUrl),
     models: MODEL_IDS,
     load: () => engine.health(),
+    startThread: input.parts.startLeaseThread,
     onRenewed: async () => {
       if (gateway === null) return;
       gateway.suspend(await listSuspended(db, [...gateway.accounts()]));
@@ -73,7 +77,7 @@ function streamUrl(publicUrl: string): string {
 }
 
 /** Loads the recognisers' native packages only where they run. The emulator's package doesn't have them. */
-async function startRecognisers(deps: Deps): Promise<Engine> {
+async function startRecognisers(deps: StreamingDeps): Promise<Engine> {
   const { startEngine } = await import('./start-engine.ts');
   return startEngine(deps);
 }

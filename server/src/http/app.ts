@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import type { Certificate } from '../platform/tls.ts';
 import { ApiError } from '../platform/api-error.ts';
-import { trustProxies } from '../platform/network.ts';
+import { trustProxies } from '@svc-asr/protocol/network.ts';
 import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
 import { answerBrokenRequests } from './broken-requests.ts';
 import { limitConnections } from './connection-limits.ts';
@@ -16,10 +16,11 @@ import { observeRequests } from './observe.ts';
 import { operationRoutes } from './operations.ts';
 import { parseJsonBody } from './request-body.ts';
 import { sessionRoutes } from './sessions.ts';
+import { statusRoute } from './status.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Limits for slow clients: TLS handshake 10 s, headers 5 s, request 10 s, checked every second. */
-const PATIENCE = {
+export const PATIENCE = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
@@ -101,6 +102,7 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     sessionRoutes(app, deps);
     usageRoutes(app, deps);
     documentRoutes(app);
+    statusRoute(app, deps);
   }
   operationRoutes(app, deps);
   app.get(STREAM_PATH, ({ raw }) => {

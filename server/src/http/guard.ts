@@ -2,7 +2,7 @@ import { SPECIFIC_MESSAGES } from '@svc-asr/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../platform/api-error.ts';
-import { networkOf } from '../platform/network.ts';
+import { networkOf } from '@svc-asr/protocol/network.ts';
 import { rateLimited, type RateLimiter } from '../platform/rate-limit.ts';
 import type { Caller } from '../accounts/api-key-authenticator.ts';
 

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ConnectOptions } from '../platform/db.ts';
@@ -31,18 +31,31 @@ export type Renewal =
 /** Sent after a renewal that the main thread asked for. */
 export const RENEWED_NOW = 'renewed_now';
 
+export type LeaseReport = Renewal | typeof RENEWED_NOW;
+export type LeaseOrder = 'renew' | 'stop';
+
+/** The thread that renews the lease, as the main thread sees it. It emits `message`, `error` and `exit`. */
+export interface LeaseThread extends EventEmitter {
+  postMessage(order: LeaseOrder): void;
+  terminate(): Promise<unknown>;
+}
+
+export type StartLeaseThread = (data: LeaseWorkerData) => LeaseThread;
+
 export interface LeaseRenewalsInput extends Omit<LeaseWorkerData, 'state'> {
   readonly state: LeaseState;
   readonly load: () => { readonly active: number; readonly capacity: number };
   readonly log: Log;
   readonly onRenewal: (renewal: Renewal) => void;
+  /** Default: a worker thread. */
+  readonly startThread?: StartLeaseThread | undefined;
 }
 
 /** Renews a node's lease from a thread of its own, which a busy event loop can't starve. */
 export class LeaseRenewals {
   readonly #input: LeaseRenewalsInput;
   readonly #turning: NodeJS.Timeout;
-  #worker: Worker;
+  #thread: LeaseThread;
   #restart: NodeJS.Timeout | undefined;
   readonly #firstRenewal = Promise.withResolvers<void>();
   #onRenewedNow: () => void = () => {};
@@ -52,7 +65,7 @@ export class LeaseRenewals {
     this.#input = input;
     input.state.turned(input.load());
     this.#turning = setInterval(() => input.state.turned(input.load()), TURN_EVERY_MS);
-    this.#worker = this.#start();
+    this.#thread = this.#start();
   }
 
   /** Resolves after the thread's first attempt. On a busy machine its start takes longer than the lease lasts. */
@@ -65,7 +78,7 @@ export class LeaseRenewals {
     const renewed = new Promise<void>((resolve) => {
       this.#onRenewedNow = resolve;
     });
-    this.#worker.postMessage('renew');
+    this.#thread.postMessage('renew');
     await Promise.race([renewed, sleep(STOP_MS)]);
   }
 
@@ -73,28 +86,33 @@ export class LeaseRenewals {
     this.#isStopping = true;
     clearInterval(this.#turning);
     clearTimeout(this.#restart);
-    const exited = once(this.#worker, 'exit');
-    this.#worker.postMessage('stop');
+    const exited = once(this.#thread, 'exit');
+    this.#thread.postMessage('stop');
     await Promise.race([exited, sleep(STOP_MS)]);
-    await this.#worker.terminate();
+    await this.#thread.terminate();
   }
 
-  #start(): Worker {
+  #start(): LeaseThread {
     const { database, nodeId, state, loopDeadMs, log, onRenewal } = this.#input;
+    const { startThread = startWorker } = this.#input;
     const workerData: LeaseWorkerData = { database, nodeId, state: state.buffer, loopDeadMs };
-    const worker = new Worker(WORKER, { workerData, name: 'lease' });
-    worker.on('message', (message: Renewal | typeof RENEWED_NOW) => {
+    const thread = startThread(workerData);
+    thread.on('message', (message: LeaseReport) => {
       if (message === RENEWED_NOW) return this.#onRenewedNow();
       this.#firstRenewal.resolve();
       onRenewal(message);
     });
-    worker.on('error', (error) =>
+    thread.on('error', (error: Error) =>
       log.error({ err: error }, 'The thread that renews the lease ended. It is restarted.'),
     );
-    worker.once('exit', () => {
+    thread.once('exit', () => {
       if (this.#isStopping) return;
-      this.#restart = setTimeout(() => (this.#worker = this.#start()), RESTART_AFTER_MS);
+      this.#restart = setTimeout(() => (this.#thread = this.#start()), RESTART_AFTER_MS);
     });
-    return worker;
+    return thread;
   }
+}
+
+function startWorker(workerData: LeaseWorkerData): LeaseThread {
+  return new Worker(WORKER, { workerData, name: 'lease' });
 }

@@ -2,7 +2,7 @@ import type { ModelId } from '@svc-asr/protocol';
 import type { ConnectOptions, Queryable } from '../platform/db.ts';
 import { ApiError } from '../platform/api-error.ts';
 import type { Log } from '../platform/log.ts';
-import { LeaseRenewals, type Renewal } from './lease-renewals.ts';
+import { LeaseRenewals, type Renewal, type StartLeaseThread } from './lease-renewals.ts';
 import { LeaseState } from './lease-state.ts';
 import { findNodeEpoch, LEASE_MS, registerNode, retireNode } from './nodes.ts';
 
@@ -25,6 +25,8 @@ export interface NodeLeaseInput {
   readonly onRenewed?: () => Promise<void>;
   /** Default: `LOOP_DEAD_MS`. */
   readonly loopDeadMs?: number;
+  /** Starts the thread that renews the lease. Default: a worker thread. */
+  readonly startThread?: StartLeaseThread | undefined;
 }
 
 /**
@@ -57,6 +59,7 @@ export class NodeLease {
       load: input.load,
       log: input.log,
       onRenewal: (renewal) => this.#onRenewal(renewal),
+      startThread: input.startThread,
     });
   }
 

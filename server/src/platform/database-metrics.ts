@@ -23,7 +23,7 @@ export function observeDatabase(registry: Registry, pool: Pool): void {
   });
   const seconds = new Histogram({
     name: 'svc_database_query_seconds',
-    help: 'How long the database took for a statement, by its name or the SQL function that it calls.',
+    help: 'How long the database took, by SQL function or statement name, without the wait for a connection.',
     labelNames: ['statement'],
     buckets: SECONDS,
     registers: [registry],

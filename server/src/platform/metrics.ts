@@ -28,43 +28,43 @@ export function createMetrics(): Metrics {
     registry,
     httpSeconds: new Histogram({
       name: 'svc_http_request_seconds',
-      help: 'How long a request took, by route and status.',
+      help: 'Duration of requests, by route, method and status.',
       labelNames: ['route', 'method', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
       registers,
     }),
     refusals: new Counter({
       name: 'svc_http_refusals_total',
-      help: 'Requests refused, by error code.',
+      help: 'Refused requests, by error code.',
       labelNames: ['code'],
       registers,
     }),
     databaseUp: new Gauge({
       name: 'svc_database_up',
-      help: 'Whether the database answered this scrape: 1 or 0.',
+      help: '1 if the database answered during this scrape.',
       registers,
     }),
     observeApiKeyInvalidation: (isReceiving) =>
       readGauge(registry, {
         name: 'svc_key_changes_heard',
-        help: 'Whether key-change notifications are received: 1 or 0.',
+        help: '1 while the process receives key-change notifications. If it stays 0, it cannot listen to the database, perhaps because of a pooler. Revocations still take effect within 5 s.',
         read: () => Number(isReceiving()),
       }),
     observeLedgerHistory: (isRolledBack) =>
       readGauge(registry, {
         name: 'svc_ledger_rolled_back',
-        help: 'Whether the database has lost ledger history that it acknowledged to this process: 1 or 0.',
+        help: '1 while the process refuses a database that has lost ledger history.',
         read: () => Number(isRolledBack()),
       }),
     observeSharedLimits(limits) {
       readGauge(registry, {
         name: 'svc_rate_limits_shared',
-        help: 'Whether rate limits are shared through Redis: 1, or 0 while Redis is unreachable.',
+        help: 'Only with REDIS_URL: 0 while Redis is unreachable. Each process then counts on its own, and customers notice nothing.',
         read: () => Number(limits.isShared),
       });
       const fallbacks: Counter = new Counter({
         name: 'svc_rate_limit_fallbacks_total',
-        help: 'Requests that were counted in this process because Redis did not answer.',
+        help: 'Only with REDIS_URL: requests that were counted in this process because Redis did not answer.',
         registers,
         collect() {
           fallbacks.reset();
@@ -75,19 +75,19 @@ export function createMetrics(): Metrics {
     observeFailing: (read) =>
       readGauge(registry, {
         name: 'svc_accounts_failing',
-        help: 'Accounts with more failed sessions within an hour than FAILED_SESSIONS_PER_HOUR.',
+        help: 'Accounts with more failed sessions within an hour than FAILED_SESSIONS_PER_HOUR. The log names them. They are not refused.',
         read,
       }),
     observeDraining: (isDraining) =>
       readGauge(registry, {
         name: 'svc_draining',
-        help: 'Whether the process is draining and takes no new work: 1 or 0.',
+        help: '1 while the process stops and takes no new work.',
         read: () => Number(isDraining()),
       }),
     observeCertificate: (expiresAtMs) =>
       readGauge(registry, {
         name: 'svc_certificate_expiry_timestamp_seconds',
-        help: 'When the TLS certificate in use expires.',
+        help: 'When the certificate in use expires, if the process serves TLS itself.',
         read: () => expiresAtMs() / 1000,
       }),
   };

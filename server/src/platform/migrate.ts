@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect, type Client } from './db.ts';
+import { connect, type Queryable } from './db.ts';
 import { queryRows, statement, text } from './statement.ts';
 
 const MIGRATIONS = new URL('../../sql/migrations/', import.meta.url);
@@ -41,21 +41,26 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     statementTimeoutMs: 600_000,
   });
   try {
-    await db.query('select pg_advisory_lock($1)', [LOCK_ID]);
-    await db.query(`
-      create table if not exists schema_migrations (
-        name text primary key,
-        checksum text not null,
-        applied_at timestamptz not null default clock_timestamp()
-      )`);
-    await applyMigrations(db, log);
-    await applyFunctions(db, log);
+    await migrateOn(db, log);
   } finally {
     await db.end();
   }
 }
 
-async function applyMigrations(db: Client, log: (line: string) => void): Promise<void> {
+/** The same on an open connection, which keeps the lock of migrations until it ends. */
+export async function migrateOn(db: Queryable, log: (line: string) => void): Promise<void> {
+  await db.query('select pg_advisory_lock($1)', [LOCK_ID]);
+  await db.query(`
+    create table if not exists schema_migrations (
+      name text primary key,
+      checksum text not null,
+      applied_at timestamptz not null default clock_timestamp()
+    )`);
+  await applyMigrations(db, log);
+  await applyFunctions(db, log);
+}
+
+async function applyMigrations(db: Queryable, log: (line: string) => void): Promise<void> {
   const applied = await appliedChecksums(db);
   const files = await readSql(MIGRATIONS);
   for (const [index, file] of files.entries()) {
@@ -75,7 +80,7 @@ async function applyMigrations(db: Client, log: (line: string) => void): Promise
 }
 
 /** Applies all files or none, because the grants in the last file name functions of the others. */
-async function applyFunctions(db: Client, log: (line: string) => void): Promise<void> {
+async function applyFunctions(db: Queryable, log: (line: string) => void): Promise<void> {
   const applied = await appliedChecksums(db);
   const files = await readSql(FUNCTIONS);
   const changed = files.filter((file) => applied.get(file.name) !== file.checksum);
@@ -84,7 +89,7 @@ async function applyFunctions(db: Client, log: (line: string) => void): Promise<
   log(`migrate functions (${changed.map((file) => file.name).join(', ')})`);
 }
 
-async function applyFiles(db: Client, files: readonly SqlFile[]): Promise<void> {
+async function applyFiles(db: Queryable, files: readonly SqlFile[]): Promise<void> {
   await db.query('begin');
   try {
     for (const file of files) {
@@ -104,7 +109,7 @@ async function applyFiles(db: Client, files: readonly SqlFile[]): Promise<void> 
   }
 }
 
-async function appliedChecksums(db: Client): Promise<Map<string, string>> {
+async function appliedChecksums(db: Queryable): Promise<Map<string, string>> {
   const rows = await queryRows(db, APPLIED);
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }

@@ -13,12 +13,12 @@ export function observeProcess(registry: Registry): void {
   observeEventLoop(registry);
   readGauge(registry, {
     name: 'svc_resident_memory_bytes',
-    help: 'Memory of this process.',
+    help: 'Memory of this process, without its recognisers.',
     read: () => process.memoryUsage.rss(),
   });
   readGauge(registry, {
     name: 'svc_cpu_seconds',
-    help: 'CPU time of this process since its start.',
+    help: 'CPU time of this process since its start, without its recognisers.',
     read: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
@@ -44,7 +44,7 @@ function observeEventLoop(registry: Registry): void {
   delay.enable();
   const lag = new Gauge({
     name: 'svc_event_loop_lag_seconds',
-    help: 'Event loop lag since the last scrape.',
+    help: 'Event loop lag since the last scrape. If it stays above 0.1, the process has too many streams.',
     labelNames: ['quantile'],
     registers: [registry],
     collect() {

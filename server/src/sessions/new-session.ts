@@ -16,8 +16,10 @@ const RETRY_ELSEWHERE_MS = 2_000;
 /** While an account moves to another cell. Most moves take a few seconds. */
 const RETRY_MOVE_SECONDS = 2;
 
+export type ReservationDeps = Pick<Deps, 'lifecycle' | 'placement' | 'ledger' | 'clock'>;
+
 /** Reserves a new session, for the API (with a key) and for the console (signed in). */
-export async function openReservation(deps: Deps, input: Omit<ReserveInput, 'node'>) {
+export async function openReservation(deps: ReservationDeps, input: Omit<ReserveInput, 'node'>) {
   // A draining process still answers replays. Without a node nothing new is reserved.
   const { draining } = deps.lifecycle;
   const node = draining ? null : deps.placement.choose(input.model);
@@ -27,7 +29,7 @@ export async function openReservation(deps: Deps, input: Omit<ReserveInput, 'nod
 }
 
 /** With another node alive, a retry reaches it at once. Otherwise nothing is reserved before the drain ends. */
-function restarting({ clock, lifecycle, placement }: Deps, model: ModelId): ApiError {
+function restarting({ clock, lifecycle, placement }: ReservationDeps, model: ModelId): ApiError {
   const leftMs = (lifecycle.drainDeadlineAtMs ?? 0) - clock.monotonicMs();
   return placement.choose(model) === null && leftMs > RETRY_ELSEWHERE_MS
     ? new ApiError('service_restarting', { retryAfterSeconds: Math.ceil(leftMs / 1000) })
@@ -54,7 +56,10 @@ function requireReserved(reservation: ReserveResult) {
   }
 }
 
-export function presentSession(session: ReservedSession, deps: Deps): AsrSession {
+export function presentSession(
+  session: ReservedSession,
+  deps: Pick<Deps, 'credentials'>,
+): AsrSession {
   const reservedSeconds = session.reservedMs / 1000;
   const credential = deps.credentials.issue({
     sessionId: session.id,

@@ -7,14 +7,18 @@ import {
   type LocalPostgres,
 } from '@svc-asr/testing/postgres/local-postgres.ts';
 import { migrate } from '../../src/platform/migrate.ts';
-import { renewNode, retireNode } from '../../src/nodes/nodes.ts';
+import { LEASE_MS, renewNode, retireNode } from '../../src/nodes/nodes.ts';
 import {
   NODE,
   openLedgerFixture,
   type LedgerFixture,
 } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { attachDatabase } from '@svc-asr/testing/postgres/test-database.ts';
+import { mutateFunction } from '@svc-asr/testing/postgres/mutate-function.ts';
+import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function statusOf(fixture: LedgerFixture, accountId: string): Promise<string | undefined> {
   return (await fixture.ledger.balance(accountId))?.recentSessions[0]?.status;
@@ -65,6 +69,49 @@ describe('a sweep', () => {
     expect(await statusOf(fixture, accountId)).toBe('failed');
     expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
     await fixture.expectInvariantsHold();
+  });
+});
+
+describe('after the clock was set back by three months', () => {
+  let fixture: LedgerFixture;
+  beforeAll(async () => {
+    fixture = await openLedgerFixture();
+    // As a database sees it that was started and swept before the change.
+    await mutateFunction(fixture.owner, 'fail_orphans', [
+      {
+        from: 'pg_postmaster_start_time()',
+        to: `(clock_timestamp() + interval '3 months')`,
+      },
+    ]);
+    await fixture.owner.query(
+      `update sweeper_watch set last_tick_at = clock_timestamp() + interval '3 months',
+        quiet_until = clock_timestamp() + interval '3 months'`,
+    );
+  });
+  afterAll(() => fixture.drop());
+
+  test('a sweep pauses for two lease lengths, then detects dead nodes again', async () => {
+    const accountId = await activeStream(fixture);
+    const { failed, quietMs } = await fixture.ledger.sweep();
+    expect(failed).toBe(0);
+    expect(quietMs).toBe(2 * LEASE_MS);
+    await fixture.owner.query(
+      `update nodes set lease_until = clock_timestamp() - interval '1 second'`,
+    );
+    await fixture.owner.query('update sweeper_watch set quiet_until = clock_timestamp()');
+    expect(await fixture.ledger.sweep()).toMatchObject({ failed: 1, quietMs: 0 });
+    expect(await statusOf(fixture, accountId)).toBe('failed');
+    await fixture.expectInvariantsHold();
+  });
+
+  test('a refused reservation names a wait of a minute at most', async () => {
+    const accountId = await fixture.account(120_000);
+    const session = await fixture.reserve(accountId);
+    await backdateSession(fixture.owner, { sessionId: session.id, ms: -90 * DAY_MS });
+    expect(await fixture.tryReserve(accountId)).toMatchObject({
+      outcome: 'concurrency_limit_exceeded',
+      retryAfterMs: 60_000,
+    });
   });
 });
 

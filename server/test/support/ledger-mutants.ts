@@ -415,11 +415,15 @@ const sweeping: readonly Mutant[] = [
     'a gap between sweeps is not detected',
     'no stream fails for a lease that expired during a database outage',
     'promise',
-    { in: 'fail_orphans', from: 'v_watch.last_tick_at < v_now - lease_length() / 2', to: 'false' },
     {
       in: 'fail_orphans',
-      from: 'pg_postmaster_start_time() + 2 * lease_length(),',
-      to: `v_now - interval '1 day',`,
+      from: 'v_watch.last_tick_at not between v_now - lease_length() / 2 and v_now',
+      to: 'false',
+    },
+    {
+      in: 'fail_orphans',
+      from: 'pg_postmaster_start_time() + 2 * lease_length() else',
+      to: `v_now - interval '1 day' else`,
     },
   ),
 ];

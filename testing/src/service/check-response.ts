@@ -72,7 +72,10 @@ function compileOperations(): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>();
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
-      const statuses = Object.keys(operation.responses).map(Number);
+      // A 101 has no body.
+      const statuses = Object.keys(operation.responses)
+        .map(Number)
+        .filter((status) => status >= 200);
       const pointer = `openapi#/paths/${path.replaceAll('/', '~1')}/${method}/responses`;
       const schemas = statuses.map((status): [number, ValidateFunction] => [
         status,

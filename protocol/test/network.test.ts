@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientAddress, isProxyEntry, networkOf, trustProxies } from './network.ts';
+import { clientAddress, isProxyEntry, networkOf, trustProxies } from '../src/network.ts';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],

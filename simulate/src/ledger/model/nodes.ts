@@ -1,0 +1,125 @@
+import { databaseError } from '../database.ts';
+import { endSession } from './post.ts';
+import { expireLapsed } from './sessions.ts';
+import type { Moment, NodeRow, SessionRow } from './state.ts';
+
+const LEASE_MS = 6_000;
+const STREAM_MAX_MS = 20 * 60_000;
+const KEY_KEPT_MS = 60_000;
+
+export function registerNode(
+  { state, nowMs }: Moment,
+  call: { id: string; publicUrl: string; models: readonly string[]; capacity: number },
+): number {
+  const epoch = (state.nodes.get(call.id)?.epoch ?? 0) + 1;
+  state.nodes.set(call.id, {
+    ...call,
+    epoch,
+    active: 0,
+    draining: false,
+    startedAt: nowMs,
+    renewedAt: nowMs,
+    leaseUntil: nowMs + LEASE_MS,
+    retiredAt: null,
+  });
+  return epoch;
+}
+
+export function renewNode(
+  { state, nowMs }: Moment,
+  call: { id: string; epoch: number; active: number; capacity: number; draining: boolean },
+): boolean {
+  const node = state.nodes.get(call.id);
+  if (node === undefined || node.epoch !== call.epoch || node.retiredAt !== null) return false;
+  const { active, capacity, draining } = call;
+  Object.assign(node, { active, capacity, draining });
+  node.renewedAt = nowMs;
+  node.leaseUntil = nowMs + LEASE_MS;
+  return true;
+}
+
+export function retireNode({ state, nowMs }: Moment, call: { id: string; epoch: number }): boolean {
+  const node = state.nodes.get(call.id);
+  if (node === undefined || node.epoch !== call.epoch || node.retiredAt !== null) return false;
+  Object.assign(node, { retiredAt: nowMs, draining: true, active: 0 });
+  return true;
+}
+
+export function liveNodes({ state, nowMs }: Moment): NodeRow[] {
+  return [...state.nodes.values()]
+    .filter(({ leaseUntil, retiredAt }) => leaseUntil > nowMs && retiredAt === null)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+export function reportLiveAudio(
+  { state }: Moment,
+  call: { id: string; epoch: number; sessionIds: readonly string[]; samples: readonly number[] },
+): void {
+  const node = state.nodes.get(call.id);
+  if (node === undefined || node.epoch !== call.epoch || node.retiredAt !== null) return;
+  if (call.sessionIds.length !== call.samples.length) {
+    throw databaseError('23514', 'one count per session');
+  }
+  const samples = new Map(call.sessionIds.map((id, at) => [id, call.samples[at] ?? 0]));
+  state.liveAudio.set(call.id, { nodeId: call.id, nodeEpoch: call.epoch, samples });
+}
+
+/** Fails the sessions of lost nodes, unless leases may have lapsed for want of a database. */
+export function failOrphans(moment: Moment, batch: number): { failed: number; quietMs: number } {
+  const { state, nowMs, startedAtMs } = moment;
+  const quietMaxMs = nowMs + 2 * LEASE_MS;
+  const { lastTickAt, quietUntil } = state.watch;
+  const hasGap = lastTickAt < nowMs - LEASE_MS / 2 || lastTickAt > nowMs;
+  state.watch = {
+    lastTickAt: nowMs,
+    quietUntil: Math.max(
+      quietUntil <= quietMaxMs ? quietUntil : -Infinity,
+      startedAtMs <= nowMs ? startedAtMs + 2 * LEASE_MS : nowMs,
+      hasGap ? quietMaxMs : -Infinity,
+    ),
+  };
+  const quietMs = Math.max(0, state.watch.quietUntil - nowMs);
+  const lapsedBefore = quietMs === 0 ? nowMs : -Infinity;
+  let failed = 0;
+  for (const session of state.live.values()) {
+    if (failed >= batch) break;
+    if (!isOrphan(moment, session, lapsedBefore)) continue;
+    endSession(state, session, { status: 'failed', samples: 0, at: nowMs, sweptAt: nowMs });
+    failed += 1;
+  }
+  return { failed, quietMs };
+}
+
+/** Whether no node can serve a live session. */
+function isOrphan({ state, nowMs }: Moment, session: SessionRow, lapsedBefore: number): boolean {
+  if (session.claimedAt === null && session.expiresAt <= nowMs) return false;
+  const node = state.nodes.get(session.nodeId);
+  const isLost =
+    node === undefined ||
+    node.retiredAt !== null ||
+    (session.nodeEpoch !== null && session.nodeEpoch < node.epoch) ||
+    node.leaseUntil <= lapsedBefore ||
+    (session.claimedAt !== null && session.claimedAt <= lapsedBefore - STREAM_MAX_MS);
+  if (!isLost || session.status !== 'reserved') return isLost;
+  return ![...state.nodes.values()].some(
+    (other) =>
+      other.publicUrl === session.websocketUrl &&
+      other.retiredAt === null &&
+      !other.draining &&
+      other.leaseUntil > lapsedBefore,
+  );
+}
+
+/** Expires all lapsed reservations, and forgets idempotency keys that can be reused. */
+export function sweepLapsed(moment: Moment, batch: number): { expired: number; forgotten: number } {
+  const { state, nowMs } = moment;
+  const expired = expireLapsed(moment, null, batch);
+  let forgotten = 0;
+  for (const [key, { expiresAt }] of state.idempotency) {
+    if (forgotten >= batch) break;
+    if (expiresAt >= nowMs - KEY_KEPT_MS) continue;
+    state.idempotency.delete(key);
+    forgotten += 1;
+  }
+  return { expired, forgotten };
+}

@@ -1,0 +1,242 @@
+import { databaseError } from '../database.ts';
+import { endSession, post, settleLate } from './post.ts';
+import { sessionOf, type AccountRow, type Moment, type SessionRow } from './state.ts';
+
+const CREDENTIAL_MS = 60_000;
+const BLOCKED_RETRY_MS = 5_000;
+const LATE_CLOSE_MS = 5 * 60_000;
+const SAMPLES_PER_MS = 16;
+
+export interface Reserve {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly again: boolean;
+  readonly keyId: string | null;
+  readonly model: string;
+  readonly requestedMs: number;
+  readonly keyHash: string | null;
+  readonly requestHash: string | null;
+  readonly nodeId: string | null;
+  readonly url: string | null;
+}
+
+/** Expected answers of reserve_session, with the names of its columns. */
+export interface Reserved {
+  readonly outcome: string;
+  readonly replayed?: boolean;
+  readonly session?: SessionRow;
+  readonly reservedMs?: number;
+  readonly blocker?: 'reserved' | 'active';
+  readonly retryAfterMs?: number;
+}
+
+/** The order of the checks is part of the contract: account, replay, move, slots, credit, capacity. */
+export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
+  const account = state.accounts.get(call.accountId);
+  if (account?.status !== 'active') return { outcome: 'account_inactive' };
+  const known = findKnown({ state, nowMs }, call);
+  if (known === 'conflict') return { outcome: 'idempotency_conflict' };
+  if (known !== undefined) return { outcome: 'reserved', replayed: true, session: known };
+  if (account.moveState !== null) return { outcome: 'account_moving' };
+
+  expireLapsed({ state, nowMs }, account.id);
+  const live = [...state.live.values()].filter((session) => session.accountId === account.id);
+  if (live.length >= account.concurrencyLimit) return blockedBy(live, nowMs);
+  const reservedMs = Math.min(call.requestedMs, Math.floor(account.availableMs / 1000) * 1000);
+  if (reservedMs < 1000) return { outcome: 'insufficient_credits', reservedMs };
+  if (call.nodeId === null) return { outcome: 'no_capacity', reservedMs };
+  if (state.sessions.has(call.sessionId)) {
+    throw databaseError('23505', `session ${call.sessionId} exists`);
+  }
+  const session = insertSession({ state, nowMs }, { call, account, live, reservedMs });
+  return { outcome: 'reserved', replayed: false, session };
+}
+
+function findKnown(
+  { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
+  call: Reserve,
+): SessionRow | 'conflict' | undefined {
+  if (call.keyHash === null) {
+    return call.again ? sessionOf(state, call.accountId, call.sessionId) : undefined;
+  }
+  const row = state.idempotency.get(`${call.accountId} ${call.keyHash}`);
+  if (row === undefined || row.expiresAt <= nowMs) return undefined;
+  if (row.requestHash !== call.requestHash) return 'conflict';
+  return sessionOf(state, row.accountId, row.sessionId);
+}
+
+function blockedBy(live: readonly SessionRow[], nowMs: number): Reserved {
+  const expiries = live.flatMap(({ status, expiresAt }) =>
+    status === 'reserved' ? [expiresAt] : [],
+  );
+  const outcome = 'concurrency_limit_exceeded';
+  if (expiries.length === 0) return { outcome, blocker: 'active', retryAfterMs: BLOCKED_RETRY_MS };
+  const retryAfterMs = Math.min(Math.min(...expiries) - nowMs, CREDENTIAL_MS);
+  return { outcome, blocker: 'reserved', retryAfterMs };
+}
+
+function insertSession(
+  { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
+  input: {
+    readonly call: Reserve;
+    readonly account: AccountRow;
+    readonly live: readonly SessionRow[];
+    readonly reservedMs: number;
+  },
+): SessionRow {
+  const { call, account, live, reservedMs } = input;
+  const taken = new Set(live.map(({ slot }) => slot));
+  let slot = 1;
+  while (taken.has(slot)) slot += 1;
+  const session: SessionRow = {
+    accountId: account.id,
+    id: call.sessionId,
+    keyId: call.keyId,
+    model: call.model,
+    status: 'reserved',
+    slot,
+    reservedMs,
+    remainingMs: account.availableMs - reservedMs,
+    websocketUrl: call.url ?? '',
+    nodeId: call.nodeId ?? '',
+    nodeEpoch: null,
+    attemptId: null,
+    samples: 0,
+    audioMs: 0,
+    billableMs: 0,
+    createdAt: nowMs,
+    expiresAt: nowMs + CREDENTIAL_MS,
+    claimedAt: null,
+    completedAt: null,
+    sweptAt: null,
+  };
+  post(state, account, {
+    kind: 'reserve',
+    sessionId: session.id,
+    at: nowMs,
+    available: -reservedMs,
+    reserved: reservedMs,
+    consumed: 0,
+  });
+  state.sessions.set(session.id, session);
+  state.live.set(session.id, session);
+  if (call.keyHash !== null) {
+    state.idempotency.set(`${account.id} ${call.keyHash}`, {
+      accountId: account.id,
+      keyHash: call.keyHash,
+      requestHash: call.requestHash ?? '',
+      sessionId: session.id,
+      expiresAt: session.expiresAt,
+    });
+  }
+  return session;
+}
+
+/** Expires the reservations of one account, or of all. Returns their number. */
+export function expireLapsed(
+  { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
+  accountId: string | null,
+  batch = Infinity,
+): number {
+  let expired = 0;
+  for (const session of state.live.values()) {
+    if (accountId !== null && session.accountId !== accountId) continue;
+    if (session.status !== 'reserved' || session.expiresAt > nowMs || expired >= batch) continue;
+    endSession(state, session, { status: 'expired', samples: 0, at: session.expiresAt });
+    expired += 1;
+  }
+  return expired;
+}
+
+export interface Claim {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly attemptId: string;
+  readonly nodeId: string;
+  readonly nodeEpoch: number;
+}
+
+export interface Claimed {
+  readonly outcome: string;
+  readonly session?: SessionRow;
+  readonly allowedOrigins?: readonly string[] | null;
+}
+
+/** Spends a credential, for exactly one upgrade. */
+export function claim({ state, nowMs }: Moment, call: Claim): Claimed {
+  const session = sessionOf(state, call.accountId, call.sessionId);
+  if (session === undefined) return { outcome: 'unknown' };
+  const account = state.accounts.get(call.accountId);
+  const known = { session, allowedOrigins: account?.allowedOrigins ?? null };
+  if (session.claimedAt !== null) {
+    const isSame =
+      session.status === 'active' &&
+      session.attemptId === call.attemptId &&
+      session.nodeId === call.nodeId &&
+      session.nodeEpoch === call.nodeEpoch;
+    return { ...known, outcome: isSame ? 'claimed' : 'used' };
+  }
+  if (session.status !== 'reserved' || session.expiresAt <= nowMs) {
+    return { ...known, outcome: 'expired' };
+  }
+  if (account?.status !== 'active') return { ...known, outcome: 'account_inactive' };
+  const { nodeId, nodeEpoch, attemptId } = call;
+  state.claims.set(session.id, { ...call, claimedAt: nowMs });
+  Object.assign(session, { status: 'active', nodeId, nodeEpoch, attemptId, claimedAt: nowMs });
+  return { ...known, outcome: 'claimed' };
+}
+
+export interface Close {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly status: string;
+  readonly samples: number;
+  readonly nodeId: string;
+  readonly nodeEpoch: number;
+  readonly attemptId: string | null;
+}
+
+/** Settles a session once. */
+export function close({ state, nowMs }: Moment, call: Close): string {
+  const session = sessionOf(state, call.accountId, call.sessionId);
+  if (session === undefined) throw databaseError('SVC01', 'the session does not exist');
+  const isOwner = session.nodeId === call.nodeId && session.nodeEpoch === call.nodeEpoch;
+  const samples =
+    session.claimedAt === null ? 0 : Math.min(call.samples, session.reservedMs * SAMPLES_PER_MS);
+  if (session.completedAt !== null) {
+    if (!isOwner || !maySettleLate({ state, nowMs }, session, call)) return 'already';
+    settleLate(state, session, { samples, at: nowMs });
+    return 'settled_late';
+  }
+  if (session.status === 'reserved' && session.expiresAt <= nowMs) {
+    endSession(state, session, { status: 'expired', samples: 0, at: session.expiresAt });
+    return 'already';
+  }
+  if (call.status !== 'completed' && call.status !== 'failed') {
+    throw databaseError('SVC02', 'a session is closed as completed or failed');
+  }
+  const isActive = session.status === 'active';
+  const isOther = call.attemptId !== null && session.attemptId !== call.attemptId;
+  if (isActive && call.status === 'failed' && isOther) return 'superseded';
+  if (isActive && !isOwner) throw databaseError('SVC03', 'the session belongs to another node');
+  if (!isActive && call.status !== 'failed') {
+    throw databaseError('SVC04', 'the session was never claimed');
+  }
+  endSession(state, session, { status: call.status, samples, at: nowMs });
+  return 'closed';
+}
+
+function maySettleLate(
+  { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
+  session: SessionRow,
+  call: Close,
+): boolean {
+  const moveState = state.accounts.get(call.accountId)?.moveState ?? 'moving';
+  return (
+    session.status === 'failed' &&
+    call.status === 'completed' &&
+    session.sweptAt !== null &&
+    session.sweptAt + LATE_CLOSE_MS >= nowMs &&
+    moveState === 'moving'
+  );
+}

@@ -1,0 +1,160 @@
+import { during, mutant, type Mutant } from './mutant.ts';
+
+const GATEWAY = 'server/src/gateway/gateway.ts';
+const CONNECTION = 'server/src/gateway/connection.ts';
+const SETTLEMENTS = 'server/src/gateway/settlements.ts';
+const FEED = 'server/src/gateway/engine-feed.ts';
+
+/** Bugs in what a node does with its streams and their settlements. */
+export const GATEWAY_MUTANTS: readonly Mutant[] = [
+  mutant('settlement-given-up', 'A settlement is abandoned at its first error.', {
+    in: SETTLEMENTS,
+    from: 'if (isCloseRefused(error) || isFull || this.#stopped) this.#giveUp(entry, error);',
+    to: 'if (!isFull) this.#giveUp(entry, error);',
+  }),
+  mutant('settlement-lost-wake-up', 'No timer is set for a settlement that waits for its retry.', {
+    in: SETTLEMENTS,
+    from: 'if (nextAtMs < Infinity) this.#timer',
+    to: 'if (nextAtMs === -Infinity) this.#timer',
+  }),
+  mutant('settlement-account-stays-busy', 'After a retry its account counts as busy for ever.', {
+    in: SETTLEMENTS,
+    from: 'this.#start(entry, () => this.#busyAccounts.delete(entry.settlement.accountId));',
+    to: 'this.#start(entry);',
+  }),
+  mutant('settlement-outcome-swallowed', 'A failed attempt counts as written.', {
+    in: SETTLEMENTS,
+    from: 'else this.#postpone(entry, error);',
+    to: 'else this.#finish(entry);',
+  }),
+  during(
+    'database-failover',
+    mutant('claim-not-given-up', 'A claim without an answer is never released.', {
+      in: GATEWAY,
+      from: `answered = this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });`,
+      to: '',
+    }),
+  ),
+  mutant('claim-counts-for-ever', 'An upgrade keeps its slot after the claim was answered.', {
+    in: GATEWAY,
+    from: 'void answered.then(() => (this.#claiming -= 1));',
+    to: 'void answered;',
+  }),
+  during(
+    'database-slow',
+    mutant(
+      'claim-of-vanished-client-kept',
+      'A client that leaves during its upgrade is not settled.',
+      {
+        in: GATEWAY,
+        from: `void this.#settlements.settle({ ...owner, status: 'completed', samples: 0 });`,
+        to: '',
+      },
+    ),
+  ),
+  during(
+    'node-death',
+    mutant('wrong-epoch', 'Streams belong to the process that comes after this one.', {
+      in: GATEWAY,
+      from: 'const owner = { sessionId, accountId, nodeId, nodeEpoch, attemptId: requestId };',
+      to: 'const owner = { sessionId, accountId, nodeId, nodeEpoch: nodeEpoch + 1, attemptId: requestId };',
+    }),
+  ),
+  mutant('ticking-after-stop', 'The timer of a stopped gateway keeps running.', {
+    in: GATEWAY,
+    from: 'clearInterval(this.#ticking);',
+    to: '',
+  }),
+  during(
+    'drain',
+    mutant('failure-is-charged', 'A stream that failed is settled as completed.', {
+      in: CONNECTION,
+      from: 'const settled = settle({ status: ending.status, samples });',
+      to: `const settled = settle({ status: 'completed', samples });`,
+    }),
+  ),
+  during(
+    'client-vanishes',
+    mutant('all-audio-is-charged', 'Audio whose final came too late is charged too.', {
+      in: CONNECTION,
+      from: 'const settled = settle({ status: ending.status, samples });',
+      to: 'const settled = settle({ status: ending.status, samples: meter.acceptedSamples });',
+    }),
+  ),
+  during(
+    'drain',
+    mutant(
+      'double-settle',
+      'A connection that breaks after the end of its stream settles it again.',
+      {
+        in: CONNECTION,
+        from: 'if (this.#isOver) return;\n    this.#isOver = true;',
+        to: 'this.#isOver = true;',
+      },
+      {
+        in: 'server/src/gateway/stream.ts',
+        from: `export function onConnectionLost(state: StreamState): Step {
+  return complete(state, 'completed');`,
+        to: `export function onConnectionLost(state: StreamState): Step {
+  return complete({ ...state, phase: 'streaming' }, 'completed');`,
+      },
+    ),
+  ),
+  during(
+    'client-vanishes',
+    mutant(
+      'engine-slot-kept',
+      'An engine stream that opens after the end of its stream stays open.',
+      {
+        in: CONNECTION,
+        from: 'if (this.#isOver) return void stream.close();',
+        to: 'if (this.#isOver) return;',
+      },
+    ),
+  ),
+  mutant('engine-stream-not-closed', 'The engine stream stays open after the end of its stream.', {
+    in: CONNECTION,
+    from: 'const freed = this.#engineStream?.close();',
+    to: 'const freed = undefined;',
+  }),
+  mutant('close-before-settlement', 'The close frame goes out before the session is settled.', {
+    in: CONNECTION,
+    from: 'await Promise.race([Promise.all([settled, freed]), sleep(SETTLE_BEFORE_CLOSE_MS)]);',
+    to: 'await Promise.race([Promise.all([settled, freed]), sleep(0)]);',
+  }),
+  during(
+    'engine-stall',
+    mutant('paused-for-ever', 'A socket that was paused for the engine is not resumed.', {
+      in: FEED,
+      from: 'if (this.#writing === 0) this.#input.onResume();',
+      to: 'if (this.#writing === 0 && this.#heldBytes > 0) this.#input.onResume();',
+    }),
+  ),
+  during(
+    'engine-stall',
+    mutant('flush-overtakes-audio', 'A flush reaches the engine before audio that waits.', {
+      in: FEED,
+      from: `if (this.#waiting.length > 0) this.#holdCommand({ do: 'flush' });
+    else this.#input.stream.flush();`,
+      to: 'this.#input.stream.flush();',
+    }),
+  ),
+  during(
+    'engine-stall',
+    mutant('reset-drops-flushed-audio', 'A reset drops waiting audio that was flushed before it.', {
+      in: FEED,
+      from: `for (let last = this.#waiting.at(-1); last?.do === 'audio'; last = this.#waiting.at(-1)) {
+      this.#heldBytes -= last.bytes;`,
+      to: `for (let last = this.#waiting.at(-1); last !== undefined; last = this.#waiting.at(-1)) {
+      if (last.do === 'audio') this.#heldBytes -= last.bytes;`,
+    }),
+  ),
+  during(
+    'engine-stall',
+    mutant('held-audio-joined-wrongly', 'Waiting audio overwrites the audio before it.', {
+      in: FEED,
+      from: 'last.block.set(pcm, last.bytes);',
+      to: 'last.block.set(pcm, Math.max(0, last.bytes - 2));',
+    }),
+  ),
+];

@@ -1,0 +1,79 @@
+import { during, mutant, type Mutant } from './mutant.ts';
+
+const BUFFER = 'sdk/src/stream/replay-buffer.ts';
+const RECEIVER = 'sdk/src/stream/receiver.ts';
+
+/** Bugs in the SDK's stream. */
+export const SDK_MUTANTS: readonly Mutant[] = [
+  mutant('sdk-audio-not-sent-again', 'After a failure only new audio is sent.', {
+    in: BUFFER,
+    from: "this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');\n    this.#cursor = 0;",
+    to: "this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');\n    this.#cursor = Math.min(this.#cursor, this.#entries.length);",
+  }),
+  mutant('sdk-flush-not-sent-again', 'After a failure a pending flush is forgotten.', {
+    in: BUFFER,
+    from: `filter((entry) => entry.kind !== 'reset')`,
+    to: `filter((entry) => entry.kind === 'audio')`,
+  }),
+  mutant('sdk-settled-audio-sent-again', 'Audio that has its final is sent to the next session.', {
+    in: BUFFER,
+    from: 'this.#cut(0, to);',
+    to: 'this.#cut(Math.max(0, to - 1), to);',
+  }),
+  mutant('sdk-endpoint-settles-too-much', 'An endpoint settles audio that came after it.', {
+    in: BUFFER,
+    from: 'if (samplesIn(entry) > left) this.#split(to, left);',
+    to: '',
+  }),
+  during(
+    'reset-connection',
+    mutant(
+      'sdk-old-deltas-shown',
+      'Deltas that the caller has seen are shown again after a failure.',
+      {
+        in: 'sdk/src/stream/transcript.ts',
+        from: 'if (event.audio_ms < this.#shownMs) return null;',
+        to: '',
+      },
+    ),
+  ),
+  during(
+    'drain',
+    mutant('sdk-cut-final-accepted', 'The final of a server that restarts ends the utterance.', {
+      in: RECEIVER,
+      from: `if (event.reason === 'draining' && canReconnect) {`,
+      to: `if (event.reason === 'draining' && !canReconnect) {`,
+    }),
+  ),
+  mutant('sdk-one-key-for-all', 'All sessions of a stream share one idempotency key.', {
+    in: 'sdk/src/stream/session-source.ts',
+    from: 'const request = { ...need, idempotencyKey: randomKey() };',
+    to: `const request = { ...need, idempotencyKey: 'one key' };`,
+  }),
+  during(
+    'reset-connection',
+    mutant('sdk-gives-up-at-once', 'The stream ends with its first failed session.', {
+      in: 'sdk/src/stream/failover.ts',
+      from: 'return immediate && waitMs !== null ? 0 : waitMs;',
+      to: 'return immediate && waitMs !== null ? null : waitMs;',
+    }),
+  ),
+  mutant('sdk-lost-wake-up', 'A stream that waits for audio does not notice it.', {
+    in: 'sdk/src/stream/svc-stream.ts',
+    from: '#onChange(): void {\n    this.#wake?.();',
+    to: '#onChange(): void {',
+  }),
+  during(
+    'half-open',
+    mutant('sdk-dead-connection-kept', 'A connection that does not answer is never given up.', {
+      in: 'sdk/src/stream/liveness.ts',
+      from: `if (waitedMs > LOST_MS + 4 * question.unreadMs) return 'lost';`,
+      to: '',
+    }),
+  ),
+  mutant('sdk-rollover-too-late', 'The stream does not stop at the end of its reservation.', {
+    in: 'sdk/src/stream/sender.ts',
+    from: 'const entry = buffer.next(connection.samplesLeft);',
+    to: 'const entry = buffer.next();',
+  }),
+];

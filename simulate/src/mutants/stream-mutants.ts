@@ -1,0 +1,81 @@
+import { during, mutant, type Mutant } from './mutant.ts';
+
+const STREAM = 'server/src/gateway/stream.ts';
+const MESSAGES = 'server/src/gateway/stream-messages.ts';
+const STATE = 'server/src/gateway/stream-state.ts';
+const FINISHING = 'server/src/gateway/finishing.ts';
+const ENDPOINTING = 'server/src/gateway/endpointing.ts';
+
+/** Bugs in the rules of a stream. */
+export const STREAM_MUTANTS: readonly Mutant[] = [
+  mutant('missing-cap', 'Audio beyond the reservation is accepted.', {
+    in: 'server/src/gateway/metering.ts',
+    from: 'const samples = Math.min(room, bytes.byteLength >> 1);',
+    to: 'const samples = bytes.byteLength >> 1;',
+  }),
+  mutant('final-before-delta', 'Deltas of an utterance are sent after its final or reset.', {
+    in: STREAM,
+    from: `return !state.markers.some((marker) => marker.ask === 'final' && marker.utterance === utterance);`,
+    to: 'return false;',
+  }),
+  mutant('silent-abnormal-close', 'A stream that fails closes without an error event.', {
+    in: STATE,
+    from: `return [{ ...state, phase: 'closed' }, [said, { do: 'end', ending, samples }]];`,
+    to: `return [{ ...state, phase: 'closed' }, said.do === 'send' ? [{ do: 'end', ending, samples }] : []];`,
+  }),
+  during(
+    'drain',
+    mutant('restart-is-charged', 'A stream that a restart cuts is charged.', {
+      in: STATE,
+      from: `  'service_restart',\n`,
+      to: '',
+    }),
+  ),
+  during(
+    'drain',
+    mutant('drained-stream-completes', 'A stream cut at the end of a drain ends as completed.', {
+      in: FINISHING,
+      from: `if (because === 'draining') return fail(state, 'service_restart');`,
+      to: `if (because === 'draining') return complete(state, 'completed', samples);`,
+    }),
+  ),
+  during(
+    'engine-stall',
+    mutant('late-final-is-charged', 'Audio without its final is charged when a client leaves.', {
+      in: FINISHING,
+      from: 'const samples = unanswered?.startSample ?? state.meter.acceptedSamples;',
+      to: 'const samples = unanswered === null ? 0 : state.meter.acceptedSamples;',
+    }),
+  ),
+  mutant('last-final-not-awaited', 'A client that closes gets no final of its last audio.', {
+    in: STREAM,
+    from: `case 'streaming':
+      return finish(state, { because: 'closing', nowMs });`,
+    to: `case 'streaming':
+      return complete(state, 'completed');`,
+  }),
+  mutant(
+    'replies-overtake-finals',
+    'Replies are sent before the finals that were requested first.',
+    {
+      in: 'server/src/gateway/replies.ts',
+      from: 'if (state.markers.length === 0) return',
+      to: 'if (state.markers.length >= 0) return',
+    },
+  ),
+  mutant('reset-keeps-audio', 'The final after a reset covers the dropped audio too.', {
+    in: MESSAGES,
+    from: 'utteranceStartSample: state.meter.acceptedSamples,\n    utteranceOriginSample: state.meter.acceptedSamples,',
+    to: 'utteranceStartSample: state.utteranceStartSample,\n    utteranceOriginSample: state.meter.acceptedSamples,',
+  }),
+  mutant('odd-offset', 'Audio at an odd offset of its buffer ends the process.', {
+    in: ENDPOINTING,
+    from: 'pcm.byteOffset % AUDIO.bytesPerSample === 0 ? pcm : new Uint8Array(pcm);',
+    to: 'pcm.byteOffset % AUDIO.bytesPerSample === 0 ? pcm : pcm.slice();',
+  }),
+  mutant('receipt-forgets-the-last-utterance', 'A final states the cost before its own audio.', {
+    in: 'server/src/gateway/final-event.ts',
+    from: 'billableMs(state.meter, marker.endSample),',
+    to: 'billableMs(state.meter, marker.startSample),',
+  }),
+];

@@ -1,0 +1,82 @@
+import type { Answer, Call, LedgerDatabase, Snapshot } from '../ledger/database.ts';
+import { errorCode } from '../ledger/recording.ts';
+import { LeaseWatch } from './lease-watch.ts';
+
+/** Constraints, and refusals of closes that no correct process sends. A rolled back database may refuse more. */
+const NEVER = /^(22|23|42|SVC02)/;
+const NEVER_UNLESS_ROLLED_BACK = /^(SVC01|SVC03|SVC04)/;
+
+/** A database that checks what the processes ask of it. */
+export class LedgerWatch implements LedgerDatabase {
+  readonly #inner: LedgerDatabase;
+  readonly #violations: string[] = [];
+  readonly #leases = new LeaseWatch((violation) => this.#violations.push(violation));
+  /** How each upgrade settled its session. */
+  readonly #settled = new Map<string, string>();
+  #isRolledBack = false;
+
+  constructor(inner: LedgerDatabase) {
+    this.#inner = inner;
+  }
+
+  async run(call: Call): Promise<Answer> {
+    if (call.text.includes('close_session(')) this.#onClose(call.values);
+    this.#leases.onCall(call);
+    try {
+      const answer = await this.#inner.run(call);
+      this.#leases.onAnswer(call, answer);
+      return answer;
+    } catch (error) {
+      this.#onError(call, errorCode(error));
+      throw error;
+    }
+  }
+
+  snapshot(): Snapshot {
+    return this.#inner.snapshot();
+  }
+
+  restore(snapshot: Snapshot): void {
+    this.#isRolledBack = true;
+    this.#inner.restore(snapshot);
+  }
+
+  restart(): void {
+    this.#inner.restart();
+  }
+
+  reset(): void {
+    this.#inner.reset();
+  }
+
+  async violations(): Promise<string[]> {
+    return [...this.#violations, ...(await this.#inner.violations())];
+  }
+
+  liveSessions(): Promise<number> {
+    return this.#inner.liveSessions();
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  /** A settlement may be repeated, but never changed. */
+  #onClose([, sessionId, status, samples, , , attemptId]: readonly unknown[]): void {
+    const upgrade = `${String(sessionId)} ${String(attemptId)}`;
+    const settlement = `${String(status)} with ${String(samples)} samples`;
+    const known = this.#settled.get(upgrade) ?? settlement;
+    this.#settled.set(upgrade, known);
+    if (known === settlement) return;
+    this.#violations.push(
+      `session ${String(sessionId)} is settled as ${known}, then as ${settlement}`,
+    );
+  }
+
+  #onError({ text }: Call, code: string): void {
+    const isRefused = !this.#isRolledBack && NEVER_UNLESS_ROLLED_BACK.test(code);
+    const isOurs = !/^[0-9A-Z]{5}$/.test(code);
+    if (!isRefused && !isOurs && !NEVER.test(code)) return;
+    this.#violations.push(`${/\w+(?=\()/.exec(text)?.[0] ?? text} fails with ${code}`);
+  }
+}

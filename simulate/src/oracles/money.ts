@@ -1,0 +1,65 @@
+import { createLedger, type UsageRecord } from '@svc-asr/server/ledger/ledger.ts';
+import type { SessionTap } from '../world/session-tap.ts';
+import type { World } from '../world/world.ts';
+
+/** Close codes of failures that are ours. */
+const OUR_FAULTS: ReadonlySet<number> = new Set([1011, 1012, 1013]);
+
+/** Compares the ledger with what every client was told. */
+export async function checkMoney(world: World): Promise<string[]> {
+  const problems: string[] = [];
+  const sessions = await readSessions(world);
+  for (const { plan, taps, transcript, outcome } of world.clients) {
+    for (const tap of taps) {
+      const session = sessions.get(tap.sessionId ?? '');
+      if (session === undefined) {
+        // A rolled back database has lost sessions.
+        if (tap.sessionId !== null && !world.wasRolledBack) {
+          problems.push(`${plan.name}: the ledger doesn't know session ${tap.sessionId}`);
+        }
+        continue;
+      }
+      const problem = world.wasRolledBack ? null : compare(tap, session);
+      if (problem !== null) problems.push(`${plan.name}: ${session.id.slice(0, 8)} ${problem}`);
+    }
+    if (world.wasRolledBack || outcome !== 'finished') continue;
+    for (const { sessionId, billableMs } of transcript?.sessions ?? []) {
+      const session = sessions.get(sessionId);
+      if (session === undefined || billableMs === null) continue;
+      if (session.billableMs !== billableMs && !isSettledLate(session, billableMs)) {
+        const costs = `${session.billableMs} ms, and its receipt says ${billableMs} ms`;
+        problems.push(`${plan.name}: session ${sessionId.slice(0, 8)} costs ${costs}`);
+      }
+    }
+  }
+  return problems.map((problem) => `money: ${problem}`);
+}
+
+async function readSessions(world: World): Promise<Map<string, UsageRecord>> {
+  const ledger = createLedger(world.direct);
+  const balances = await Promise.all(world.accountIds.map((id) => ledger.balance(id)));
+  const all = balances.flatMap((balance) => balance?.recentSessions ?? []);
+  return new Map(all.map((session) => [session.id, session]));
+}
+
+/** The credit of a session that the sweeper failed by mistake was returned, so less may be left to charge. */
+function isSettledLate({ status, billableMs }: UsageRecord, toldMs: number): boolean {
+  return status === 'failed' && billableMs === 0 && toldMs > 0;
+}
+
+function compare({ watch, end }: SessionTap, session: UsageRecord): string | null {
+  const { status, billableMs, audioMs } = session;
+  if (status === 'reserved' || status === 'active') return `is still ${status}`;
+  if (billableMs > Math.ceil(watch.sentMs / 1000) * 1000) {
+    return `costs ${billableMs} ms for ${watch.sentMs} ms of audio`;
+  }
+  if (end === null || end.code === 1006 || end.code === 1005) return null;
+  if (OUR_FAULTS.has(end.code)) {
+    return billableMs === 0 ? null : `costs ${billableMs} ms although it ended with ${end.code}`;
+  }
+  if (status === 'failed') return null;
+  if (audioMs !== watch.settledMs) {
+    return `has ${audioMs} ms of audio, and its client was told of ${watch.settledMs} ms`;
+  }
+  return null;
+}

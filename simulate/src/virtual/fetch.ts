@@ -1,0 +1,89 @@
+import { currentProcess, type VirtualProcess } from './process.ts';
+import type { VirtualNetwork } from './network.ts';
+import { scheduler } from './scheduler.ts';
+import type { Path } from './socket.ts';
+
+/** A request as the server sees it. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface HttpServer {
+  readonly owner: VirtualProcess;
+  answer(request: HttpRequest): Promise<HttpAnswer>;
+}
+
+/** What becomes of one request. */
+export type RequestFate = 'delivered' | 'request_lost' | 'answer_lost' | 'no_answer';
+
+export interface FetchInput {
+  readonly network: VirtualNetwork;
+  /** The load balancer. Null: nobody listens. */
+  readonly choose: () => HttpServer | null;
+  readonly fate: () => RequestFate;
+}
+
+/** Replaces `fetch` by requests over the virtual network. */
+export function installFetch(input: FetchInput): void {
+  let requests = 0;
+  const fetch = (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const path = input.network.path(`request ${requests++}`);
+    return send(input, { url: new URL(url), init, path });
+  };
+  Object.defineProperty(globalThis, 'fetch', { value: fetch, configurable: true, writable: true });
+}
+
+function send(
+  { choose, fate }: FetchInput,
+  { url, init, path }: { url: URL; init: RequestInit; path: Path },
+): Promise<Response> {
+  const client = currentProcess();
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const signal = init.signal ?? undefined;
+  if (signal?.aborted === true) return Promise.reject(signal.reason);
+  signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  const fail = (): void => {
+    scheduler.deliver(client, path.delayMs(), () => reject(networkError()));
+  };
+  const server = choose();
+  const happens = fate();
+  if (server === null || happens === 'request_lost') {
+    fail();
+    return promise;
+  }
+  const request: HttpRequest = {
+    method: init.method ?? 'GET',
+    path: url.pathname,
+    headers: new Headers(init.headers),
+    body: typeof init.body === 'string' ? init.body : '',
+  };
+  server.owner.onDeath(fail);
+  scheduler.deliver(server.owner, path.delayMs(), () => {
+    void server.answer(request).then((answer) => {
+      if (happens === 'answer_lost') return fail();
+      if (happens === 'no_answer') return undefined;
+      return scheduler.deliver(client, path.delayMs(), () => resolve(toResponse(answer)));
+    });
+  });
+  return promise;
+}
+
+function toResponse({ status, headers, body }: HttpAnswer): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+}
+
+function networkError(): TypeError {
+  return new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
+}

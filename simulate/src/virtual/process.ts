@@ -1,0 +1,62 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** One simulated process: a server, a client, or a thread of one of them. */
+export class VirtualProcess {
+  readonly name: string;
+  /** How fast its clock runs. 1 is the truth. */
+  readonly rate: number;
+  /** How far its calendar clock is off. */
+  wallOffsetMs = 0;
+  /** Until then its event loop hangs: its timers and its input wait. */
+  hungUntilMs = 0;
+  #isDead = false;
+  readonly #threads: VirtualProcess[] = [];
+  readonly #onDeath: (() => void)[] = [];
+
+  constructor(name: string, options: { readonly rate?: number } = {}) {
+    this.name = name;
+    this.rate = options.rate ?? 1;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** A thread has its own event loop and dies with its process. */
+  thread(name: string): VirtualProcess {
+    const thread = new VirtualProcess(`${this.name}/${name}`, { rate: this.rate });
+    thread.wallOffsetMs = this.wallOffsetMs;
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  onDeath(run: () => void): void {
+    this.#onDeath.push(run);
+  }
+
+  /** From now on none of its timers, messages or answers arrives. */
+  kill(): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    for (const thread of this.#threads) thread.kill();
+    for (const run of this.#onDeath.splice(0)) run();
+  }
+}
+
+const current = new AsyncLocalStorage<VirtualProcess>();
+
+/** The process whose code runs now. Undefined: the simulator itself. */
+export function currentProcess(): VirtualProcess | undefined {
+  return current.getStore();
+}
+
+/** Runs code as a process, unless the process is dead. */
+export function runIn(owner: VirtualProcess | undefined, run: () => void): void {
+  if (owner === undefined) current.exit(run);
+  else if (!owner.isDead) current.run(owner, run);
+}
+
+/** Starts code as a process and returns its result. */
+export function startIn<T>(owner: VirtualProcess, run: () => T): T {
+  return current.run(owner, run);
+}

@@ -1,0 +1,100 @@
+import { drawFaults, type Fault, type FaultName } from '../faults/faults.ts';
+import { deriveSeed, Random } from '../virtual/random.ts';
+import type { ApiPlan } from './api-server.ts';
+import type { ClientPlan, ClientStep } from './client.ts';
+import { drawAbuse } from './abuse.ts';
+import type { NodePlan } from './streaming-server.ts';
+
+export interface AccountPlan {
+  readonly id: string;
+  readonly creditMs: number;
+  readonly concurrencyLimit: number;
+}
+
+/** Everything that a seed decides in advance. A failing plan can be cut down to a smaller one. */
+export interface Plan {
+  readonly seed: number;
+  readonly nodes: readonly NodePlan[];
+  readonly apis: readonly ApiPlan[];
+  readonly accounts: readonly AccountPlan[];
+  readonly clients: readonly ClientPlan[];
+  readonly faults: readonly Fault[];
+  readonly delayMs: readonly [number, number];
+}
+
+export function planFor(seed: number, fault: FaultName | null = null): Plan {
+  const random = new Random(deriveSeed(seed, 'plan'));
+  const accounts = drawAccounts(random);
+  const nodes = Array.from({ length: random.integer(1, 3) }, (_, at) => drawNode(random, at));
+  const apis = Array.from({ length: random.integer(1, 2) }, (_, at) => ({
+    id: `api-${at + 1}`,
+    rate: drawRate(random),
+  }));
+  const clients = Array.from({ length: random.integer(1, 3) }, (_, at) =>
+    drawClient(random, at, random.pick(accounts)),
+  );
+  const slowestMs = random.pick([2, 10, 40, 40, 120]);
+  return {
+    seed,
+    nodes,
+    apis,
+    accounts,
+    clients,
+    faults: drawFaults(new Random(deriveSeed(seed, 'faults')), fault),
+    delayMs: [0.2, slowestMs],
+  };
+}
+
+function drawAccounts(random: Random): AccountPlan[] {
+  return Array.from({ length: random.integer(1, 2) }, () => ({
+    id: random.uuid(),
+    creditMs: random.chance(0.1) ? random.integer(1, 20) * 1000 : 3_600_000,
+    concurrencyLimit: random.pick([1, 2, 4, 4]),
+  }));
+}
+
+function drawNode(random: Random, at: number): NodePlan {
+  return {
+    id: `node-${at + 1}`,
+    rate: drawRate(random),
+    recognisers: random.integer(1, 3),
+    slots: random.integer(1, 3),
+    decodeMs: [1, random.pick([5, 50, 200, 600])],
+  };
+}
+
+/** Clocks of real machines differ by less than one part in a thousand. */
+function drawRate(random: Random): number {
+  return random.chance(0.5) ? 1 : random.between(0.999, 1.001);
+}
+
+function drawClient(random: Random, speaker: number, account: AccountPlan): ClientPlan {
+  const kind = random.chance(0.25) ? 'raw' : 'sdk';
+  const endpointing = random.chance(0.25);
+  return {
+    kind,
+    name: `client-${speaker + 1}`,
+    speaker,
+    accountId: account.id,
+    startMs: random.between(100, 2_500),
+    maxAudioSeconds: random.pick([3, 10, 60]),
+    endpointing,
+    steps: kind === 'raw' ? drawAbuse(random) : drawSteps(random, endpointing),
+  };
+}
+
+function drawSteps(random: Random, endpointing: boolean): ClientStep[] {
+  const resets = random.chance(0.2);
+  return Array.from({ length: random.integer(2, 6) }, (): ClientStep => {
+    const dice = random.next();
+    if (dice < 0.55) return { do: 'say', ms: random.integer(1, 20) * 100 };
+    if (dice < 0.7) return { do: 'flush' };
+    if (dice < 0.75 && resets) return { do: 'reset' };
+    if (dice < 0.8) return { do: 'pause', ms: random.pick([50, 500, 4_000]) };
+    if (dice < 0.85) return { do: 'say-fast', ms: random.integer(1, 40) * 100 };
+    if (dice < 0.87) return { do: 'skip', ms: random.integer(1, 2_000) };
+    return endpointing
+      ? { do: 'silence', ms: random.integer(1, 20) * 100 }
+      : { do: 'say', ms: random.integer(1, 900) };
+  });
+}

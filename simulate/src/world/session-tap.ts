@@ -1,0 +1,110 @@
+import type { ServerEvent } from '@svc-asr/protocol';
+import type { SocketEnd } from '../../../sdk/src/stream/close-info.ts';
+import type { Connect, SocketHandlers } from '../../../sdk/src/stream/socket.ts';
+import { SessionWatch } from '../oracles/session-watch.ts';
+import type { Trace } from '../run/trace.ts';
+
+/** One connection of a client, as the client sees it. */
+export interface SessionTap {
+  readonly host: string;
+  /** Checks every event as it arrives. */
+  readonly watch: SessionWatch;
+  /** Known from `ready` on. */
+  sessionId: string | null;
+  isOpen: boolean;
+  end: SocketEnd | null;
+  isClosedByClient: boolean;
+  isDroppedByClient: boolean;
+}
+
+/** Wraps the SDK's socket. Changes nothing, and checks everything. */
+export function tapped(
+  connect: Connect,
+  input: {
+    readonly taps: SessionTap[];
+    readonly violations: string[];
+    readonly trace: Trace;
+    readonly name: string;
+  },
+): Connect {
+  const { taps, trace, name, violations } = input;
+  return (address, handlers) => {
+    const host = new URL(address.url).hostname;
+    const tap: SessionTap = {
+      host,
+      watch: new SessionWatch((violation) => {
+        violations.push(`stream: ${violation}`);
+        trace.add(`VIOLATION ${violation}`, { from: name });
+      }),
+      sessionId: null,
+      isOpen: false,
+      end: null,
+      isClosedByClient: false,
+      isDroppedByClient: false,
+    };
+    taps.push(tap);
+    trace.add('opens a stream', { from: name, to: host });
+    const recording: SocketHandlers = {
+      onOpen() {
+        tap.isOpen = true;
+        handlers.onOpen();
+      },
+      onOffline: () => handlers.onOffline(),
+      onText(text) {
+        const event: ServerEvent = JSON.parse(text);
+        if (event.type === 'ready') tap.sessionId = event.session_id;
+        trace.add(describe(event), { from: host, to: name });
+        tap.watch.onEvent(event);
+        handlers.onText(text);
+      },
+      onEnd(end) {
+        tap.end = end;
+        const why = end.refusal?.code ?? end.reason;
+        trace.add(`stream ended with ${end.code} ${why}`, { from: host, to: name });
+        tap.watch.onEnd(end);
+        handlers.onEnd(end);
+      },
+    };
+    const socket = connect(address, recording);
+    return {
+      send(data) {
+        if (typeof data === 'string') trace.add(data.slice(0, 40), { from: name, to: host });
+        tap.watch.onSent(data);
+        socket.send(data);
+      },
+      close() {
+        tap.isClosedByClient = true;
+        trace.add('closes the stream', { from: name, to: host });
+        socket.close();
+      },
+      drop() {
+        tap.isDroppedByClient = true;
+        trace.add('drops the connection', { from: name, to: host });
+        socket.drop();
+      },
+      get bufferedBytes() {
+        return socket.bufferedBytes;
+      },
+    };
+  };
+}
+
+function describe(event: ServerEvent): string {
+  switch (event.type) {
+    case 'delta':
+      return `delta of utterance ${event.utterance} up to ${event.audio_ms} ms`;
+    case 'final':
+      return `final ${event.utterance} (${event.reason}) ${event.start_ms}-${event.end_ms} ms, billable ${event.billable_ms} ms`;
+    case 'error':
+      return `error ${event.code}`;
+    case 'status':
+      return `status ${event.code}`;
+    case 'reset_ack':
+      return `reset_ack, ${event.discarded_ms} ms discarded`;
+    case 'ready':
+    case 'config_ack':
+    case 'speech_started':
+    case 'speech_ended':
+      return event.type;
+  }
+}

@@ -1,0 +1,110 @@
+import { AUDIO } from '@svc-asr/protocol';
+
+/**
+ * Speech whose every sample says whose it is and where it belongs. The low byte of a sample is the number of its word, the
+ * high byte is a loud square wave whose amplitude names the speaker. A recogniser that reads it back tells exactly which
+ * samples it got, so a transcript shows every lost, repeated or misplaced sample.
+ */
+
+const WORD_SAMPLES = (AUDIO.sampleRateHz * 300) / 1000;
+/** Word 0 is silence. */
+const WORDS = 255;
+/** A voice: 125 Hz. */
+const HALF_WAVE_SAMPLES = 64;
+const AMPLITUDE_MIN = 16;
+
+/** A run of samples of one word. */
+export interface Run {
+  readonly speaker: number;
+  readonly word: number;
+  readonly samples: number;
+}
+
+/** Writes the samples from `from` on. */
+export function speak(speaker: number, from: number, samples: number): Uint8Array {
+  const bytes = new Uint8Array(samples * AUDIO.bytesPerSample);
+  const amplitude = AMPLITUDE_MIN + speaker;
+  for (let at = 0; at < samples; at += 1) {
+    const position = from + at;
+    const isUp = Math.floor(position / HALF_WAVE_SAMPLES) % 2 === 0;
+    bytes[2 * at] = wordAt(position);
+    bytes[2 * at + 1] = isUp ? amplitude : 256 - amplitude;
+  }
+  return bytes;
+}
+
+export function silence(samples: number): Uint8Array {
+  return new Uint8Array(samples * AUDIO.bytesPerSample);
+}
+
+function wordAt(position: number): number {
+  return 1 + (Math.floor(position / WORD_SAMPLES) % WORDS);
+}
+
+/** Reads runs of equal words. Joins the first one to the last one before it. */
+export class SpeechReader {
+  readonly #runs: { key: number; samples: number; startSample: number }[] = [];
+  #samples = 0;
+
+  get samples(): number {
+    return this.#samples;
+  }
+
+  read(pcm: Uint8Array): void {
+    let last = this.#runs.at(-1);
+    for (let at = 0; at + 1 < pcm.byteLength; at += 2) {
+      const word = pcm[at] ?? 0;
+      const high = pcm[at + 1] ?? 0;
+      const key = word === 0 ? 0 : word | ((high < 128 ? high : 256 - high) << 8);
+      if (last === undefined || last.key !== key) {
+        last = { key, samples: 0, startSample: this.#samples };
+        this.#runs.push(last);
+      }
+      last.samples += 1;
+      this.#samples += 1;
+    }
+  }
+
+  /** The words so far, with their places in milliseconds. */
+  words(): { text: string; startMs: number; endMs: number }[] {
+    return this.#runs
+      .filter(({ key }) => key !== 0)
+      .map(({ key, samples, startSample }) => ({
+        text: toText({ speaker: (key >> 8) - AMPLITUDE_MIN, word: key & 255, samples }),
+        startMs: Math.floor((startSample * 1000) / AUDIO.sampleRateHz),
+        endMs: Math.floor(((startSample + samples) * 1000) / AUDIO.sampleRateHz),
+      }));
+  }
+}
+
+function toText({ speaker, word, samples }: Run): string {
+  return `${speaker}.${word}.${samples}`;
+}
+
+/** Reads a transcript back. Joins neighbouring runs of one word, which an utterance border may have cut. */
+export function parseTranscript(text: string): Run[] {
+  const runs: Run[] = [];
+  for (const token of text.split(' ').filter((part) => part !== '')) {
+    const [speaker = -1, word = -1, samples = -1] = token.split('.').map(Number);
+    addRun(runs, { speaker, word, samples });
+  }
+  return runs;
+}
+
+/** What a speaker said between two positions. */
+export function spokenRuns(speaker: number, from: number, to: number): Run[] {
+  const runs: Run[] = [];
+  for (let at = from; at < to;) {
+    const end = Math.min(to, (Math.floor(at / WORD_SAMPLES) + 1) * WORD_SAMPLES);
+    addRun(runs, { speaker, word: wordAt(at), samples: end - at });
+    at = end;
+  }
+  return runs;
+}
+
+export function addRun(runs: Run[], run: Run): void {
+  const last = runs.at(-1);
+  if (last !== undefined && last.speaker === run.speaker && last.word === run.word) {
+    runs[runs.length - 1] = { ...last, samples: last.samples + run.samples };
+  } else runs.push(run);
+}
