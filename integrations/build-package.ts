@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 /** Builds the folder that an integration publishes: compiled modules, types and a manifest. Returns its path. */
 export async function buildIntegration(name: string, out: string): Promise<string> {
@@ -16,7 +16,8 @@ export async function buildIntegration(name: string, out: string): Promise<strin
     await mkdir(folder, { recursive: true });
     const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
     for (const [, module = ''] of text.matchAll(SHARED_MODULE)) shared.add(module);
-    await writeFile(join(folder, entry.name), publishable(text));
+    const toRoot = relative(folder, out) || '.';
+    await writeFile(join(folder, entry.name), publishable(text, toRoot));
   }
   await copyShared(shared, out);
   await writeFile(join(out, 'package.json'), await manifest(source));
@@ -25,22 +26,31 @@ export async function buildIntegration(name: string, out: string): Promise<strin
   return out;
 }
 
+const SHARED_FOLDER = 'protocol';
 /** Modules of the protocol package, which is private. The package holds copies of those that it imports. */
 const SHARED_MODULE = /'@svc-asr\/protocol\/([\w-]+)\.ts'/g;
 
-async function copyShared(modules: ReadonlySet<string>, out: string): Promise<void> {
+/** Modules of the protocol that another one of its modules imports. */
+const SHARED_BY_SHARED = /from '\.\/([\w-]+)\.(?:js|ts)'/g;
+
+/** Copies the modules into a folder of their own, so that no name can clash. A set also visits entries added to it meanwhile. */
+async function copyShared(modules: Set<string>, out: string): Promise<void> {
+  if (modules.size === 0) return;
+  await mkdir(join(out, SHARED_FOLDER), { recursive: true });
   for (const module of modules) {
     for (const ending of ['.js', '.d.ts']) {
       const path = join(import.meta.dirname, '../protocol/dist/src', module + ending);
-      await writeFile(join(out, module + ending), publishable(await readFile(path, 'utf8')));
+      const text = await readFile(path, 'utf8');
+      for (const [, needed = ''] of text.matchAll(SHARED_BY_SHARED)) modules.add(needed);
+      await writeFile(join(out, SHARED_FOLDER, module + ending), publishable(text, '..'));
     }
   }
 }
 
 /** Declarations keep the source's endings, which are not in the package. */
-function publishable(text: string): string {
+function publishable(text: string, toRoot: string): string {
   return text
-    .replace(SHARED_MODULE, "'./$1.js'")
+    .replace(SHARED_MODULE, `'./${toRoot}/${SHARED_FOLDER}/$1.js'`)
     .replace(/((?:from|import\()\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2')
     .replace(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

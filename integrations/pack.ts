@@ -17,6 +17,7 @@ const SOURCES = {
   '@svc-asr/sdk': { script: ['sdk/scripts/build.ts'] },
   '@svc-asr/cli': { script: ['cli/scripts/build.ts'] },
   '@svc-asr/emulator': { script: ['emulator/scripts/build.ts'] },
+  '@svc-asr/compatible': { script: ['integrations/build-package.ts', 'compatible'] },
   '@svc-asr/livekit': { script: ['integrations/build-package.ts', 'livekit'] },
   '@svc-asr/telephony': { script: ['integrations/build-package.ts', 'telephony'] },
   'svc-asr': { project: 'sdk-python' },
@@ -28,6 +29,7 @@ export type PackageName = keyof typeof SOURCES;
 export const PACKAGE_NAMES: readonly string[] = Object.keys(SOURCES);
 
 const NEEDS: Partial<Record<PackageName, readonly PackageName[]>> = {
+  '@svc-asr/compatible': ['@svc-asr/sdk'],
   '@svc-asr/livekit': ['@svc-asr/sdk'],
   '@svc-asr/telephony': ['@svc-asr/sdk'],
   'svc-asr-livekit': ['svc-asr'],

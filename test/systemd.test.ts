@@ -12,8 +12,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const services = readdirSync(UNITS).filter((name) => name.endsWith('.service'));
 
-test('the service, the engine node and the audit have a unit', () => {
-  expect(services).toEqual(['svc-asr.service', 'svc-audit.service', 'svc-engine.service']);
+test('the service, the engine node, the audit and svc-compatible have a unit', () => {
+  expect(services).toEqual([
+    'svc-asr.service',
+    'svc-audit.service',
+    'svc-compatible.service',
+    'svc-engine.service',
+  ]);
 });
 
 test.skipIf(!hasSystemd).each(services)('%s has an exposure of at most 2', (name) => {

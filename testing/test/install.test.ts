@@ -26,6 +26,7 @@ const USES: Readonly<Record<string, string>> = {
   '@svc-asr/sdk': 'node -e "import(process.argv[1])" @svc-asr/sdk/stream',
   '@svc-asr/cli': 'global/bin/svc --version',
   '@svc-asr/emulator': 'npx --offline @svc-asr/emulator --version',
+  '@svc-asr/compatible': 'npx --offline @svc-asr/compatible --help',
   // LiveKit itself, a peer dependency, is hundreds of megabytes. The integration's own test runs it.
   '@svc-asr/livekit':
     'test -e node_modules/@svc-asr/livekit/index.js -a -e node_modules/@svc-asr/sdk',

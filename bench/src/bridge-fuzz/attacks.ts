@@ -80,8 +80,9 @@ function head(method: string, target: string, headers: string): Buffer {
   return Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`, 'latin1');
 }
 
-export function upgradeTo(path: string): Buffer {
-  return head('GET', path, UPGRADE);
+/** `headers` are further lines, each with its line break. */
+export function upgradeTo(path: string, headers = ''): Buffer {
+  return head('GET', path, UPGRADE + headers);
 }
 
 /** Every target as a plain request and as an upgrade, with every ending. */
@@ -165,21 +166,27 @@ const MESSAGES = [
   (value: string) => `{"event":"dtmf","dtmf":${value}}`,
   (value: string) => `{"uuid":${value},"sampleRate":${value},"channels":2}`,
   (value: string) => `{"type":"stop","event":"stop","reason":${value}}`,
+  (value: string) => `{"type":"Configure","keyterms":${value},"features":${value}}`,
+  (value: string) => `{"type":${value}}`,
+  () => '{"type":"Finalize"}',
+  () => '{"type":"KeepAlive"}',
+  () => '{"type":"CloseStream"}',
+  () => '{"type":',
   (value: string) => value,
 ];
 
 /** A media socket that opens and then sends hostile messages, audio and broken frames. */
-export function hostileCall(path: string): Attack {
+export function hostileCall(path: string, headers = ''): Attack {
   const frames = numbers(1 + randomInt(8)).map(hostileFrame);
   return {
     name: `call to ${path}`,
-    bytes: Buffer.concat([upgradeTo(path), ...frames]),
+    bytes: Buffer.concat([upgradeTo(path, headers), ...frames]),
     ending: pick(ENDINGS),
   };
 }
 
 function hostileFrame(): Buffer {
-  switch (randomInt(8)) {
+  switch (randomInt(9)) {
     case 0:
       return rawFrame({ opcode: 2, payload: randomBytes(randomInt(2_000)) });
     case 1:
@@ -188,9 +195,23 @@ function hostileFrame(): Buffer {
       return rawFrame({ opcode: 1, payload: randomBytes(20), mask: false });
     case 3:
       return Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+    case 4:
+      return fragments(Buffer.from(pick(MESSAGES)(pick(VALUES))));
     default:
       return textFrame(pick(MESSAGES)(pick(VALUES)));
   }
+}
+
+/** A message in pieces, some without an end. */
+function fragments(message: Buffer): Buffer {
+  const middle = randomInt(message.byteLength);
+  const first = rawFrame({
+    opcode: randomInt(3),
+    payload: message.subarray(0, middle),
+    fin: false,
+  });
+  const rest = rawFrame({ opcode: 0, payload: message.subarray(middle), fin: randomInt(3) > 0 });
+  return Buffer.concat([first, rest]);
 }
 
 /** AudioSocket messages of any kind, order and length, with or without the call's UUID. */

@@ -22,6 +22,8 @@ export interface Target extends Address {
   readonly speaks: 'tls' | 'http' | 'http2' | 'audiosocket';
   /** Paths of media sockets that the attacker may open. */
   readonly calls: readonly string[];
+  /** Header lines that open them, such as the key. */
+  readonly headers?: string;
 }
 
 export interface Targets {
@@ -182,7 +184,30 @@ async function startEmulatorAndClients(start: Start): Promise<Target[]> {
       return { ...httpTarget(process.name, process, Number(process.greeting[1])), calls };
     }),
     ...(await startBridge(start, client)),
+    ...(await startCompatible(start, client)),
   ];
+}
+
+/** The key opens sockets, so that their messages are fuzzed as well. */
+async function startCompatible(
+  start: Start,
+  { SVC_BASE_URL, SVC_API_KEY }: { readonly SVC_BASE_URL: string; readonly SVC_API_KEY: string },
+): Promise<Target[]> {
+  const name = 'compatible APIs';
+  const process = await start({
+    name,
+    program: 'integrations/compatible/src/main.ts',
+    args: ['--port', '0', '--language', 'ki'],
+    env: { SVC_BASE_URL },
+    ready: /^http:\S+:(\d+)/m,
+  });
+  const target = httpTarget(name, process, Number(process.greeting[1]));
+  const headers = `Authorization: Token ${SVC_API_KEY}\r\n`;
+  const calls = [
+    '/v1/listen?encoding=linear16&sample_rate=8000&interim_results=true',
+    '/v1/listen',
+  ];
+  return [{ ...target, headers, calls }];
 }
 
 async function startBridge(start: Start, env: Env): Promise<Target[]> {

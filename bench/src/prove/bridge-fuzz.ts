@@ -113,12 +113,12 @@ function attacksOn(target: Target, hello: Buffer, size: (typeof SIZES)['full']):
     case 'http':
       return [
         ...hostileRequests(),
-        ...cutEverywhere('upgrade', upgradeTo(target.calls[0] ?? '/v1/asr/stream')),
+        ...cutEverywhere('upgrade', upgradeTo(target.calls[0] ?? '/v1/asr/stream', target.headers)),
         ...cutEverywhere('POST', post('/faults')),
         ...random.flatMap(() => [
           randomRequest(),
           noise(),
-          ...target.calls.map((path) => hostileCall(path)),
+          ...target.calls.map((path) => hostileCall(path, target.headers)),
         ]),
       ];
   }

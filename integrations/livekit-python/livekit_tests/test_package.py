@@ -7,7 +7,6 @@ wheel with dependencies into a clean environment.
 from __future__ import annotations
 
 import re
-import textwrap
 
 import pytest
 from tests.conftest import TEXT
@@ -18,7 +17,6 @@ AGENT = """
 import asyncio, sys, wave
 from livekit import rtc
 from livekit.agents import NOT_GIVEN, stt
-llm = tts = NOT_GIVEN
 
 def frames(path):
     with wave.open(path) as wav:
@@ -27,8 +25,10 @@ def frames(path):
         piece = pcm[at : at + 640]
         yield rtc.AudioFrame(piece, 16_000, 1, len(piece) // 2)
 
-async def main():
 {example}
+
+async def main():
+    session = agent_session(NOT_GIVEN, NOT_GIVEN)
     stream = session.stt.stream()
     for frame in frames(sys.argv[1]):
         stream.push_frame(frame)
@@ -53,7 +53,7 @@ def test_the_whole_example_of_the_readme_runs_from_the_wheels_with_the_installed
 ) -> None:
     readme = (ROOT / "integrations/livekit-python/README.md").read_text()
     (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    agent = AGENT.replace("{example}", textwrap.indent(example, "    "))
+    agent = AGENT.replace("{example}", example)
     recording = str(ROOT / "models/fixtures/kikuyu-2.wav")
     assert wheels.run(agent, emulator, recording) == TEXT
 

@@ -7,7 +7,6 @@ wheel with dependencies into a clean environment.
 from __future__ import annotations
 
 import re
-import textwrap
 
 import pytest
 from tests.conftest import TEXT
@@ -45,14 +44,14 @@ class PrintingLLM(FrameProcessor):
             print(frame.context.messages[-1]["content"])
             await self.push_frame(EndWorkerFrame())
 
+{example}
+
 async def main():
     turn_ends = SpeechTimeoutUserTurnStopStrategy(user_speech_timeout=0.1)
     context_aggregator = LLMContextAggregatorPair(
         LLMContext(),
         user_params=LLMUserAggregatorParams(user_turn_strategies=UserTurnStrategies(stop=[turn_ends])),
     )
-    transport, llm, tts = Line(), PrintingLLM(), IdentityFilter()
-{example}
     audio = [InputAudioRawFrame(audio=bytes(640), sample_rate=16000, num_channels=1)] * 100
     turn = [
         VADUserStartedSpeakingFrame(start_secs=0.2),
@@ -60,7 +59,8 @@ async def main():
         VADUserStoppedSpeakingFrame(stop_secs=0.2, timestamp=time.time()),
     ]
     # The LLM ends the pipeline, so the turn must end by itself.
-    await run_test(pipeline, frames_to_send=turn, send_end_frame=False, start_timeout=10)
+    agent = pipeline(Line(), context_aggregator, PrintingLLM(), IdentityFilter())
+    await run_test(agent, frames_to_send=turn, send_end_frame=False, start_timeout=10)
 
 asyncio.run(main())
 """
@@ -76,7 +76,7 @@ def test_the_whole_example_of_the_readme_runs_from_the_wheels_with_the_installed
 ) -> None:
     readme = (ROOT / "integrations/pipecat/README.md").read_text()
     (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    agent = AGENT.replace("{example}", textwrap.indent(example, "    "))
+    agent = AGENT.replace("{example}", example)
     assert wheels.run(agent, emulator) == TEXT
 
 

@@ -1,21 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { isSame } from '@svc-asr/protocol/server-access.ts';
 
 /** Who may send calls. */
-
-export function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
-}
-
-export function hasBearer(request: IncomingMessage, token: string): boolean {
-  return isSame(request.headers.authorization?.replace(/^Bearer /, '') ?? '', token);
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
 
 /**
  * Whether Twilio signed this handshake: HMAC-SHA1 of the URL in the TwiML with the account's auth token. Behind a proxy

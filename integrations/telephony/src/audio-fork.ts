@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
 import type { LegEvent } from './events.ts';
-import { parseObject, text, type JsonObject } from './json.ts';
+import { parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
 import type { CallContext, MediaSocket } from './media-socket.ts';
 import { callId, parametersOf } from './parameters.ts';
 import { RATES_ADVICE, sampleRate } from './sample-rates.ts';

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasBearer, isSame } from '@svc-asr/protocol/server-access.ts';
 import { guardServer, readTarget } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { AllowList, hasBearer, isSame, isSignedByTwilio } from './access.ts';
+import { AllowList, isSignedByTwilio } from './access.ts';
 import { serveAudioFork } from './audio-fork.ts';
 import { serveAudioSocket } from './audio-socket.ts';
 import { checkExposure, type BridgeOptions } from './bridge-options.ts';

@@ -3,7 +3,7 @@ import type { SvcClient, SvcError } from '@svc-asr/sdk';
 import { openStream, type SvcStream, type StreamListeners } from '@svc-asr/sdk/stream';
 import { adviceFor } from './advice.ts';
 import type { LegEvent } from './events.ts';
-import { MODELS, type Language } from './languages.ts';
+import { MODELS, type Language } from '@svc-asr/protocol/languages.ts';
 import { reserveSession } from './reserve-session.ts';
 
 type LegBody = LegEvent extends infer E

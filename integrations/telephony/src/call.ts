@@ -2,7 +2,7 @@ import type { SampleEncoding } from '@svc-asr/sdk/audio';
 import type { SvcClient } from '@svc-asr/sdk';
 import { CallLeg } from './call-leg.ts';
 import type { CallEvent, CallSummary, LegEvent } from './events.ts';
-import type { Language } from './languages.ts';
+import type { Language } from '@svc-asr/protocol/languages.ts';
 
 const TURNS_MAX = 10_000;
 

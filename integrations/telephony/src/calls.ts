@@ -2,7 +2,7 @@ import type { BridgeOptions } from './bridge-options.ts';
 import { adviceFor } from './advice.ts';
 import { Call } from './call.ts';
 import type { CallEvent, Notice } from './events.ts';
-import { findLanguage, languageOf } from './languages.ts';
+import { findLanguage, languageOf } from '@svc-asr/protocol/languages.ts';
 import type { CallContext, CallStart, RefusalCode } from './media-socket.ts';
 import type { BridgeMetrics, Label } from './metrics.ts';
 

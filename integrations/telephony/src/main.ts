@@ -6,7 +6,7 @@ import type { BridgeOptions } from './bridge-options.ts';
 import { checkKey } from './check-key.ts';
 import { EventOutput } from './event-output.ts';
 import type { CallEvent, Notice } from './events.ts';
-import { MODELS, type Language } from './languages.ts';
+import { MODELS, type Language } from '@svc-asr/protocol/languages.ts';
 import { Webhook } from './webhook.ts';
 
 const program = new Command('svc-telephony')

@@ -1,6 +1,6 @@
+import { TextMetrics } from '@svc-asr/protocol/text-metrics.ts';
 import type { RefusalCode } from './media-socket.ts';
 
-/** Counters and gauges in Prometheus' text format. Labels are closed sets: never a call, never anything a caller sent. */
 const COUNTERS = {
   svc_telephony_calls_total: 'Calls that started, by telephone system.',
   svc_telephony_refusals_total: 'Calls that were refused, by reason.',
@@ -26,42 +26,8 @@ export type Label =
   | { readonly outcome: 'completed' | 'failed' | 'delivered' | 'retried' | 'given_up' }
   | { readonly sink: 'webhook' | 'output' };
 
-export class BridgeMetrics {
-  readonly #counts = new Map<string, number>();
-  readonly #gauges = new Map<Gauge, () => number>();
-
-  count(name: Counter, label: Label | null = null, by = 1): void {
-    const series = name + written(label);
-    this.#counts.set(series, (this.#counts.get(series) ?? 0) + by);
+export class BridgeMetrics extends TextMetrics<Counter, Gauge, Label> {
+  constructor() {
+    super({ counters: COUNTERS, gauges: GAUGES });
   }
-
-  gauge(name: Gauge, read: () => number): void {
-    this.#gauges.set(name, read);
-  }
-
-  text(): string {
-    const counters = Object.entries(COUNTERS).map(([name, help]) => {
-      const lines = [...this.#counts].filter(([series]) => series.split('{')[0] === name);
-      return block(name, { help, type: 'counter', lines });
-    });
-    const gauges = Object.entries(GAUGES).map(([name, help]) => {
-      const lines = [...this.#gauges].filter(([gauge]) => gauge === name);
-      return block(name, { help, type: 'gauge', lines: lines.map(([, read]) => [name, read()]) });
-    });
-    return [...counters, ...gauges].join('');
-  }
-}
-
-function written(label: Label | null): string {
-  if (label === null) return '';
-  const pairs = Object.entries(label).map(([name, value]) => `${name}="${value}"`);
-  return `{${pairs.join(',')}}`;
-}
-
-function block(
-  name: string,
-  input: { help: string; type: string; lines: readonly (readonly [string, number])[] },
-): string {
-  const head = `# HELP ${name} ${input.help}\n# TYPE ${name} ${input.type}\n`;
-  return head + input.lines.map(([series, value]) => `${series} ${value}\n`).join('');
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { guarded, guardHttpServer, readTarget } from '@svc-asr/protocol/server-guard.ts';
-import { hasBearer } from './access.ts';
+import { hasBearer } from '@svc-asr/protocol/server-access.ts';
 import type { BridgeMetrics } from './metrics.ts';
 
 /** The HTTP server of the bridge with its pages for operators: `/healthz`, `/readyz` and `/metrics`. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '@svc-asr/protocol/json-object.ts';
 
 const ENTRIES_MAX = 32;
 const NAME_MAX = 64;

@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
-import { field, parseObject, text, type JsonObject } from './json.ts';
+import { field, parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
 import type { CallContext, MediaSocket } from './media-socket.ts';
 import { callId, parametersOf } from './parameters.ts';
 

@@ -48,7 +48,8 @@ test('the packed svc-telephony transcribes a call and stops on SIGTERM', async (
 
 test('the packed package runs the example of its README', async () => {
   const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8');
-  const [, example = ''] = /```ts\n([^]*?)```/.exec(readme) ?? [];
+  const examples = [...readme.matchAll(/```ts\n([^]*?)```/g)].map(([, code = '']) => code);
+  const example = examples.find((code) => code.includes('startBridge')) ?? '';
   // Any free port, which the script prints.
   const script = example
     .replace('port: 9092', 'port: 0')

@@ -1,0 +1,178 @@
+import { createWriteStream, readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Transcript } from '@svc-asr/sdk/stream';
+import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
+import { residentKib } from '../engine/processor.ts';
+import { usageOf } from '../service/fleet.ts';
+import type { CheckContext } from './client-checks.ts';
+import { postFile, transcribeDirectly, type Answer } from './file-checks.ts';
+
+const MODEL = 'svc-asr-kikuyu-v1';
+const BYTES_PER_S = 32_000;
+const PAUSE = Buffer.alloc(BYTES_PER_S);
+const CREDIT_MS = 20_000_000;
+const SAMPLE_MS = 100;
+/** How much of the file the SDK transcribes for comparison. */
+const COMPARED_S = 300;
+
+export interface LongFileFigures {
+  readonly long_file_s: number;
+  /** Seconds of audio per second. */
+  readonly long_file_speed: number;
+  /** How much memory of the program and its ffmpeg the file needed, at its highest. */
+  readonly long_file_mib: number;
+  readonly long_file_receipt_different: number;
+  /** CPU time of the program and ffmpeg per second of audio, and of a process that decodes and uses the SDK itself. */
+  readonly cpu_ms_per_audio_s: number;
+  readonly sdk_cpu_ms_per_audio_s: number;
+  readonly words: number;
+  /** Words that differ from those of the SDK without a voice gate. */
+  readonly words_different: number;
+  /** How far the start of a word is from where the SDK has it without a voice gate, at most. */
+  readonly word_drift_ms: number;
+}
+
+/** Posts one long WAV file with curl while the program's memory and CPU time are measured. */
+export async function checkLongFile(
+  context: CheckContext,
+  input: { readonly seconds: number; readonly log: (line: string) => void },
+): Promise<LongFileFigures> {
+  const { service, folder } = context;
+  const { pid } = service.program;
+  const [tenant, other] = await service.fleet.addTenants(2, CREDIT_MS);
+  if (tenant === undefined || other === undefined) throw new Error('There are no accounts.');
+  const path = await writeSpeech(join(folder, 'long.wav'), input.seconds);
+  const memory = new MemoryWatch(pid);
+  const cpuBefore = cpuMsWithChildren(pid);
+  const began = performance.now();
+  const answer = await postFile({ url: service.url, apiKey: tenant.apiKey, model: MODEL, path });
+  const tookS = (performance.now() - began) / 1000;
+  const cpuMs = cpuMsWithChildren(pid) - cpuBefore;
+  const grownMib = memory.stop();
+  const { consumed_ms } = await usageOf(service.api.url, tenant);
+  const comparedS = Math.min(COMPARED_S, input.seconds);
+  const short = await writeSpeech(join(folder, 'compared.wav'), comparedS);
+  const sdkBefore = cpuMsWithChildren(process.pid);
+  const direct = await transcribeDirectly({ context, tenant: other, model: MODEL, path: short });
+  const sdkMs = cpuMsWithChildren(process.pid) - sdkBefore;
+  const gated = await postFile({
+    url: service.url,
+    apiKey: tenant.apiKey,
+    model: MODEL,
+    path: short,
+  });
+  const mb = Math.round((await stat(path)).size / 1e6);
+  input.log(`${input.seconds} s in ${mb} MB: ${Math.round(tookS)} s, ${grownMib} MiB more`);
+  return {
+    long_file_s: input.seconds,
+    long_file_speed: round(input.seconds / tookS),
+    long_file_mib: grownMib,
+    long_file_receipt_different: answer.usage?.seconds === consumed_ms / 1000 ? 0 : 1,
+    cpu_ms_per_audio_s: round(cpuMs / input.seconds),
+    sdk_cpu_ms_per_audio_s: round(sdkMs / comparedS),
+    ...wordDrift(gated, direct),
+  };
+}
+
+/** Compares the program's words, whose pauses were skipped, with those of the whole audio. */
+function wordDrift(
+  gated: Answer,
+  direct: Transcript,
+): Pick<LongFileFigures, 'words' | 'words_different' | 'word_drift_ms'> {
+  const pairs = direct.words.map((word, at) => ({ word, ours: gated.words[at] }));
+  const same = pairs.flatMap(({ word, ours }) =>
+    ours?.word === word.text ? [Math.abs(ours.start * 1000 - word.start_ms)] : [],
+  );
+  return {
+    words: pairs.length,
+    words_different: pairs.length - same.length,
+    word_drift_ms: Math.round(Math.max(0, ...same)),
+  };
+}
+
+/** Sentences with a second of silence between them, as a WAV file of this length. */
+async function writeSpeech(path: string, seconds: number): Promise<string> {
+  const sentences = SPEECH.filter(({ model }) => model === MODEL).map(({ pcm }) => pcm);
+  const total = seconds * BYTES_PER_S;
+  const file = createWriteStream(path);
+  file.write(wavHeader(total));
+  let left = total;
+  for (let at = 0; left > 0; at += 1) {
+    for (const piece of [sentences[at % sentences.length] ?? PAUSE, PAUSE]) {
+      const bytes = piece.subarray(0, left);
+      left -= bytes.byteLength;
+      if (!file.write(bytes)) await once(file, 'drain');
+    }
+  }
+  file.end();
+  await once(file, 'close');
+  return path;
+}
+
+function wavHeader(bytes: number): Buffer {
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + bytes, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(16_000, 24);
+  header.writeUInt32LE(BYTES_PER_S, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(bytes, 40);
+  return header;
+}
+
+/** Samples the memory of a process and its children. */
+class MemoryWatch {
+  readonly #pid: number;
+  readonly #beforeKib: number;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #highestKib = 0;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#beforeKib = this.#now();
+    this.#timer = setInterval(() => {
+      this.#highestKib = Math.max(this.#highestKib, this.#now());
+    }, SAMPLE_MS);
+  }
+
+  /** Returns how many MiB more it was at its highest than at the start. */
+  stop(): number {
+    clearInterval(this.#timer);
+    return Math.max(0, Math.round((this.#highestKib - this.#beforeKib) / 1024));
+  }
+
+  #now(): number {
+    const children = readFileSync(`/proc/${this.#pid}/task/${this.#pid}/children`, 'latin1');
+    const pids = [this.#pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
+    return pids.reduce((sum, pid) => sum + residentIfAlive(pid), 0);
+  }
+}
+
+function residentIfAlive(pid: number): number {
+  try {
+    return residentKib(pid);
+  } catch {
+    return 0;
+  }
+}
+
+const TICK_MS = 10;
+
+/** The CPU time of a process and of the children that have ended. */
+function cpuMsWithChildren(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  // utime, stime, cutime and cstime are the 14th to 17th fields. The name before them is cut off.
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_MS, 0);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

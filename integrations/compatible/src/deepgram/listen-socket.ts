@@ -1,0 +1,149 @@
+import type { SvcStream } from '@svc-asr/sdk/stream';
+import type { ClientSocket } from '../client-socket.ts';
+import { toRefusal, type Refusal } from '../refusal.ts';
+import { readCommand } from './commands.ts';
+import type { ListenInput } from './listen-input.ts';
+import type { ListenStream } from './listen-stream.ts';
+import type { ListenMessage } from './messages.ts';
+
+/** Audio that waits for the service. More is read from the client after it has been sent. */
+const WAITING_BYTES_MAX = 320_000;
+/** Clients send KeepAlive every 5 s. */
+const IDLE_MS_MAX = 60_000;
+const TEXT_LENGTH_MAX = 16 * 1024;
+const INVALID_MAX = 10;
+const CLOSE_REASON_BYTES_MAX = 123;
+
+const CLOSE = { done: 1000, refused: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
+const INVALID =
+  'A text message was not KeepAlive, Finalize, CloseStream or Configure and was ignored. Fix the client.';
+const IDLE = 'No audio and no KeepAlive for a minute. Open a new connection when someone speaks.';
+const RESTART = 'This server is restarting. Open a new connection now.';
+const NO_KEYTERMS = 'Keyterms are not supported. Send Configure without them.';
+
+export interface ListenParts {
+  readonly socket: ClientSocket;
+  readonly stream: SvcStream;
+  readonly listen: ListenStream;
+  readonly openInput: (onFailure: (error: unknown) => void) => ListenInput;
+  readonly requestId: string;
+  /** Aborted when the client has hung up and when the program stops. */
+  readonly signal: AbortSignal;
+}
+
+/** One Deepgram client: its audio and commands in, messages out, and an end with a reason. */
+export class ListenSocket {
+  readonly #parts: ListenParts;
+  readonly #input: ListenInput;
+  readonly #idle: ReturnType<typeof setTimeout>;
+  /** No more input is taken. */
+  #isEnding = false;
+  #waitingBytes = 0;
+  #invalid = 0;
+
+  constructor(parts: ListenParts) {
+    const { socket, stream, signal } = parts;
+    this.#parts = parts;
+    this.#input = parts.openInput((error) => this.#failWith(error));
+    this.#idle = setTimeout(() => this.#fail(CLOSE.failed, 'idle_timeout', IDLE), IDLE_MS_MAX);
+    socket.onBinary((bytes) => {
+      this.#idle.refresh();
+      if (!this.#isEnding && bytes.byteLength > 0) void this.#onAudio(bytes);
+    });
+    socket.onText((text) => {
+      this.#idle.refresh();
+      if (!this.#isEnding) this.#onText(text);
+    });
+    const restart = (): void => this.#fail(CLOSE.restart, 'service_restart', RESTART);
+    signal.addEventListener('abort', restart, { once: true });
+    // Only a failure ends the stream before the client does.
+    stream.on('close', ({ reason, message }) => {
+      if (!this.#isEnding) this.#fail(CLOSE.failed, reason, message);
+    });
+  }
+
+  /** Resolves when the socket and its stream have closed. */
+  async serve(): Promise<void> {
+    await this.#parts.socket.closed;
+    clearTimeout(this.#idle);
+    await this.#parts.stream.close();
+  }
+
+  #onText(text: string): void {
+    const { socket, listen, requestId } = this.#parts;
+    const command = readCommand(text.length > TEXT_LENGTH_MAX ? '' : text);
+    switch (command.type) {
+      case 'KeepAlive':
+        return;
+      case 'Finalize':
+        return listen.finalize();
+      case 'CloseStream':
+        return void this.#finish();
+      case 'Configure':
+        return socket.send(configured(requestId, command.wantsKeyterms));
+      case 'invalid':
+        this.#invalid += 1;
+        if (this.#invalid <= INVALID_MAX) return socket.send(problem('SchemaError', INVALID));
+        return this.#fail(CLOSE.refused, 'too_many_errors', INVALID);
+    }
+  }
+
+  async #onAudio(bytes: Buffer): Promise<void> {
+    const { socket, listen } = this.#parts;
+    listen.onReceived(bytes);
+    this.#waitingBytes += bytes.byteLength;
+    if (this.#waitingBytes > WAITING_BYTES_MAX) socket.pause();
+    await this.#input.push(bytes);
+    this.#waitingBytes -= bytes.byteLength;
+    if (this.#waitingBytes <= WAITING_BYTES_MAX) socket.resume();
+  }
+
+  async #finish(): Promise<void> {
+    const { socket, listen } = this.#parts;
+    this.#isEnding = true;
+    try {
+      await this.#input.end();
+      await listen.finish();
+      // JavaScript's SDK opens a new connection after any other code.
+      socket.close(CLOSE.done, '');
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  #failWith(error: unknown): void {
+    const { status, code, message } = toRefusal(error);
+    this.#fail(status < 500 ? CLOSE.refused : CLOSE.failed, code, message);
+  }
+
+  #fail(code: number, reason: string, message: string): void {
+    const { socket, stream } = this.#parts;
+    this.#isEnding = true;
+    socket.send(problem(reason, message));
+    socket.close(code, closeReason(`${reason}: ${message}`));
+    void stream.close();
+  }
+}
+
+/** Refuses a client that can't see the status of a refused handshake. */
+export function refuseListenSocket(socket: ClientSocket, refusal: Refusal): void {
+  const { code, message, retryAfterMs } = refusal;
+  socket.send(problem(code, message));
+  const canRetry = retryAfterMs !== null;
+  socket.close(canRetry ? CLOSE.later : CLOSE.refused, closeReason(`${code}: ${message}`));
+}
+
+function problem(variant: string, description: string): ListenMessage {
+  return { type: 'Error', variant, description, message: description };
+}
+
+function configured(request_id: string, wantsKeyterms: boolean): ListenMessage {
+  if (!wantsKeyterms) return { type: 'ConfigureSuccess', request_id };
+  const code = 'CONFIGURE_KEYTERMS_NOT_SUPPORTED';
+  return { type: 'ConfigureFailure', request_id, code, description: NO_KEYTERMS };
+}
+
+/** Our messages are ASCII, so a cut doesn't split a character. */
+function closeReason(text: string): string {
+  return text.slice(0, CLOSE_REASON_BYTES_MAX);
+}

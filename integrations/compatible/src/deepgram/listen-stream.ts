@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { VoiceGate, type GateOutput } from '@svc-asr/sdk/audio';
+import type { FinalEvent, SvcStream } from '@svc-asr/sdk/stream';
+import { mergeSends } from './merge-sends.ts';
+import { metadata, type ListenMessage } from './messages.ts';
+import {
+  FIRST_TURN,
+  nextTurn,
+  type TurnInput,
+  type TurnOptions,
+  type TurnState,
+  type TurnWork,
+} from './turns.ts';
+
+/** How long speech that has ended waits for its final before it is asked for. */
+const FINAL_WAIT_MS = 1_000;
+const SAMPLES_PER_MS = 16;
+
+export interface ListenStreamOptions extends TurnOptions {
+  readonly stream: SvcStream;
+  readonly silenceMs: number;
+  readonly send: (messages: readonly ListenMessage[]) => void;
+}
+
+/**
+ * One stream of the service behind a Deepgram socket: 16 kHz audio in, Deepgram's messages out. Silence between turns is
+ * not sent, so it costs nothing.
+ */
+export class ListenStream {
+  readonly #options: ListenStreamOptions;
+  readonly #stream: SvcStream;
+  readonly #gate: VoiceGate;
+  readonly #created = new Date().toISOString();
+  readonly #sha256 = createHash('sha256');
+  #state: TurnState = FIRST_TURN;
+  /** Events since the last turn of the event loop. By then it is known which flush each final answers. */
+  #inbox: TurnInput[] = [];
+  /** `Finalize` messages by the final that answers them. */
+  readonly #finalizes = new Map<FinalEvent, number>();
+  readonly #timers = new Map<'final' | 'utterance_end', ReturnType<typeof setTimeout>>();
+  /** After CloseStream the rest is sent at once: LiveKit for Node stops at the next message. */
+  #held: ListenMessage[] | null = null;
+  #receivedSamples = 0;
+  /** Whether audio was sent since the last flush. */
+  #isSending = false;
+
+  constructor(options: ListenStreamOptions) {
+    this.#options = options;
+    this.#stream = options.stream;
+    this.#gate = new VoiceGate({ holdMs: options.silenceMs });
+    const { stream } = options;
+    stream.on('speech_started', ({ audio_ms }) =>
+      this.#push({ type: 'speech_started', audioMs: audio_ms }),
+    );
+    stream.on('speech_ended', () => this.#push({ type: 'speech_ended' }));
+    stream.on('delta', ({ text, audio_ms }) =>
+      this.#push({ type: 'delta', text, audioMs: audio_ms }),
+    );
+    stream.on('final', (final) => this.#pushFinal(final));
+    // Without a session no final can arrive.
+    stream.on('reconnecting', () => this.#stopTimer('final'));
+    stream.on('close', () => this.#stopTimers());
+  }
+
+  /** The audio as the client sent it, for the checksum of `Metadata`. */
+  onReceived(bytes: Uint8Array): void {
+    this.#sha256.update(bytes);
+  }
+
+  /** Resolves when the service can take more. */
+  async write(samples: Int16Array): Promise<void> {
+    this.#receivedSamples += samples.length;
+    const written = this.#sendAll(this.#gate.push(samples));
+    // No more audio follows in which the service could find the end of the turn.
+    if (!this.#gate.isOpen && this.#isSending) this.#flush();
+    await written;
+  }
+
+  /** Ends the utterance now. It is answered by exactly one Results with `from_finalize`. */
+  finalize(): void {
+    void this.#sendAll(this.#gate.end());
+    this.#isSending = false;
+    // A stream that fails reports that by itself.
+    void this.#stream.flush().then(
+      (final) => this.#onFinalized(final),
+      () => undefined,
+    );
+  }
+
+  /** Sends the missing finals, then `Metadata`. Rejects if the stream fails before. */
+  async finish(): Promise<void> {
+    const held: ListenMessage[] = [];
+    this.#held = held;
+    void this.#sendAll(this.#gate.end());
+    await this.#stream.finish();
+    this.#drain();
+    const hasResults = held.some(({ type }) => type === 'Results');
+    if (!hasResults || this.#state.isOpen) this.#step({ type: 'finished', atMs: this.receivedMs });
+    const { request } = this.#options;
+    const audio = {
+      created: this.#created,
+      durationMs: this.receivedMs,
+      sha256: this.#sha256.digest('hex'),
+    };
+    this.#options.send([...held, metadata(request, audio)]);
+  }
+
+  /** How much audio the client has sent. */
+  get receivedMs(): number {
+    return Math.round(this.#receivedSamples / SAMPLES_PER_MS);
+  }
+
+  async #sendAll(outputs: readonly GateOutput[]): Promise<void> {
+    const writes: Promise<void>[] = [];
+    for (const output of mergeSends(outputs)) {
+      if (output.do === 'skip') this.#stream.skip(output.ms);
+      else {
+        this.#isSending = true;
+        writes.push(this.#stream.write(output.samples));
+      }
+    }
+    // A failed stream closes the socket with its reason.
+    await Promise.all(writes).catch(() => undefined);
+  }
+
+  #flush(): void {
+    this.#isSending = false;
+    void this.#stream.flush().catch(() => undefined);
+  }
+
+  #pushFinal(final: FinalEvent): void {
+    this.#finalizes.set(final, 0);
+    this.#push({ type: 'final', final, finalizes: 0, receivedMs: this.receivedMs });
+  }
+
+  /** A flush of a stream without audio is answered without an event. */
+  #onFinalized(final: FinalEvent): void {
+    if (!this.#finalizes.has(final)) this.#pushFinal(final);
+    this.#finalizes.set(final, (this.#finalizes.get(final) ?? 0) + 1);
+  }
+
+  #push(input: TurnInput): void {
+    if (this.#inbox.push(input) === 1) setImmediate(() => this.#drain());
+  }
+
+  #drain(): void {
+    const inputs = this.#inbox;
+    this.#inbox = [];
+    for (const input of inputs) {
+      if (input.type !== 'final') {
+        this.#step(input);
+        continue;
+      }
+      const finalizes = this.#finalizes.get(input.final) ?? 0;
+      this.#finalizes.delete(input.final);
+      this.#step({ ...input, finalizes });
+    }
+  }
+
+  #step(input: TurnInput): void {
+    const { state, send, work } = nextTurn(this.#options, this.#state, input);
+    this.#state = state;
+    for (const each of work) this.#do(each);
+    if (this.#held === null) this.#options.send(send);
+    // Nobody waits for interim results of a stream that ends.
+    else
+      this.#held.push(...send.filter((message) => message.type !== 'Results' || message.is_final));
+  }
+
+  #do(work: TurnWork): void {
+    switch (work.do) {
+      case 'flush':
+        return this.#flush();
+      case 'expect_final':
+        return this.#startTimer('final', FINAL_WAIT_MS, { type: 'final_late' });
+      case 'stop_expecting':
+        return this.#stopTimer('final');
+      case 'time_utterance_end':
+        return this.#startTimer('utterance_end', work.ms, { type: 'utterance_end_due' });
+      case 'stop_utterance_end':
+        return this.#stopTimer('utterance_end');
+    }
+  }
+
+  #startTimer(name: 'final' | 'utterance_end', ms: number, input: TurnInput): void {
+    this.#stopTimer(name);
+    this.#timers.set(
+      name,
+      setTimeout(() => this.#push(input), ms),
+    );
+  }
+
+  #stopTimer(name: 'final' | 'utterance_end'): void {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.delete(name);
+  }
+
+  #stopTimers(): void {
+    this.#stopTimer('final');
+    this.#stopTimer('utterance_end');
+  }
+}

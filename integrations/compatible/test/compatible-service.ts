@@ -1,0 +1,41 @@
+import { startEmulator, type Emulator, type EmulatorOptions } from '@svc-asr/emulator';
+import {
+  DEFAULT_CONFIG,
+  DOORS,
+  startCompatible,
+  type CompatibleServer,
+  type Config,
+  type Notice,
+} from '../src/index.ts';
+
+export interface CompatibleService {
+  readonly emulator: Emulator;
+  readonly server: CompatibleServer;
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly notices: readonly Notice[];
+  stop(): Promise<void>;
+}
+
+/** The service with a scripted recogniser, and this program in front of it. */
+export async function startCompatibleService(
+  options: { readonly emulator?: EmulatorOptions; readonly config?: Partial<Config> } = {},
+): Promise<CompatibleService> {
+  const emulator = await startEmulator(options.emulator);
+  const notices: Notice[] = [];
+  const config = { ...DEFAULT_CONFIG, port: 0, baseUrl: emulator.url, ...options.config };
+  const server = await startCompatible(config, {
+    doors: DOORS,
+    log: (notice) => notices.push(notice),
+  });
+  return {
+    emulator,
+    server,
+    url: server.url,
+    notices,
+    async stop() {
+      await server.stop();
+      await emulator.stop();
+    },
+  };
+}
