@@ -66,6 +66,14 @@ export function conformancePage(tests: readonly VerifyingTest[]): string {
 }
 
 function cell({ file, title }: VerifyingTest): string {
-  const words = title.replace(/^(?:[HMSUCWK]\d{2}[ ,]*)+/, '').replaceAll('|', '\\|');
-  return `[${file}](../${file}): ${words}`;
+  return `[${file}](../${file}): ${readableTitle(title)}`;
+}
+
+/** Returns a test title for a table: without statement ids, and with an ellipsis for each value that `test.each` fills in. */
+export function readableTitle(title: string): string {
+  return title
+    .replace(/^(?:[HMSUCWK]\d{2}[ ,]*)+/, '')
+    .replaceAll(/%[sdijo]|\$\{[^}]*\}|\$\w+/g, '…')
+    .replaceAll(/\\(['"`])/g, '$1')
+    .replaceAll('|', '\\|');
 }

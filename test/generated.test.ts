@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { STATEMENTS } from '@svc-asr/protocol/statements.ts';
-import { findVerifyingTests, isStatementId, titlesIn } from './conformance.ts';
+import { findVerifyingTests, isStatementId, readableTitle, titlesIn } from './conformance.ts';
 import { generatedFiles } from './generated.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -30,6 +30,10 @@ test('reads whole titles in any quotes and counts only known statement ids', () 
     { file: 'x.test.ts', title: 'H99 b S05', ids: ['S05'] },
   ]);
   expect(isStatementId('toString')).toBe(false);
+});
+
+test('titles in docs/conformance.md have no ids, escapes and placeholders', () => {
+  expect(readableTitle(String.raw`S05 S07 it\'s %s, $name or ${'${name}'}`)).toBe("it's …, … or …");
 });
 
 test('docs/configuration.md lists every environment variable', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
@@ -31,6 +31,22 @@ test('docs/adr/README.md lists every decision record', async () => {
   const index = linksIn(await readFile(join(root, 'docs/adr/README.md'), 'utf8'));
   const records = pages.flatMap((path) => /^docs\/adr\/(\d{4}-.*)$/.exec(path)?.[1] ?? []);
   expect(index.toSorted()).toEqual(records.toSorted());
+});
+
+test('every decision record has a status and a date, and records that change each other link both ways', async () => {
+  const records = pages.filter((path) => /^docs\/adr\/\d{4}-/.test(path));
+  const statusLines = new Map<string, string>();
+  for (const record of records) {
+    const line = (await readFile(join(root, record), 'utf8')).split('\n')[2] ?? '';
+    // Such as: **Status:** accepted, 2026-11-16. Amended by [ADR 0018](0018-charge-every-decode.md).
+    expect(line, record).toMatch(
+      /^\*\*Status:\*\* (accepted|replaced|withdrawn), \d{4}-\d{2}-\d{2}\./,
+    );
+    statusLines.set(basename(record), line);
+  }
+  for (const [record, line] of statusLines) {
+    for (const other of linksIn(line)) expect(statusLines.get(other), other).toContain(record);
+  }
 });
 
 /** Returns the relative link targets of a page, without anchors. */

@@ -35,6 +35,7 @@ test('no text runs one of our packages with npx without its scope, which could r
 test.each([
   ['@svc-asr/cli', /^Usage: svc /],
   ['@svc-asr/emulator', /^Usage: svc-emulator /],
+  ['@svc-asr/compatible', /^Usage: svc-compatible /],
   ['@svc-asr/telephony', /^Usage: svc-telephony /],
 ])('npx %s runs the package of the clone, without a registry', (name, usage) => {
   const help = execFileSync('npx', ['--offline', name, '--help'], { cwd: ROOT, encoding: 'utf8' });

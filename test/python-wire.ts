@@ -73,7 +73,10 @@ function addClass(schema: unknown, classes: Map<string, string>, untitled = ''):
   for (const [key, property] of properties) {
     const type = pythonType(property, classes, `${name}${capitalised(key)}`);
     const isRequired = required.includes(key);
-    fields.push(`    ${key}: ${fieldType(key, property, type, isRequired)}`);
+    fields.push(
+      `    ${key}: ${fieldType(key, property, type, isRequired)}`,
+      ...docstring(property),
+    );
     reads.push(`            ${key}=${fieldRead(key, type, isRequired)},`);
   }
   classes.set(
@@ -81,6 +84,8 @@ function addClass(schema: unknown, classes: Map<string, string>, untitled = ''):
     [
       '@dataclass(frozen=True, kw_only=True, slots=True)',
       `class ${name}:`,
+      ...docstring(schema),
+      '',
       ...fields,
       '',
       '    @classmethod',
@@ -92,6 +97,24 @@ function addClass(schema: unknown, classes: Map<string, string>, untitled = ''):
   );
   return name;
 }
+
+/** The description as a docstring, wrapped. */
+function docstring(schema: unknown): string[] {
+  const about = isSchema(schema) ? schema['description'] : undefined;
+  if (typeof about !== 'string') return [];
+  const lines = [''];
+  for (const word of about.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + word.length < DOC_COLUMNS) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  const [first = '', ...rest] = lines;
+  if (rest.length === 0) return [`    """${first}"""`];
+  return [`    """${first}`, ...rest.map((line) => `    ${line}`), '    """'];
+}
+
+const DOC_COLUMNS = 100;
 
 function fieldType(key: string, schema: unknown, type: PythonType, isRequired: boolean): string {
   if (!isRequired) return `${type.name} | None = None`;

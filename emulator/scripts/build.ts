@@ -23,8 +23,8 @@ const DATA = ['server/sql', 'server/package.json'];
 const PACKAGES = ['emulator', 'server', 'engine', 'protocol', 'testing'];
 
 /**
- * Loaded on demand by settings and pages that the emulator doesn't have: recognisers, shared limits, traces and the API
- * reference. They would be nine tenths of the installation, and some need a newer Node or a download.
+ * Loaded on demand by settings that the emulator doesn't have: recognisers, shared limits and traces. They would be nine
+ * tenths of the installation, and some need a newer Node or a download.
  */
 const LEFT_OUT = new Set([
   './start-engine.ts',
@@ -33,7 +33,6 @@ const LEFT_OUT = new Set([
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace',
-  '@scalar/fastify-api-reference',
 ]);
 
 type Inputs = Metafile['inputs'];

@@ -43,7 +43,7 @@ Examples:
 
 /** Runs one command line and returns its exit status. */
 export async function runEmulator(argv: readonly string[]): Promise<number> {
-  const program = build();
+  const program = createProgram();
   try {
     program.parse(argv, { from: 'user' });
     return await run(program.opts<Flags>(), program.args);
@@ -57,7 +57,8 @@ export async function runEmulator(argv: readonly string[]): Promise<number> {
   }
 }
 
-function build(): Command {
+/** Every option, for `runEmulator` and for the reference. */
+export function createProgram(): Command {
   return new Command('svc-emulator')
     .description(
       'Runs the real server with a scripted recogniser and a temporary PostgreSQL, and injects faults on demand. ' +

@@ -153,8 +153,8 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => void }) {
             ))}
           </select>
         </label>
-        <a className="button button-secondary" href="/reference">
-          {texts.nav.reference}
+        <a className="button button-secondary" href="/docs">
+          {texts.nav.docs}
         </a>
         <button
           type="button"

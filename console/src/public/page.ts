@@ -38,7 +38,7 @@ function header({ nav, other }: PublicTexts): string {
       <nav class="flex items-center gap-4 text-sm sm:gap-6">
         <a class="${quiet} max-sm:hidden" href="#how">${nav.how}</a>
         <a class="${quiet} max-sm:hidden" href="#price">${nav.price}</a>
-        <a class="${quiet} max-md:hidden" href="/reference">${nav.reference}</a>
+        <a class="${quiet}" href="/docs">${nav.docs}</a>
         <a class="${quiet}" href="${other.href}" hreflang="${other.code}" lang="${other.code}">${other.label}</a>
         <a class="button button-secondary" href="/app">${nav.signIn}</a>
       </nav>
@@ -200,6 +200,10 @@ function footer({ foot, nav }: PublicTexts): string {
   return `
     <footer class="flex flex-wrap justify-between gap-x-10 gap-y-3 border-t border-line py-8 text-sm text-ink-3">
       <p class="max-w-[70ch]">${foot.honest}</p>
-      <a class="underline underline-offset-4 hover:text-ink" href="/reference">${nav.reference}</a>
+      <nav class="flex gap-5" aria-label="${nav.more}">
+        <a class="underline underline-offset-4 hover:text-ink" href="/docs">${nav.docs}</a>
+        <a class="underline underline-offset-4 hover:text-ink" href="/changelog">${nav.changelog}</a>
+        <a class="underline underline-offset-4 hover:text-ink" href="/status">${nav.status}</a>
+      </nav>
     </footer>`;
 }

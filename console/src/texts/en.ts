@@ -9,6 +9,7 @@ export const en = {
     playground: 'Playground',
     settings: 'Settings',
     operator: 'Waitlist',
+    docs: 'Docs',
     reference: 'API reference',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',

@@ -11,6 +11,7 @@ export const sw: Texts = {
     playground: 'Jaribio',
     settings: 'Mipangilio',
     operator: 'Orodha',
+    docs: 'Nyaraka',
     reference: 'Marejeleo ya API',
     signOut: 'Ondoka',
     signOutEverywhere: 'Ondoka kila mahali',

@@ -1,4 +1,5 @@
-import { assembleApiKey, generateApiKey } from '../../src/accounts/api-key-format.ts';
+import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { generateApiKey } from '../../src/accounts/api-key-format.ts';
 import { startService } from '@svc-asr/testing/service/service.ts';
 import { afterAll, expect, test } from 'vitest';
 

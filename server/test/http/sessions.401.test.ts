@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { revokeApiKey } from '../../src/accounts/api-keys.ts';
-import { assembleApiKey, generateApiKey } from '../../src/accounts/api-key-format.ts';
+import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { generateApiKey } from '../../src/accounts/api-key-format.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { KIKUYU, startService } from '@svc-asr/testing/service/service.ts';

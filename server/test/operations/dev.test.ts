@@ -33,11 +33,12 @@ beforeAll(async () => {
   company = await ensureCertificate(join(folder, 'company'));
   const port = String(await freePort());
   url = `https://localhost:${port}`;
-  dev = spawn(process.execPath, [join(ROOT, 'server/scripts/dev.ts')], {
+  dev = spawn(process.execPath, [join(ROOT, 'server/scripts/dev.ts'), '--compatible'], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'],
       PORT: port,
+      COMPATIBLE_PORT: '0',
       DATABASE_URL: database.url,
       SVC_DEV_DIR: folder,
       NODE_EXTRA_CA_CERTS: company.certFile,
@@ -97,6 +98,16 @@ test('the printed commands transcribe a file, and svc doctor finds no problem', 
   const command = /^ *(\. .*\n *npx @svc-asr\/cli transcribe .*\n)/m.exec(printed)?.[1] ?? '';
   expect(await shell(command)).toMatch(/^\p{L}+( \p{L}+)+\n$/u);
   expect(await shell(`. ${folder}/env; npx @svc-asr/cli doctor`)).toContain(url);
+});
+
+test('with --compatible a form with a file is transcribed at the printed address', async () => {
+  const address = /(http:\/\/\S+)\/v1 {2}OpenAI/.exec(printed)?.[1] ?? '';
+  const form =
+    '-F model=svc-asr-kikuyu-v1 -F response_format=text -F file=@models/fixtures/kikuyu-1.wav';
+  const text = await shell(
+    `. ${folder}/env; curl -sf ${address}/v1/audio/transcriptions -H "Authorization: Bearer $SVC_API_KEY" ${form}`,
+  );
+  expect(text).toMatch(/^\p{L}+( \p{L}+)+\n$/u);
 });
 
 test('the env file keeps the authorities that the shell trusted', async () => {

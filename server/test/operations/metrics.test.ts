@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { statementName } from '../../src/platform/database-metrics.ts';
 import { metricTypes, scrapeEverything } from '../support/all-metrics.ts';
 
-const PAGE = new URL('../../../docs/operations/metrics.md', import.meta.url);
+const PAGE = new URL('../../../docs/reference/metrics.md', import.meta.url);
 const SECOND = Buffer.alloc(32_000);
 
 let svc: Service;
@@ -33,11 +33,12 @@ async function read(series: string, service = svc): Promise<number> {
   return Number(line?.slice(series.length) ?? NaN);
 }
 
-test('the page lists every metric of every process, and none that does not exist', async () => {
-  const exists = [...metricTypes(await scrapeEverything()).keys()].toSorted();
+test('the page lists every metric of every process with its type, and none that does not exist', async () => {
+  const exists = metricTypes(await scrapeEverything());
   const page = await readFile(PAGE, 'utf8');
-  const listed = [...page.matchAll(/^\| `(svc_\w+)/gm)].map(([, name = '']) => name).toSorted();
-  expect(listed).toEqual(exists);
+  const listed = page.matchAll(/^\| `(svc_\w+)` \| (\w+)/gm);
+  const types = new Map([...listed].map(([, name = '', type = '']) => [name, type]));
+  expect(Object.fromEntries(types)).toEqual(Object.fromEntries(exists));
 });
 
 test('audio is counted while a stream is open, and stays counted after its end', async () => {

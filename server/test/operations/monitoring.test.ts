@@ -123,7 +123,10 @@ test('rules and dashboards use no metric that does not exist', async () => {
 test('every alert links to a page that says what it means, what to run first and how to silence it', async () => {
   const pages = await readdir(join(ROOT, 'docs/operations/runbooks'));
   expect(pages.toSorted()).toEqual(alerts.map((name) => `${name}.md`).toSorted());
+  const index = await readFile(join(ROOT, 'docs/operations/runbooks.md'), 'utf8');
   for (const name of alerts) {
+    const [, severity] = new RegExp(`alert: ${name}\\n.*?severity: (\\w+)`, 's').exec(rules) ?? [];
+    expect(index).toContain(`| [${name}](runbooks/${name}.md) | ${severity} |`);
     const path = `docs/operations/runbooks/${name}.md`;
     expect(rules).toContain(`runbook_url: ${path}`);
     const page = await readFile(join(ROOT, path), 'utf8');

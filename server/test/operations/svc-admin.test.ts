@@ -12,7 +12,8 @@ import { findApiKey } from '../../src/accounts/api-keys.ts';
 import { joinWaitlist } from '../../src/accounts/waitlist.ts';
 import type { Ask } from '../../src/admin/confirm.ts';
 import { runAdmin } from '../../src/admin/program.ts';
-import { hashApiKey, parseApiKey } from '../../src/accounts/api-key-format.ts';
+import { parseApiKey } from '@svc-asr/protocol/api-key.ts';
+import { hashApiKey } from '../../src/accounts/api-key-format.ts';
 import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
 const PEPPER = randomBytes(32);

@@ -18,7 +18,7 @@ export interface ServiceBehindProxy {
 }
 
 export async function startServiceBehindProxy(
-  options: Pick<ServiceOptions, 'env' | 'capacity'> = {},
+  options: Pick<ServiceOptions, 'env' | 'capacity' | 'parts'> = {},
 ): Promise<ServiceBehindProxy> {
   const database = await createTestDatabase();
   const proxy = await startDatabaseProxy(database.url);

@@ -36,7 +36,7 @@ export function CodePanel({ model, maxAudioSeconds }: { model: ModelId; maxAudio
         syntax={place === 'curl' ? 'Shell' : 'TypeScript'}
       />
       <a
-        href="/reference"
+        href="/docs/reference/stream"
         className="mt-4 inline-block rounded-sm text-sm text-ink-2 underline underline-offset-4 hover:text-ink"
       >
         {texts.nav.reference}

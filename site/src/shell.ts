@@ -1,0 +1,73 @@
+import { escapeHtml } from './html.ts';
+import { icon, LOGO } from './icons.ts';
+
+/** Addresses of the built stylesheets and scripts. */
+export interface Assets {
+  readonly stylesheet: string;
+  /** Shows everything that needs JavaScript to be reached. */
+  readonly withoutScript: string;
+  /** Runs before the first paint: sets the theme. */
+  readonly early: string;
+  readonly main: string;
+}
+
+export interface Shell {
+  readonly title: string;
+  readonly description: string;
+  /** The page's URL path, or null for a page without one of its own (404). */
+  readonly url: string | null;
+  /** The address of the same page as Markdown. */
+  readonly markdownUrl: string | null;
+  readonly sidebar: string;
+  readonly main: string;
+  readonly layout: 'article' | 'wide' | 'reference' | 'plain';
+  readonly assets: Assets;
+}
+
+/** Returns a whole HTML page. It has no inline script or style, as the service's content security policy demands. */
+export function renderShell(page: Shell): string {
+  const title = page.url === '/docs' ? page.title : `${page.title} · svc-asr`;
+  const markdown =
+    page.markdownUrl === null
+      ? ''
+      : `<link rel="alternate" type="text/markdown" href="${page.markdownUrl}">`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<meta name="description" content="${escapeHtml(page.description)}">
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+${markdown}
+<link rel="stylesheet" href="${page.assets.stylesheet}">
+<noscript><link rel="stylesheet" href="${page.assets.withoutScript}"></noscript>
+<script src="${page.assets.early}"></script>
+<script type="module" src="${page.assets.main}"></script>
+</head>
+<body class="layout-${page.layout}">
+<a class="skip" href="#main">Skip to content</a>
+${header(page)}
+<div class="frame">
+<nav class="sidebar" aria-label="Documentation" id="sidebar">${page.sidebar}</nav>
+${page.main}
+</div>
+</body>
+</html>
+`;
+}
+
+function header({ url }: Shell): string {
+  const link = (href: string, text: string) => {
+    const here = href === url || (href === '/docs' && url !== null && url.startsWith('/docs'));
+    return `<a href="${href}"${here ? ' aria-current="true"' : ''}>${text}</a>`;
+  };
+  return `<header class="top">
+<button type="button" class="icon-button menu-button" data-menu hidden aria-expanded="false" aria-controls="sidebar" aria-label="Menu">${icon('menu', 20)}</button>
+<a class="brand" href="/docs">${LOGO}<span>svc-asr</span><span class="brand-part">docs</span></a>
+<button type="button" class="search-button" data-search hidden aria-label="Search" aria-keyshortcuts="/ Control+K">${icon('search')}<span>Search</span><kbd>/</kbd></button>
+<nav class="top-links" aria-label="Site">${link('/docs', 'Docs')}${link('/changelog', 'Changelog')}${link('/status', 'Status')}<a class="top-console" href="/app">Console</a></nav>
+<button type="button" class="icon-button" data-theme-button hidden aria-label="Theme">${icon('theme')}</button>
+</header>`;
+}

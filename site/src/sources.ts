@@ -1,0 +1,77 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { NAVIGATION, type NavigationEntry, type NavigationSection } from './navigation.ts';
+import { HOME, urlOf } from './page-url.ts';
+
+/** One Markdown file that becomes a page. */
+export interface Source {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly url: string;
+  readonly markdown: string;
+  /** The title in the sidebar. */
+  readonly title: string;
+  /** The page's own first heading. */
+  readonly heading: string;
+}
+
+/** A page in the sidebar, with the pages beneath it. */
+export interface NavigationPage {
+  readonly source: Source;
+  readonly children: readonly Source[];
+}
+
+export interface Section {
+  readonly title: string;
+  readonly pages: readonly NavigationPage[];
+}
+
+export interface Sources {
+  readonly home: Source;
+  readonly sections: readonly Section[];
+  /** All pages in the order of the sidebar, without the first page. */
+  readonly inOrder: readonly Source[];
+}
+
+/** Reads every page that the navigation lists. Throws if a listed file is missing. */
+export async function readSources(
+  root: string,
+  navigation: readonly NavigationSection[] = NAVIGATION,
+): Promise<Sources> {
+  const sections: Section[] = [];
+  for (const { title, entries } of navigation) {
+    const pages: NavigationPage[] = [];
+    for (const entry of entries) pages.push(await readEntry(root, entry));
+    sections.push({ title, pages });
+  }
+  const inOrder = sections.flatMap(({ pages }) =>
+    pages.flatMap(({ source, children }) => [source, ...children]),
+  );
+  return { home: await readSource(root, { path: HOME }), sections, inOrder };
+}
+
+async function readEntry(root: string, entry: NavigationEntry): Promise<NavigationPage> {
+  const source = await readSource(root, entry);
+  if (entry.folder === undefined) return { source, children: [] };
+  const children: Source[] = [];
+  for (const path of await markdownFiles(root, entry.folder)) {
+    if (path !== entry.path) children.push(await readSource(root, { path }));
+  }
+  return { source, children };
+}
+
+async function readSource(root: string, { path, title }: NavigationEntry): Promise<Source> {
+  const markdown = await readFile(join(root, path), 'utf8');
+  const heading = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '').trim();
+  if (heading === undefined) throw new Error(`${path} has no first heading.`);
+  return { path, url: urlOf(path), markdown, title: title ?? heading, heading };
+}
+
+/** Returns the Markdown files below a folder, sorted. */
+export async function markdownFiles(root: string, folder: string): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .toSorted();
+}
