@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { revokeApiKey } from '../../src/accounts/api-keys.ts';
 import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
 import { generateApiKey } from '../../src/accounts/api-key-format.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { KIKUYU, startService } from '@svc-asr/testing/service/service.ts';
@@ -38,10 +39,10 @@ test('S01 returns 401 invalid_api_key for malformed keys', async () => {
 
 test('S01 refuses a key with a wrong checksum without a database query', async () => {
   const last = svc.apiKey.at(-1) === '0' ? '1' : '0';
-  const asked = await countQueries(() => bearer(svc.apiKey.slice(0, -1) + last));
-  expect(asked).toEqual({ result: 'invalid_api_key', queries: 0 });
-  const unknown = await countQueries(() => bearer(generateApiKey().key));
-  expect(unknown).toEqual({ result: 'invalid_api_key', queries: 1 });
+  const asked = await countLookups(() => bearer(svc.apiKey.slice(0, -1) + last));
+  expect(asked).toEqual({ result: 'invalid_api_key', statements: 0 });
+  const unknown = await countLookups(() => bearer(generateApiKey().key));
+  expect(unknown).toEqual({ result: 'invalid_api_key', statements: 1 });
 });
 
 test('S01 refuses an unknown key, and a known id with another secret', async () => {
@@ -110,14 +111,5 @@ function forgeKey(publicId: string): string {
   return assembleApiKey(publicId, 'x'.repeat(32));
 }
 
-/** Counts how often the service took a database connection during `work`. */
-async function countQueries<T>(work: () => Promise<T>): Promise<{ result: T; queries: number }> {
-  let queries = 0;
-  const count = () => {
-    queries += 1;
-  };
-  svc.deps.db.on('acquire', count);
-  const result = await work();
-  svc.deps.db.off('acquire', count);
-  return { result, queries };
-}
+const countLookups = <T>(work: () => Promise<T>) =>
+  countStatements(svc.deps.db, 'from api_keys', work);

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { setAccountStatus } from '../../src/accounts/accounts.ts';
 import { KIKUYU, startService, type Tenant } from '@svc-asr/testing/service/service.ts';
 import { refused, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
 
@@ -122,7 +123,7 @@ describe('the upgrade', () => {
     const { session } = await newSession();
     const [protocol, credential] = session.websocket_protocols;
     const tampered = credential.slice(0, -2) + (credential.endsWith('AA') ? 'BB' : 'AA');
-    const { statements, result } = await countStatements(() =>
+    const { statements, result } = await countClaims(() =>
       refused(svc.streamUrl, [protocol, tampered]),
     );
     expect(result).toMatchObject({
@@ -130,6 +131,9 @@ describe('the upgrade', () => {
       body: { error: { code: 'invalid_session_credential' } },
     });
     expect(statements).toBe(0);
+    const opened = await countClaims(() => StreamClient.open(session, { url: svc.streamUrl }));
+    expect(opened.statements).toBe(1);
+    await opened.result.close();
   });
 
   test('a suspended account: 403 account_inactive', async () => {
@@ -248,16 +252,5 @@ test('a process without streams answers an upgrade at once, and survives a clien
   await api.stop();
 });
 
-/** Counts the queries of the server's pool while `work` runs. */
-async function countStatements<T>(
-  work: () => Promise<T>,
-): Promise<{ statements: number; result: T }> {
-  let statements = 0;
-  const count = (): void => void (statements += 1);
-  svc.deps.db.on('acquire', count);
-  try {
-    return { result: await work(), statements };
-  } finally {
-    svc.deps.db.off('acquire', count);
-  }
-}
+const countClaims = <T>(work: () => Promise<T>) =>
+  countStatements(svc.deps.db, 'claim_session', work);

@@ -13,10 +13,7 @@ const APPEARED = `Promise.all(
 )`;
 
 /** Returns a sentence for each axe violation on the page, of all rules but those that are left out. */
-export async function violations(
-  page: Page,
-  leftOut: readonly string[] = [],
-): Promise<string[]> {
+export async function violations(page: Page, leftOut: readonly string[] = []): Promise<string[]> {
   await page.evaluate(APPEARED);
   await page.evaluate(AXE);
   const rules = Object.fromEntries(leftOut.map((rule) => [rule, { enabled: false }]));
