@@ -141,6 +141,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'docs/ledger.md' },
       { path: 'docs/verification.md' },
       { path: 'docs/simulation.md' },
+      { path: 'docs/simulation-mutants.md' },
       { path: 'docs/conformance.md' },
       { path: 'docs/dependencies.md' },
       { path: 'docs/adr/README.md', title: 'Decision records', folder: 'docs/adr' },

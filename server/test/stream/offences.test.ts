@@ -63,8 +63,7 @@ const OFFENCES: readonly Offence[] = [
     code: 1008,
     reason: 'too_many_messages',
     commit: (client) => {
-      // Far above the burst: the allowance refills while a slow machine reads them.
-      for (let at = 0; at < 1_000; at += 1) client.say({ type: 'config' });
+      for (let at = 0; at < 150; at += 1) client.say({ type: 'config' });
     },
   },
   {
@@ -89,18 +88,23 @@ async function offend(at: Service, { code, reason, commit }: Offence) {
   expect(await client.closed).toEqual({ code, reason });
   const { events } = client;
   expect(events.at(-1)).toMatchObject({ type: 'error', code: reason, fatal: true });
+  return { client, session: () => sessionRow(at, body.id) };
+}
+
+async function sessionRow(at: Service, id: string) {
   const { rows } = await at.database.pool.query<{ status: string; billable_ms: number }>(
     'select status, billable_ms from sessions where id = $1',
-    [body.id],
+    [id],
   );
-  return { client, session: rows[0] };
+  return rows[0];
 }
 
 describe.each(OFFENCES)('$name', (offence) => {
   test('the final comes before the close, and its audio is charged', async () => {
     const { client, session } = await offend(svc, offence);
     expect(client.ofType('final')[0]).toMatchObject({ text: 'nĩ wega', billable_ms: 2_000 });
-    expect(session).toEqual({ status: 'completed', billable_ms: 2_000 });
+    // On a slow machine the settlement may end after the close.
+    await expect.poll(session).toEqual({ status: 'completed', billable_ms: 2_000 });
     const errors = client.ofType('error').filter(({ fatal }) => !fatal);
     expect(errors).toHaveLength(offence.reason === 'too_many_errors' ? 10 : 0);
   });
@@ -108,7 +112,7 @@ describe.each(OFFENCES)('$name', (offence) => {
   test('audio whose final does not come is not charged', async () => {
     const { client, session } = await offend(stuck, offence);
     expect(client.ofType('final')).toEqual([]);
-    expect(session).toEqual({ status: 'completed', billable_ms: 0 });
+    await expect.poll(session).toEqual({ status: 'completed', billable_ms: 0 });
     const errors = client.ofType('error').filter(({ fatal }) => !fatal);
     expect(errors).toHaveLength(offence.reason === 'too_many_errors' ? 10 : 0);
   });
@@ -122,5 +126,5 @@ test('a frame that is too large: the final comes before the close, and its audio
     commit: (stream) => stream.send(Buffer.alloc(66_000)),
   });
   expect(client.ofType('final')).toMatchObject([{ text: 'nĩ wega', billable_ms: 2_000 }]);
-  expect(session).toEqual({ status: 'completed', billable_ms: 2_000 });
+  await expect.poll(session).toEqual({ status: 'completed', billable_ms: 2_000 });
 });
