@@ -241,6 +241,7 @@ function openStream() {
 A refusal doesn't use up the credential. Browsers hide refusals, so a request with \`Origin\` and both subprotocols gets a 101
 first, then a fatal \`error\` event and a close with 4 and the status, such as 4401.`,
     security: [{ sessionCredential: [] }],
+    'x-codeSamples': REQUEST_SAMPLES.openStream,
     responses: {
       101: switching('The stream is open. Wait for `ready` before you send audio.'),
       ...errorResponses([...ENDPOINT_ERRORS.openStream, ...BROKEN_REQUESTS]),

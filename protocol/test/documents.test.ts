@@ -117,9 +117,8 @@ describe('the OpenAPI document', () => {
 
   test('has a request sample in every language for every call', () => {
     const calls = findAll(openApi.paths, (value) => 'operationId' in value);
-    const sampled = calls.filter(({ operationId }) => operationId !== 'openStream');
-    expect(sampled).toHaveLength(3);
-    for (const { operationId, 'x-codeSamples': samples } of sampled) {
+    expect(calls).toHaveLength(4);
+    for (const { operationId, 'x-codeSamples': samples } of calls) {
       const labels = findAll(samples, (value) => 'label' in value).map(({ label }) => label);
       expect(labels, String(operationId)).toEqual(['curl', 'TypeScript', 'Python', 'CLI']);
     }

@@ -2,16 +2,31 @@ import { REQUEST_SAMPLES } from '@svc-asr/protocol/request-samples.ts';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { allBlocks, pages, readPage, type Block } from './blocks.ts';
+import { httpProblems } from './http-blocks.ts';
+import { htmlProblems, xmlProblems } from './markup-blocks.ts';
 import { pythonErrors } from './python-blocks.ts';
 import { syntaxError, unknownWords } from './shell-blocks.ts';
+import { sqlProblems } from './sql-blocks.ts';
 import { isTypeScript, typescriptErrors } from './typescript-blocks.ts';
 import { differsFromConversation, jsonProblems } from './wire-messages.ts';
 
 /** Declarations copied from compiled code, not programs. */
 const DECLARATIONS = new Set(['docs/reference/typescript.md', 'docs/reference/python.md']);
-/** Languages whose blocks are checked here, and those that nothing here can check. */
-const CHECKED = new Set(['ts', 'tsx', 'python', 'sh', 'json', 'yaml', 'text', '']);
-const UNCHECKED = new Set(['html', 'xml', 'sql', 'mermaid', 'http']);
+/** Languages whose blocks are checked here. */
+const CHECKED = new Set([
+  'ts',
+  'tsx',
+  'python',
+  'sh',
+  'json',
+  'yaml',
+  'html',
+  'xml',
+  'sql',
+  'http',
+  'text',
+  '',
+]);
 
 const samples = Object.entries(REQUEST_SAMPLES).flatMap(([operation, own]) =>
   own.map(({ lang, source }): Block => {
@@ -30,10 +45,14 @@ function report(own: readonly Block[], problemsOf: (block: Block) => readonly st
   return own.flatMap((block) => problemsOf(block).map((problem) => `${block.where}: ${problem}`));
 }
 
-test('every code block names a language that is checked, or is known not to be', () => {
-  const others = blocks.filter(
-    ({ language }) => !CHECKED.has(language) && !UNCHECKED.has(language),
-  );
+function inLanguage(name: string): Block[] {
+  const own = blocks.filter(({ language }) => language === name);
+  expect(own.length, name).toBeGreaterThan(0);
+  return own;
+}
+
+test('every code block names a language that is checked', () => {
+  const others = blocks.filter(({ language }) => !CHECKED.has(language));
   expect(others.map(({ where, language }) => `${where}: ${language}`)).toEqual([]);
   expect(blocks.length).toBeGreaterThan(150);
 });
@@ -117,4 +136,31 @@ test('every YAML block parses', () => {
   );
   expect(problems).toEqual([]);
   expect(yaml.length).toBeGreaterThan(2);
+});
+
+test('every HTML block is a document without parse errors, and every XML block is well-formed', () => {
+  expect(report(inLanguage('html'), ({ code }) => htmlProblems(code))).toEqual([]);
+  expect(report(inLanguage('xml'), ({ code }) => xmlProblems(code))).toEqual([]);
+  expect(htmlProblems('<!doctype html><title>A</title><p id="a" id="b">')).toHaveLength(1);
+  expect(htmlProblems('<button>Start</button>')).toHaveLength(1);
+  expect(xmlProblems('<Start><Stream></Start>')).toHaveLength(1);
+});
+
+test('every SQL block runs on the migrated schema', async () => {
+  const sql = inLanguage('sql');
+  const wrong = broken('sql', "set role svc_console; select erase_accounts('a');");
+  const problems = await sqlProblems([...sql, wrong]);
+  expect(problems.filter((problem) => !problem.startsWith('broken.md'))).toEqual([]);
+  expect(problems).toHaveLength(1);
+});
+
+test('every HTTP block is a request or a response that the OpenAPI document describes', () => {
+  expect(report(inLanguage('http'), ({ code }) => httpProblems(code))).toEqual([]);
+  const wrong = [
+    'GET /v1/asr/streams HTTP/1.1\nHost: a',
+    'GET /v1/asr/stream HTTP/1.1\nHost: a\nUpgrade websocket',
+    'HTTP/1.1 101 Switching\nUpgrade: websocket',
+    'HTTP/1.1 204 No Content',
+  ];
+  expect(wrong.map((code) => httpProblems(code).length)).toEqual([1, 1, 1, 1]);
 });
