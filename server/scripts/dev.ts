@@ -94,15 +94,16 @@ async function main(): Promise<void> {
   await writeFile(join(FOLDER, 'kept.json'), JSON.stringify({ ...kept, demo }), { mode: 0o600 });
   const log = createLog({ level: config.logLevel, destination: readableLog });
   const server = await startServer(config, { log });
-  // These settings replace the shell's, so the bundle has the authorities that the shell trusted. Python reads the second one.
-  const { NODE_EXTRA_CA_CERTS = '', SSL_CERT_FILE = '' } = process.env;
-  const trusted = [NODE_EXTRA_CA_CERTS, SSL_CERT_FILE].filter(Boolean);
+  // These settings replace the shell's, so the bundle has the authorities that the shell trusted. Python reads the second one, curl the third.
+  const { NODE_EXTRA_CA_CERTS = '', SSL_CERT_FILE = '', CURL_CA_BUNDLE = '' } = process.env;
+  const trusted = [NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, CURL_CA_BUNDLE].filter(Boolean);
   const bundle = await writeBundle(join(FOLDER, 'tls'), certificate.certFile, trusted);
   const environment = {
     SVC_BASE_URL: config.publicUrl,
     SVC_API_KEY: demo.apiKey,
     NODE_EXTRA_CA_CERTS: bundle,
     SSL_CERT_FILE: bundle,
+    CURL_CA_BUNDLE: bundle,
   };
   await writeFile(join(FOLDER, 'env'), exportLines(environment), { mode: 0o600 });
   const compatible = options.compatible === true ? await startCompatible(environment) : null;

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { EXAMPLE_SERVICE } from './example-addresses.ts';
 
 /** Where the links of a page lead. */
 export interface LinkMap {
@@ -22,6 +23,7 @@ const IMAGE = /\.(svg|webp|png)$/;
 
 /** Returns the address for a link in `from`, or null if nothing can be linked: the text then stays plain. */
 export function resolveLink(from: string, href: string, map: LinkMap): string | null {
+  if (href.startsWith(`${EXAMPLE_SERVICE}/`)) return href.slice(EXAMPLE_SERVICE.length);
   if (/^[a-z]+:/.test(href) || href.startsWith('#')) return href;
   const [file = '', anchor] = href.split('#');
   const hash = anchor === undefined ? '' : `#${anchor}`;

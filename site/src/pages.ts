@@ -38,7 +38,7 @@ export interface RenderedSite {
 
 /** Renders every page, its Markdown, the search index and the files for language models. */
 export async function renderSite(options: RenderOptions): Promise<RenderedSite> {
-  const sources = await readSources(options.root);
+  const sources = await readSources(options);
   const images = new Set<string>();
   const deps: MarkdownDeps = {
     links: linkMap(sources, options.repository, images),

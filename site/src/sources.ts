@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { NAVIGATION, type NavigationEntry, type NavigationSection } from './navigation.ts';
+import { EXAMPLE_REPOSITORY } from './example-addresses.ts';
+import { NAVIGATION, type NavigationEntry } from './navigation.ts';
 import { HOME, urlOf } from './page-url.ts';
 
 /** One Markdown file that becomes a page. */
@@ -33,35 +34,42 @@ export interface Sources {
   readonly inOrder: readonly Source[];
 }
 
+/** Where the Markdown comes from, and the address of that repository, if it is known. */
+export interface SourceRepository {
+  readonly root: string;
+  readonly repository: string | null;
+}
+
 /** Reads every page that the navigation lists. Throws if a listed file is missing. */
-export async function readSources(
-  root: string,
-  navigation: readonly NavigationSection[] = NAVIGATION,
-): Promise<Sources> {
+export async function readSources(from: SourceRepository): Promise<Sources> {
   const sections: Section[] = [];
-  for (const { title, entries } of navigation) {
+  for (const { title, entries } of NAVIGATION) {
     const pages: NavigationPage[] = [];
-    for (const entry of entries) pages.push(await readEntry(root, entry));
+    for (const entry of entries) pages.push(await readEntry(from, entry));
     sections.push({ title, pages });
   }
   const inOrder = sections.flatMap(({ pages }) =>
     pages.flatMap(({ source, children }) => [source, ...children]),
   );
-  return { home: await readSource(root, { path: HOME }), sections, inOrder };
+  return { home: await readSource(from, { path: HOME }), sections, inOrder };
 }
 
-async function readEntry(root: string, entry: NavigationEntry): Promise<NavigationPage> {
-  const source = await readSource(root, entry);
+async function readEntry(from: SourceRepository, entry: NavigationEntry): Promise<NavigationPage> {
+  const source = await readSource(from, entry);
   if (entry.folder === undefined) return { source, children: [] };
   const children: Source[] = [];
-  for (const path of await markdownFiles(root, entry.folder)) {
-    if (path !== entry.path) children.push(await readSource(root, { path }));
+  for (const path of await markdownFiles(from.root, entry.folder)) {
+    if (path !== entry.path) children.push(await readSource(from, { path }));
   }
   return { source, children };
 }
 
-async function readSource(root: string, { path, title }: NavigationEntry): Promise<Source> {
-  const markdown = await readFile(join(root, path), 'utf8');
+async function readSource(
+  { root, repository }: SourceRepository,
+  { path, title }: NavigationEntry,
+): Promise<Source> {
+  const text = await readFile(join(root, path), 'utf8');
+  const markdown = repository === null ? text : text.replaceAll(EXAMPLE_REPOSITORY, repository);
   const heading = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '').trim();
   if (heading === undefined) throw new Error(`${path} has no first heading.`);
   return { path, url: urlOf(path), markdown, title: title ?? heading, heading };

@@ -24,6 +24,10 @@ test('links to Markdown files become links to their pages, with the anchor', () 
   expect(render('[b](../adr)')).toContain('<a href="/docs/adr">b</a>');
 });
 
+test('a link to the service of the examples becomes a link to the service that serves the page', () => {
+  expect(render('[console](https://asr.example.org/app)')).toContain('<a href="/app">');
+});
+
 test('a link to a file that the site does not have stays plain text', () => {
   expect(render('[code](../../server/src/main.ts)')).toContain('<span>code</span>');
 });

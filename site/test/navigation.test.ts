@@ -6,7 +6,7 @@ import { markdownFiles, readSources } from '../src/sources.ts';
 const root = join(import.meta.dirname, '../..');
 
 test('the navigation lists every page of docs/ exactly once', async () => {
-  const { inOrder } = await readSources(root);
+  const { inOrder } = await readSources({ root, repository: null });
   const listed = inOrder.map(({ path }) => path);
   expect(listed.filter((path, at) => listed.indexOf(path) !== at)).toEqual([]);
   const written = await markdownFiles(root, 'docs');
@@ -15,7 +15,7 @@ test('the navigation lists every page of docs/ exactly once', async () => {
 });
 
 test('no two pages have the same URL', async () => {
-  const { home, inOrder } = await readSources(root);
+  const { home, inOrder } = await readSources({ root, repository: null });
   const urls = [home, ...inOrder].map(({ url }) => url);
   expect(urls.filter((url, at) => urls.indexOf(url) !== at)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { EXAMPLE_REPOSITORY } from '../src/example-addresses.ts';
 import { renderSite } from '../src/pages.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -97,8 +98,16 @@ test('llms.txt lists the pages, and llms-full.txt contains the text for people w
   expect(full.length).toBeLessThan(1_000_000);
 });
 
-test('a build that knows its repository links to sources and offers to edit each page', async () => {
-  const { files } = await renderSite({ root, assets, repository: 'https://example.com/svc-asr' });
+test('a build that knows its repository links to sources, offers to edit each page, and clones from it', async () => {
+  const repository = 'https://code.example.net/speech';
+  const { files } = await renderSite({ root, assets, repository });
   const page = files.get('/docs/errors/index.html') ?? '';
-  expect(page).toContain('href="https://example.com/svc-asr/edit/main/docs/errors.md"');
+  expect(page).toContain(`href="${repository}/edit/main/docs/errors.md"`);
+  expect(cloned(site.files)).toEqual(new Set([`git clone ${EXAMPLE_REPOSITORY}`]));
+  expect(cloned(files)).toEqual(new Set([`git clone ${repository}`]));
 });
+
+/** The commands of all pages that clone a repository. */
+function cloned(files: ReadonlyMap<string, string>): Set<string> {
+  return new Set([...files.values()].flatMap((text) => text.match(/git clone [^\s<]+/g) ?? []));
+}

@@ -53,7 +53,7 @@ function hero(texts: PublicTexts): string {
         <p class="mt-5 max-w-[54ch] text-lg text-ink-2">${texts.lead}</p>
         <p class="mt-8 flex flex-wrap gap-3">
           <a class="button button-primary px-5" href="#waitlist">${texts.nav.join}</a>
-          <a class="button button-secondary px-5" href="#how">${texts.nav.how}</a>
+          <a class="button button-secondary px-5" href="/docs/start/quickstart">${texts.nav.quickstart}</a>
         </p>
       </div>
       <div class="grid gap-4" aria-label="${texts.example.title}" role="group">

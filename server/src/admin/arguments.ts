@@ -13,7 +13,7 @@ const CREDIT_MS_MAX = 1_000 * 365 * 24 * 3_600_000;
 
 export function parseUuid(text: string): string {
   if (UUID.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError('It must be a UUID. `svc-admin accounts list` shows account ids.');
+  throw new InvalidArgumentError('It must be a UUID. The `list` commands show ids.');
 }
 
 /** Parses a reason that the ledger accepts. */

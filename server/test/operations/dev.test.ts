@@ -176,6 +176,13 @@ async function acceptCertificate(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor();
 }
 
+test('curl trusts the certificate by the env file', async () => {
+  const request = 'curl -sS "$SVC_BASE_URL/v1/usage" -H "Authorization: Bearer $SVC_API_KEY"';
+  expect(JSON.parse(await shell(`. '${folder}/env'; ${request}`))).toMatchObject({
+    object: 'credit_balance',
+  });
+});
+
 test.each([
   ['SSL_CERT_FILE of the env file', '', ''],
   ['its ca argument', 'unset SSL_CERT_FILE;', 'sys.argv[1]'],
