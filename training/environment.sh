@@ -10,5 +10,5 @@ exec 9>"$venv.lock"
 flock 9
 cat requirements.txt requirements-nemo.txt | cmp -s - "$venv/installed.txt" && exit
 python3 -m venv --clear "$venv"
-"$venv/bin/pip" install --quiet --disable-pip-version-check --requirement requirements-nemo.txt
+"$venv/bin/pip" install --quiet --no-compile --disable-pip-version-check --requirement requirements-nemo.txt
 cat requirements.txt requirements-nemo.txt >"$venv/installed.txt"
