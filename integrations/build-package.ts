@@ -60,12 +60,12 @@ async function manifest(source: string): Promise<string> {
     await readFile(join(source, 'package.json'), 'utf8'),
   );
   const { devDependencies: _, scripts: __, private: ___, ...kept } = written;
-  return `${JSON.stringify(kept, published, 2)}\n`;
+  return `${JSON.stringify(kept, (key, value) => published(key, value, written['version']), 2)}\n`;
 }
 
 /** `./src/x.ts` is published as `./x.js`, and packages of this repository have one version. */
-function published(key: string, value: unknown): unknown {
-  if (value === 'workspace:*') return '0.1.0';
+function published(key: string, value: unknown, version: unknown): unknown {
+  if (value === 'workspace:*') return version;
   if (typeof value !== 'string' || !value.startsWith('./src/')) return value;
   const module = value.replace('./src/', './').replace(/\.ts$/, '');
   return key.startsWith('.')

@@ -7,20 +7,28 @@ const root = join(import.meta.dirname, '..');
 
 test('a release raises the version of every package', async () => {
   const globs = await raisedGlobs();
-  const missed = manifests().filter((path) => !globs.some((glob) => matchesGlob(path, glob)));
+  const missed = [...manifests(), ...pythonProjects()].filter(
+    (path) => !globs.some((glob) => matchesGlob(path, glob)),
+  );
   expect(missed).toEqual(['package.json']);
 });
 
+test('in Python projects a release raises every line with the version', async () => {
+  const version = await releasedVersion();
+  for (const path of pythonProjects()) {
+    const lines = (await read(path)).split('\n').filter((line) => line.includes(version));
+    expect(lines).not.toEqual([]);
+    expect(lines.filter((line) => !line.endsWith('# x-release-please-version'))).toEqual([]);
+  }
+});
+
 test('all packages and the release manifest have the same version', async () => {
-  const released: Record<string, string> = JSON.parse(
-    await read('.github/release-please-manifest.json'),
-  );
   const versions = new Set<string>();
   for (const path of manifests()) {
     const { version }: { version: string } = JSON.parse(await read(path));
     versions.add(version);
   }
-  expect([...versions]).toEqual([released['.']]);
+  expect([...versions]).toEqual([await releasedVersion()]);
 });
 
 test('release notes come from the changelog, and a missing section is an error', () => {
@@ -30,20 +38,33 @@ test('release notes come from the changelog, and a missing section is an error',
   expect(() => releaseNotes('0.0.9')).toThrow('CHANGELOG.md has no section for 0.0.9');
 });
 
-function manifests(): string[] {
-  const listed = execFileSync('git', ['ls-files', '*package.json'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  return listed.trim().split('\n');
+const manifests = (): string[] => tracked('*package.json');
+const pythonProjects = (): string[] => tracked('*pyproject.toml').filter((path) => path !== TOOLS);
+
+/** Settings of the tools for training, which is not a package. */
+const TOOLS = 'training/pyproject.toml';
+
+function tracked(pattern: string): string[] {
+  const options = { cwd: root, encoding: 'utf8' } as const;
+  return execFileSync('git', ['ls-files', pattern], options).trim().split('\n');
 }
 
-/** Returns the globs of package.json files whose version the release pull request raises, besides the root's. */
-async function raisedGlobs(): Promise<string[]> {
-  const config: { packages: Record<string, { 'extra-files': { path: string }[] }> } = JSON.parse(
-    await read('.github/release-please-config.json'),
+async function releasedVersion(): Promise<string> {
+  const released: Record<string, string> = JSON.parse(
+    await read('.github/release-please-manifest.json'),
   );
-  return (config.packages['.']?.['extra-files'] ?? []).map(({ path }) => path);
+  return released['.'] ?? '';
+}
+
+interface ReleaseConfig {
+  readonly packages: Record<string, { 'extra-files': (string | { path: string })[] }>;
+}
+
+/** Returns the files, or globs of files, whose version the release pull request raises, besides the root's. */
+async function raisedGlobs(): Promise<string[]> {
+  const config: ReleaseConfig = JSON.parse(await read('.github/release-please-config.json'));
+  const files = config.packages['.']?.['extra-files'] ?? [];
+  return files.map((file) => (typeof file === 'string' ? file : file.path));
 }
 
 function releaseNotes(version: string): string {

@@ -24,6 +24,12 @@ class Wheels:
         self.installed = folder / "installed"
         self._pip("--no-deps", "--target", str(self.installed))
 
+    @property
+    def names(self) -> set[str]:
+        """The packages, such as `svc-asr-0.1.0`."""
+        files = (Path(wheel).name.split("-") for wheel in self._wheels)
+        return {f"{name.replace('_', '-')}-{version}" for name, version, *_ in files}
+
     def would_install(self) -> set[str]:
         """What pip would install here with dependencies. Fails if a dependency is neither here nor a wheel."""
         lines = self._pip("--dry-run", "--no-index").splitlines()
