@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, type ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import type { Me } from '@svc-asr/protocol/console.ts';
 import { ErrorNotice } from '../design/feedback.tsx';
 import { Logo } from '../design/icons.tsx';
@@ -6,22 +6,26 @@ import { InvitationsScreen } from '../screens/invitations-screen.tsx';
 import { KeysScreen } from '../screens/keys/keys-screen.tsx';
 import { NotFoundScreen } from '../screens/not-found-screen.tsx';
 import { OverviewScreen } from '../screens/overview/overview-screen.tsx';
-import { SignInScreen } from '../screens/sign-in-screen.tsx';
-import { ConsoleApiError } from './api.ts';
+import { SignIn } from '../screens/sign-in-screen.tsx';
+import { isSignedOut } from './api.ts';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { useLanguage, useTexts } from './language.tsx';
+import { lazyScreen } from './lazy-screen.tsx';
 import { navigate, usePath } from './router.tsx';
 import { Shell } from './shell.tsx';
+import { SignInAgain } from './sign-in-again.tsx';
 import { useLoad } from './use-load.ts';
 
 // Rarely visited screens load on demand.
-const PlaygroundScreen = lazy(() => import('../screens/playground/playground-screen.tsx'));
-const SettingsScreen = lazy(() => import('../screens/settings/settings-screen.tsx'));
-const ActivityScreen = lazy(() => import('../screens/activity-screen.tsx'));
-const OperatorScreen = lazy(() => import('../screens/operator-screen.tsx'));
+const PlaygroundScreen = lazyScreen(() => import('../screens/playground/playground-screen.tsx'));
+const SettingsScreen = lazyScreen(() => import('../screens/settings/settings-screen.tsx'));
+const ActivityScreen = lazyScreen(() => import('../screens/activity-screen.tsx'));
+const OperatorScreen = lazyScreen(() => import('../screens/operator-screen.tsx'));
 
 export function App() {
-  const { load, reload } = useLoad<Me>('/me');
+  const { load, reload, refresh } = useLoad<Me>('/me', { signIn: 'fail' });
   const { choose } = useLanguage();
+  const path = usePath();
   const me = load.state === 'ready' ? load.data : null;
   const preferred = me?.language;
   useEffect(() => {
@@ -34,9 +38,8 @@ export function App() {
     case 'loading':
       return <Opening />;
     case 'error':
-      if (load.error instanceof ConsoleApiError && load.error.code === 'not_signed_in') {
-        return <SignInScreen onSignedIn={() => void reload().then(() => navigate('/app'))} />;
-      }
+      // The address stays, so a link into the console works after the sign-in.
+      if (isSignedOut(load.error)) return <SignIn onSignedIn={reload} />;
       return (
         <div className="mx-auto grid max-w-md gap-6 p-6 pt-16">
           <Logo />
@@ -45,17 +48,20 @@ export function App() {
       );
     case 'ready':
       return (
-        <Shell me={load.data} onChanged={() => void reload()}>
-          <Suspense fallback={<div className="skeleton h-40" />}>
-            <Screen key={load.data.account?.id} me={load.data} onChanged={reload} />
-          </Suspense>
-        </Shell>
+        <>
+          <Shell me={load.data} onChanged={refresh}>
+            <ErrorBoundary key={`${load.data.account?.id} ${path}`}>
+              <Screen path={path} me={load.data} onChanged={refresh} />
+            </ErrorBoundary>
+          </Shell>
+          <SignInAgain me={load.data} />
+        </>
       );
   }
 }
 
-function Screen({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }): ReactNode {
-  const path = usePath();
+function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> }): ReactNode {
+  const { path, me, onChanged } = props;
   async function leaveAccount(): Promise<void> {
     await onChanged();
     navigate('/app');

@@ -39,3 +39,9 @@ export function formatDateTime(at: string, language: ConsoleLanguage): string {
   const format = { dateStyle: 'medium', timeStyle: 'short' } as const;
   return new Intl.DateTimeFormat(language, format).format(new Date(at));
 }
+
+/** Formats a time of day: "15:22". */
+export function formatTime(at: number, language: ConsoleLanguage): string {
+  const format = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat(language, format).format(at);
+}

@@ -27,10 +27,14 @@ export async function addPasskey(name: string, enrolmentCode: string): Promise<P
 }
 
 export async function signInWithPasskey(): Promise<void> {
-  const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>('/sign-in/passkey/options');
+  const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>(
+    '/sign-in/passkey/options',
+    {},
+    { signIn: 'fail' },
+  );
   const { startAuthentication } = await loadWebAuthn();
   const credential = await startAuthentication({ optionsJSON }).catch(throwConsoleError);
-  await post('/sign-in/passkey', { credential });
+  await post('/sign-in/passkey', { credential }, { signIn: 'fail' });
 }
 
 /** Runs an action. If the server asks for it, the person confirms with their passkey first. */

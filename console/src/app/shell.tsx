@@ -3,8 +3,10 @@ import type { Me } from '@svc-asr/protocol/console.ts';
 import { Notice } from '../design/feedback.tsx';
 import { Icon, Logo, type IconName } from '../design/icons.tsx';
 import { post } from './api.ts';
+import { useConnection } from './connection.ts';
+import { ConnectionBar } from './connection-bar.tsx';
 import { useTexts } from './language.tsx';
-import { Link, usePath } from './router.tsx';
+import { Link, navigate, usePath } from './router.tsx';
 import { chooseTheme, currentTheme, THEMES } from './theme.ts';
 
 const PLACES = ['overview', 'playground', 'keys', 'settings', 'operator'] as const;
@@ -20,7 +22,7 @@ const PATHS: Record<Place, string> = {
 const INVITATIONS = '/app/invitations';
 
 /** The page layout: a sidebar on wide screens, a tab bar at the bottom on phones. */
-export function Shell(props: { me: Me; onChanged: () => void; children: ReactNode }) {
+export function Shell(props: { me: Me; onChanged: () => Promise<void>; children: ReactNode }) {
   const texts = useTexts();
   const path = usePath();
   const main = useRef<HTMLElement>(null);
@@ -31,6 +33,7 @@ export function Shell(props: { me: Me; onChanged: () => void; children: ReactNod
     opened.current = path;
   }, [path]);
   const { me } = props;
+  const { trouble, figuresAt } = useConnection();
   const places = PLACES.filter((place) =>
     place === 'operator' ? me.operator : me.account !== null,
   );
@@ -65,11 +68,12 @@ export function Shell(props: { me: Me; onChanged: () => void; children: ReactNod
         <Person me={me} onChanged={props.onChanged} />
       </header>
       <div className="min-w-0 md:min-h-dvh md:border-l md:border-line">
+        <ConnectionBar />
         <main
           id="main"
           ref={main}
           tabIndex={-1}
-          className="mx-auto w-full max-w-5xl px-4 pt-6 pb-28 outline-none sm:px-8 md:pt-10 md:pb-16"
+          className={`mx-auto w-full max-w-5xl px-4 pt-6 pb-28 outline-none sm:px-8 md:pt-10 md:pb-16 ${trouble !== null && figuresAt !== null ? 'stale' : ''}`}
         >
           {me.account?.active === false && (
             <div className="mb-6">
@@ -105,8 +109,13 @@ function NavLink(props: { href: string; icon: IconName; label: string; current: 
   );
 }
 
-function Person({ me, onChanged }: { me: Me; onChanged: () => void }) {
+function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
   const texts = useTexts();
+  async function signOut(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
+    await post(path).catch(() => null);
+    await onChanged();
+    navigate('/app');
+  }
   const [theme, setTheme] = useState(currentTheme);
   return (
     <details
@@ -159,7 +168,7 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => void }) {
         <button
           type="button"
           className="button button-secondary"
-          onClick={() => void post('/sign-out').finally(onChanged)}
+          onClick={() => void signOut('/sign-out')}
         >
           <Icon name="signOut" size={18} />
           {texts.nav.signOut}
@@ -167,7 +176,7 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => void }) {
         <button
           type="button"
           className="button button-secondary"
-          onClick={() => void post('/sign-out-everywhere').finally(onChanged)}
+          onClick={() => void signOut('/sign-out-everywhere')}
         >
           {texts.nav.signOutEverywhere}
         </button>
@@ -177,7 +186,7 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => void }) {
 }
 
 /** For people who belong to several accounts. */
-function AccountChoice({ me, onChanged }: { me: Me; onChanged: () => void }) {
+function AccountChoice({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
   const texts = useTexts();
   if (me.accounts.length < 2) return null;
   return (

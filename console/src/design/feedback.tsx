@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { CONSOLE_ERRORS } from '@svc-asr/protocol/console-constants.ts';
 import { ConsoleApiError } from '../app/api.ts';
+import { explainError } from '../app/explain-error.ts';
 import { useTexts } from '../app/language.tsx';
 import type { Load } from '../app/use-load.ts';
 import { Button } from './controls.tsx';
@@ -33,13 +34,9 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
   const texts = useTexts();
   if (error === null) return null;
   const known = error instanceof ConsoleApiError ? error : null;
-  const sentence =
-    known === null || known.code === 'offline'
-      ? texts.errors.offline
-      : (texts.errors.codes[known.code] ?? known.message);
   return (
     <Notice tone="bad">
-      <p>{sentence}</p>
+      <p>{explainError(error, texts)}</p>
       {known?.requestId && !(known.code in CONSOLE_ERRORS) && (
         <p className="mt-1 font-mono text-xs break-all">
           {texts.errors.requestId(known.requestId)}

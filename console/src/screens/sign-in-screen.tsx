@@ -1,4 +1,4 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { createContext, useContext, useState, type FormEvent, type ReactNode } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { CodeRequested, SignInMethods } from '@svc-asr/protocol/console.ts';
 import { post } from '../app/api.ts';
@@ -9,20 +9,56 @@ import { useLoad } from '../app/use-load.ts';
 import { Button, TextField } from '../design/controls.tsx';
 import { ErrorNotice, Notice } from '../design/feedback.tsx';
 import { Logo } from '../design/icons.tsx';
+import { Dialog } from '../design/surfaces.tsx';
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** Sign-in with an emailed code or a passkey. */
-export function SignInScreen({ onSignedIn }: { onSignedIn: () => void }) {
-  const [sent, setSent] = useState<{ email: string; challenge: string } | null>(null);
-  return sent === null ? (
-    <EmailStep onSent={setSent} onSignedIn={onSignedIn} />
-  ) : (
-    <CodeStep {...sent} onBack={() => setSent(null)} onSent={setSent} onSignedIn={onSignedIn} />
+/** Nothing here waits for a sign-in. */
+const DIRECTLY = { signIn: 'fail' } as const;
+
+interface SignInProps {
+  /** Whether sign-in opens over a page whose session has ended. */
+  readonly over?: boolean;
+  readonly email?: string;
+  readonly onSignedIn: () => Promise<void>;
+}
+
+/** Sign-in with an emailed code or a passkey, as a page or over one. */
+export function SignIn({ over = false, email = '', onSignedIn }: SignInProps) {
+  const [sent, setSent] = useState<Sent | null>(null);
+  const step =
+    sent === null ? (
+      <EmailStep email={email} onSent={setSent} onSignedIn={onSignedIn} />
+    ) : (
+      <CodeStep {...sent} onBack={() => setSent(null)} onSent={setSent} onSignedIn={onSignedIn} />
+    );
+  return <OverPage value={over}>{step}</OverPage>;
+}
+
+const OverPage = createContext(false);
+
+interface FrameProps {
+  readonly title: string;
+  readonly lead: string;
+  readonly children: ReactNode;
+}
+
+function Frame(props: FrameProps) {
+  return useContext(OverPage) ? <DialogFrame {...props} /> : <PageFrame {...props} />;
+}
+
+function DialogFrame({ title, lead, children }: FrameProps) {
+  const texts = useTexts();
+  return (
+    <Dialog title={title} dismissible={false} onClose={() => undefined}>
+      <p className="text-sm text-ink-2">{texts.signIn.ended}</p>
+      <p className="text-sm wrap-anywhere text-ink-2">{lead}</p>
+      {children}
+    </Dialog>
   );
 }
 
-function Frame({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
+function PageFrame({ title, lead, children }: FrameProps) {
   const texts = useTexts();
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-md flex-col justify-center px-4 py-10">
@@ -51,17 +87,21 @@ type Sent = { email: string; challenge: string };
 function useRequestCode(onSent: (sent: Sent) => void) {
   const { language } = useLanguage();
   return useAction(async (email: string) => {
-    const answer = await post<CodeRequested>('/sign-in/code', { email, language });
+    const answer = await post<CodeRequested>('/sign-in/code', { email, language }, DIRECTLY);
     onSent({ email, challenge: answer.challenge });
   });
 }
 
-function EmailStep(props: { onSent: (sent: Sent) => void; onSignedIn: () => void }) {
+function EmailStep(props: {
+  email: string;
+  onSent: (sent: Sent) => void;
+  onSignedIn: () => Promise<void>;
+}) {
   const texts = useTexts();
-  const [email, setEmail] = useState('');
+  const [email, setEmail] = useState(props.email);
   const [invalid, setInvalid] = useState(false);
   const request = useRequestCode(props.onSent);
-  const { load } = useLoad<SignInMethods>('/sign-in/methods');
+  const { load } = useLoad<SignInMethods>('/sign-in/methods', DIRECTLY);
   if (load.state === 'ready' && !load.data.email) {
     return <NoEmailStep onSignedIn={props.onSignedIn} />;
   }
@@ -103,7 +143,7 @@ function EmailStep(props: { onSent: (sent: Sent) => void; onSignedIn: () => void
 }
 
 /** Without a mail server only passkeys work. Says so before anybody waits for a code. */
-function NoEmailStep({ onSignedIn }: { onSignedIn: () => void }) {
+function NoEmailStep({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const texts = useTexts();
   return (
     <Frame title={texts.signIn.title} lead={texts.signIn.leadPasskey}>
@@ -113,11 +153,11 @@ function NoEmailStep({ onSignedIn }: { onSignedIn: () => void }) {
   );
 }
 
-function PasskeyButton({ onSignedIn }: { onSignedIn: () => void }) {
+function PasskeyButton({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const texts = useTexts();
   const use = useAction(async () => {
     await signInWithPasskey();
-    onSignedIn();
+    await onSignedIn();
   });
   return (
     <div className="grid gap-5">
@@ -133,7 +173,7 @@ function CodeStep(
   props: Sent & {
     onBack: () => void;
     onSent: (sent: Sent) => void;
-    onSignedIn: () => void;
+    onSignedIn: () => Promise<void>;
   },
 ) {
   const texts = useTexts();
@@ -145,8 +185,8 @@ function CodeStep(
     props.onSent(sent);
   });
   const verify = useAction(async (digits: string) => {
-    await post('/sign-in/verify', { challenge: props.challenge, code: digits });
-    props.onSignedIn();
+    await post('/sign-in/verify', { challenge: props.challenge, code: digits }, DIRECTLY);
+    await props.onSignedIn();
   });
   function submit(event: FormEvent): void {
     event.preventDefault();

@@ -36,9 +36,16 @@ export const en = {
     ownerOnly: 'Only owners of this account can change this.',
   },
   errors: {
-    offline: 'The server could not be reached. Check your connection and try again.',
+    page: 'This page could not do that because of an error in it. Reload the page and try again.',
     requestId: (id: string) => `Request ${id}`,
     codes: {
+      offline: 'The server could not be reached. Check your connection and try again.',
+      bad_answer:
+        'The server sent an answer that is not from this service. Try again in a minute. If it happens again, tell the operator of this service.',
+      file_missing:
+        'A file of this page is missing on the server. Reload the page in a minute. If it happens again, tell the operator of this service.',
+      page_error:
+        'The run stopped because of an error in this page. Reload the page, then start again.',
       not_signed_in: 'You are not signed in, or your session has ended. Sign in again.',
       wrong_code: 'Incorrect or expired code. Check it, or request a new one.',
       email_not_configured:
@@ -79,7 +86,8 @@ export const en = {
       service_unavailable:
         'The service is temporarily unavailable. Nothing was charged. Try again in a moment.',
       service_restarting: 'The server is restarting. Nothing was charged. Try again in a moment.',
-      internal_error: 'Something went wrong on our side. Nothing was charged. Try again.',
+      internal_error:
+        'The service failed to handle this, and nothing was charged. Try again. If it happens again, send the operator the code below.',
     } as Record<string, string>,
   },
   signIn: {
@@ -102,6 +110,7 @@ export const en = {
     passkey: 'Use a passkey',
     invalidEmail: 'Enter an email address, such as name@example.com.',
     invalidCode: 'The code has 8 digits.',
+    ended: 'Your session has ended. Sign in to continue where you were.',
   },
   time: {
     hours: (n: number) => `${n} h`,
@@ -137,7 +146,9 @@ export const en = {
       why: 'Why',
     },
     live: 'A session is active',
+    liveBefore: 'A session was active when the server last answered',
     waiting: 'A session is waiting for its client',
+    waitingBefore: 'A session was waiting for its client when the server last answered',
     liveFor: (model: string, since: string, limit: string) =>
       `${model}, started ${since}. Up to ${limit} of audio. The amount is counted when the session ends.`,
     waitingFor: (model: string, limit: string) =>
@@ -382,6 +393,16 @@ export const en = {
       suspended: (name: string) => `${name} is suspended.`,
       resumed: (name: string) => `${name} can use the service again.`,
     },
+  },
+  connection: {
+    unreachable: 'Server unreachable.',
+    failing: "The server can't answer at the moment.",
+    figuresFrom: (time: string) => `Figures from ${time}.`,
+    retry: 'Retry',
+    notLoaded: 'This page was not loaded',
+    brokenTitle: 'This page has a problem',
+    broken: 'This page stopped because of an error in it. Reload it, or choose another page.',
+    reload: 'Reload the page',
   },
   notFound: {
     title: 'Page not found',

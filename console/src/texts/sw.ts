@@ -38,9 +38,16 @@ export const sw: Texts = {
     ownerOnly: 'Ni mmiliki wa akaunti hii tu anayeweza kubadilisha hili.',
   },
   errors: {
-    offline: 'Seva haikufikika. Angalia mtandao wako kisha ujaribu tena.',
+    page: 'Ukurasa huu haukuweza kufanya hilo kwa sababu ya hitilafu ndani yake. Upakie upya kisha ujaribu tena.',
     requestId: (id) => `Ombi ${id}`,
     codes: {
+      offline: 'Seva haikufikika. Angalia mtandao wako kisha ujaribu tena.',
+      bad_answer:
+        'Seva ilituma jibu lisilo la huduma hii. Jaribu tena baada ya dakika moja. Likirudia, mwambie mwendeshaji wa huduma hii.',
+      file_missing:
+        'Faili ya ukurasa huu haipo kwenye seva. Pakia ukurasa upya baada ya dakika moja. Ikirudia, mwambie mwendeshaji wa huduma hii.',
+      page_error:
+        'Jaribio limesimama kwa sababu ya hitilafu kwenye ukurasa huu. Pakia ukurasa upya, kisha uanze tena.',
       not_signed_in: 'Hujaingia, au kipindi chako kimekwisha. Ingia tena.',
       wrong_code: 'Msimbo si sahihi au muda wake umekwisha. Uangalie, au omba mpya.',
       email_not_configured:
@@ -87,7 +94,8 @@ export const sw: Texts = {
         'Huduma haipatikani kwa sasa. Hakuna kilicholipishwa. Jaribu tena baada ya muda mfupi.',
       service_restarting:
         'Seva inaanza upya. Hakuna kilicholipishwa; jaribu tena baada ya muda mfupi.',
-      internal_error: 'Hitilafu imetokea upande wetu. Hakuna kilicholipishwa; jaribu tena.',
+      internal_error:
+        'Huduma imeshindwa kushughulikia hili, na hakuna kilicholipishwa. Jaribu tena. Ikirudia, mtumie mwendeshaji msimbo ulio hapa chini.',
     },
   },
   signIn: {
@@ -110,6 +118,7 @@ export const sw: Texts = {
     passkey: 'Tumia ufunguo wa siri',
     invalidEmail: 'Andika anwani ya barua pepe, kama jina@example.com.',
     invalidCode: 'Msimbo una tarakimu 8.',
+    ended: 'Kipindi chako cha kuingia kimekwisha. Ingia ili uendelee ulipoachia.',
   },
   time: {
     hours: (n) => `saa ${n}`,
@@ -145,7 +154,9 @@ export const sw: Texts = {
       why: 'Kwa nini',
     },
     live: 'Kipindi kinaendelea',
+    liveBefore: 'Kipindi kilikuwa kinaendelea seva ilipojibu mara ya mwisho',
     waiting: 'Kipindi kinamsubiri mteja wake',
+    waitingBefore: 'Kipindi kilikuwa kinamsubiri mteja wake seva ilipojibu mara ya mwisho',
     liveFor: (model, since, limit) =>
       `${model}, kilianza ${since}. Sauti isiyozidi ${limit}; sauti iliyosikika huhesabiwa kikiisha.`,
     waitingFor: (model, limit) =>
@@ -396,6 +407,17 @@ export const sw: Texts = {
       suspended: (name) => `${name} imesimamishwa.`,
       resumed: (name) => `${name} inaweza kutumia huduma tena.`,
     },
+  },
+  connection: {
+    unreachable: 'Seva haifikiki.',
+    failing: 'Seva haiwezi kujibu kwa sasa.',
+    figuresFrom: (time) => `Takwimu za saa ${time}.`,
+    retry: 'Uliza tena',
+    notLoaded: 'Ukurasa huu haukupakiwa',
+    brokenTitle: 'Ukurasa huu una tatizo',
+    broken:
+      'Ukurasa huu umesimama kwa sababu ya hitilafu ndani yake. Upakie upya, au uchague mwingine.',
+    reload: 'Pakia ukurasa upya',
   },
   notFound: {
     title: 'Ukurasa haukupatikana',

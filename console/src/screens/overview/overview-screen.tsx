@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { ConsoleSession, Overview } from '@svc-asr/protocol/console.ts';
+import { useConnection } from '../../app/connection.ts';
 import { formatAgo, formatAudio } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
@@ -106,17 +107,23 @@ function LiveSession({ session, now }: { session: ConsoleSession; now: string })
   const model = texts.common.models[session.model];
   const limit = formatAudio(session.reserved_ms, texts);
   const active = session.status === 'active';
+  const { trouble } = useConnection();
+  // Whether it is still active is unknown until the server answers.
+  const known = trouble === null;
+  const title = active ? (known ? 'live' : 'liveBefore') : known ? 'waiting' : 'waitingBefore';
   return (
     <section
       aria-live="polite"
       className="flex items-center gap-3.5 rounded-lg bg-accent-soft px-5 py-4 text-accent-strong"
     >
       <span aria-hidden="true" className="relative grid size-3 place-items-center">
-        <span className="absolute size-3 animate-ping rounded-full bg-accent opacity-50" />
+        {known && (
+          <span className="absolute size-3 animate-ping rounded-full bg-accent opacity-50" />
+        )}
         <span className="size-2.5 rounded-full bg-accent" />
       </span>
       <div className="text-sm">
-        <h2 className="font-semibold">{active ? texts.overview.live : texts.overview.waiting}</h2>
+        <h2 className="font-semibold">{texts.overview[title]}</h2>
         <p>
           {active
             ? texts.overview.liveFor(

@@ -174,5 +174,5 @@ function explain(error: unknown): { code: string; message: string } {
   if (error instanceof SvcError || error instanceof ConsoleApiError) {
     return { code: error.code, message: error.message };
   }
-  return { code: 'internal_error', message: String(error) };
+  return { code: 'page_error', message: String(error) };
 }

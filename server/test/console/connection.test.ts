@@ -1,0 +1,176 @@
+import type { Page } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
+import { activate } from '../support/activate.ts';
+import { violations } from '../support/console-axe.ts';
+import { openPage, signInAs, startConsoleInChromium } from '../support/console-chromium.ts';
+import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
+
+/** What the pages show when the network, the server, a file or the sign-in is gone. */
+
+const { service, browser, stop } = await startConsoleInChromium();
+afterAll(stop);
+
+async function openConsole(email: string, path = '/app'): Promise<Page> {
+  const { page } = await openPage(browser);
+  await service.admit(email);
+  await signInAs(page, { service, email });
+  if (path !== '/app') await page.goto(service.url + path);
+  return page;
+}
+
+/** Checks the accessibility of a state that occurs only here. */
+async function seen(page: Page, name: string): Promise<void> {
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, name);
+}
+
+async function endSessions(email: string): Promise<void> {
+  await service.database.pool.query(
+    `delete from console_sessions where user_id = (select id from console_users where email = $1)`,
+    [email],
+  );
+}
+
+async function signInOver(page: Page, email: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Email me a code' }).click();
+  await dialog.getByLabel('Code').fill(await service.mail.takeCode(email));
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+test('a page that was never visited says that the server is unreachable, and opens when it is back', async () => {
+  const page = await openConsole('offline@example.com');
+  await page.context().setOffline(true);
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByText('The server could not be reached').waitFor();
+  await seen(page, 'screen-offline');
+  await page.context().setOffline(false);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: 'Team' }).waitFor();
+  expect(await page.getByText('The server could not be reached').count()).toBe(0);
+});
+
+test('a file that a new version dropped reloads the page once, and only once', async () => {
+  const page = await openConsole('deploy@example.com');
+  const loads: string[] = [];
+  page.on('domcontentloaded', () => loads.push(page.url()));
+  let missing = 1;
+  await page.route('**/assets/settings-screen-*.js', (route) =>
+    missing-- > 0 ? route.fulfill({ status: 404, body: '' }) : route.continue(),
+  );
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('heading', { name: 'Team' }).waitFor();
+  expect(loads).toEqual([`${service.url}/app/settings`]);
+
+  missing = Infinity;
+  await page.goto(`${service.url}/app/settings`);
+  await page.getByText('A file of this page is missing').waitFor();
+  expect(loads.length).toBe(3);
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
+});
+
+test('a screen that fails to render leaves the navigation in place', async () => {
+  const page = await openConsole('broken@example.com', '/app/settings');
+  await page.route('**/console-api/overview', (route) => route.fulfill({ json: {} }));
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByText('This page stopped because of an error in it').waitFor();
+  await seen(page, 'screen-broken');
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByText('No keys yet').waitFor();
+  expect(await page.getByText('This page stopped').count()).toBe(0);
+});
+
+test('sign-in opens over the page when the session has ended, and the request continues afterwards', async () => {
+  const email = 'expired@example.com';
+  const page = await openConsole(email, '/app/keys');
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByLabel('Name').fill('kept name');
+  await endSessions(email);
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+  await page.getByText('Your session has ended').waitFor();
+  await seen(page, 'sign-in-again');
+  const over = page.getByRole('dialog').filter({ hasText: 'Your session has ended' });
+  await over.getByRole('button', { name: 'Email me a code' }).click();
+  await over.getByLabel('Code').fill(await service.mail.takeCode(email));
+  await over.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('heading', { name: 'kept name' }).waitFor();
+  expect(page.url()).toBe(`${service.url}/app/keys`);
+});
+
+test('polling opens the sign-in too, and continues in the same account', async () => {
+  const email = 'polled@example.com';
+  const { page } = await openPage(browser);
+  await service.admit(email);
+  await page.clock.install();
+  await signInAs(page, { service, email });
+  await page.getByRole('heading', { name: 'Recent sessions' }).waitFor();
+  await endSessions(email);
+  await page.clock.runFor(31_000);
+  await page.getByText('Your session has ended').waitFor();
+  await signInOver(page, email);
+  const polled = page.waitForResponse((answer) => answer.url().endsWith('/console-api/overview'));
+  await page.clock.runFor(31_000);
+  expect((await polled).status()).toBe(200);
+});
+
+test('a link into the console works after the sign-in', async () => {
+  const { page } = await openPage(browser);
+  await service.admit('linked@example.com');
+  await page.goto(`${service.url}/app/settings`);
+  await page.getByLabel('Email address').fill('linked@example.com');
+  await page.getByRole('button', { name: 'Email me a code' }).click();
+  await page.getByLabel('Code').fill(await service.mail.takeCode('linked@example.com'));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Team' }).waitFor();
+  expect(page.url()).toBe(`${service.url}/app/settings`);
+});
+
+test('a dead server is named, its figures are dated and greyed, and no session is called active', async () => {
+  const email = 'dead@example.com';
+  const { page } = await openPage(browser);
+  const accountId = await service.admit(email);
+  await page.clock.install();
+  await signInAs(page, { service, email });
+  const session: { id: string } = await page.evaluate(
+    `fetch('/console-api/playground/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"model":"svc-asr-kikuyu-v1"}',
+    }).then((answer) => answer.json())`,
+  );
+  await activate(service, { sessionId: session.id, accountId });
+  await page.reload();
+  await page.getByText('A session is active').waitFor();
+  await page.route('**/console-api/**', (route) => route.abort());
+  await page.clock.runFor(3_000);
+  await page.getByText(/Server unreachable\. Figures from \d\d:\d\d\./).waitFor();
+  expect(await page.getByText('A session is active').count()).toBe(0);
+  await page.getByText('A session was active when the server last answered').waitFor();
+  expect(await page.locator('main.stale').count()).toBe(1);
+  await seen(page, 'overview-stale');
+
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByText('A session is active').waitFor();
+  expect(await page.getByText('Server unreachable').count()).toBe(0);
+});
+
+test('the playground says what to do when the server is unreachable', async () => {
+  const page = await openConsole('unreached@example.com', '/app/playground');
+  await page.route('**/console-api/playground/session', (route) => route.abort());
+  const seconds = Buffer.alloc(32_000);
+  const header = Buffer.from(
+    'UklGRiR9AABXQVZFZm10IBAAAAABAAEAgD4AAAB9AAACABAAZGF0YQB9AAA=',
+    'base64',
+  );
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'second.wav',
+    mimeType: 'audio/wav',
+    buffer: Buffer.concat([header, seconds]),
+  });
+  await page.getByText('The server could not be reached. Check your connection').waitFor();
+  expect(await page.getByText('Failed to fetch').count()).toBe(0);
+});
