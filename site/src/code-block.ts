@@ -27,7 +27,7 @@ export function parseFence(info: string, code: string): Fence {
   return { language, label: label.join(' '), code: code.replace(/\n$/, '') };
 }
 
-/** A block of code with a copy button. The button works only with JavaScript, which removes `hidden`. */
+/** A block of code with a copy button, or output and diagrams without. The button works only with JavaScript, which removes `hidden`. */
 export function renderCode(fence: Fence, highlight: Highlight): string {
   const name = fence.label || (NAMES[fence.language] ?? '');
   return `<figure class="code-block">${name === '' ? '' : `<figcaption>${escapeHtml(name)}</figcaption>`}${renderPre(fence, highlight, name)}</figure>`;
@@ -35,7 +35,10 @@ export function renderCode(fence: Fence, highlight: Highlight): string {
 
 function renderPre(fence: Fence, highlight: Highlight, name: string): string {
   const label = name === '' ? 'Example' : name;
-  const copy = `<button type="button" class="copy" data-copy hidden aria-label="Copy">Copy</button>`;
+  const copy =
+    name === ''
+      ? ''
+      : '<button type="button" class="copy" data-copy hidden aria-label="Copy">Copy</button>';
   return `${copy}<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${highlight(fence.code, fence.language)}</code></pre>`;
 }
 

@@ -2,7 +2,7 @@ import type { MarkdownIt, Token } from 'markdown-it';
 import { escapeHtml, textOf } from './html.ts';
 
 /** Tables with this many columns are shown as one box per row on phones. */
-const STACKED_COLUMNS = 4;
+const STACKED_COLUMNS = 3;
 
 /** Renders tables in a box that scrolls. The cells of wide ones carry their column's name for phones. */
 export function renderTables(tokens: readonly Token[], md: MarkdownIt): void {
@@ -15,6 +15,7 @@ export function renderTables(tokens: readonly Token[], md: MarkdownIt): void {
   rules['table_close'] = () => '</table></div>';
   for (const [tag, role] of PARTS) {
     rules[`${tag}_open`] = (all, at) => `<${tag}${attributes(all[at], role)}>`;
+    rules[`${tag}_close`] = () => `</${tag}>`;
   }
   // A header without text is no header.
   rules['th_open'] = (all, at) =>

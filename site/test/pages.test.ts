@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parse } from 'parse5';
 import { expect, test } from 'vitest';
 import { EXAMPLE_REPOSITORY } from '../src/example-addresses.ts';
 import { renderSite } from '../src/pages.ts';
@@ -52,6 +53,17 @@ test('every link leads to a page that exists, and every anchor to one of its hea
   }
   expect(pages.length).toBeGreaterThan(100);
   expect(broken).toEqual([]);
+});
+
+test('every page is HTML without parse errors', () => {
+  const errors = pages.flatMap(([path, html]) => {
+    const found: string[] = [];
+    parse(html, {
+      onParseError: ({ code, startLine }) => found.push(`${path}:${startLine}: ${code}`),
+    });
+    return found;
+  });
+  expect(errors).toEqual([]);
 });
 
 test('no page has an inline script, an inline style or an event handler', () => {

@@ -12,14 +12,32 @@ const APPEARED = `Promise.all(
     .map((animation) => animation.finished.catch(() => {}))
 )`;
 
-/** Returns a sentence for each axe violation on the page, of all rules but those that are left out. */
-export async function violations(page: Page, leftOut: readonly string[] = []): Promise<string[]> {
+/** A part of the page, as axe names parts, and the rules for it. Without either: everything. */
+export interface AxeScope {
+  readonly part?: string;
+  readonly only?: readonly string[];
+  readonly without?: readonly string[];
+}
+
+/** Returns a sentence for each axe violation on the page, of all rules unless the scopes say otherwise. */
+export async function violations(
+  page: Page,
+  scopes: readonly AxeScope[] = [{}],
+): Promise<string[]> {
   await page.evaluate(APPEARED);
   await page.evaluate(AXE);
-  const rules = Object.fromEntries(leftOut.map((rule) => [rule, { enabled: false }]));
-  const options = JSON.stringify({ resultTypes: ['violations'], rules });
-  const results = await page.evaluate<AxeResults>(`axe.run(${options})`);
-  return results.violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
-  );
+  const found: string[] = [];
+  for (const { part = 'html', only, without = [] } of scopes) {
+    const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+    // No rule of ours needs the style sheets once more.
+    const options = { resultTypes: ['violations'], rules, runOnly: only, preload: false };
+    const run = `axe.run(${JSON.stringify(part)}, ${JSON.stringify(options)})`;
+    const results = await page.evaluate<AxeResults>(run);
+    found.push(
+      ...results.violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
+      ),
+    );
+  }
+  return found;
 }
