@@ -38,7 +38,9 @@ export class ListeningProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH, NODE_COMPILE_CACHE, HOME, ...input.env },
     });
-    process.once('exit', () => child.kill('SIGKILL'));
+    const kill = (): void => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
     const lines: string[] = [];
     const ready = Promise.withResolvers<RegExpExecArray>();
     for (const output of [child.stdout, child.stderr]) {

@@ -31,7 +31,9 @@ export class ServiceProcess {
       env: { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', ...env },
     });
     // Stop the service if the campaign is stopped.
-    process.once('exit', () => child.kill('SIGKILL'));
+    const kill = (): void => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
     const lines: string[] = [];
     const listening = Promise.withResolvers<string>();
     createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
