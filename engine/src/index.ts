@@ -7,7 +7,9 @@ export {
   type TransducerManifest,
 } from './manifest.ts';
 export { CtcEncoder } from './ctc/ctc-encoder.ts';
+export { CtcLoader } from './ctc/ctc-loader.ts';
 export { CtcRecogniser } from './ctc/ctc-recogniser.ts';
+export type { Decoding } from './ctc/decoding.ts';
 export {
   POOL_NOTICES,
   startSherpaEngine,

@@ -1,5 +1,9 @@
 import { AUDIO, type ModelId } from '@svc-asr/protocol';
+import { toScorer, type Decoding } from './ctc/decoding.ts';
 import { parseCtcTokens } from './ctc/tokens.ts';
+import { checkDecoding } from './decoding-check.ts';
+import { InvalidLanguageModel } from './lm/kenlm-binary.ts';
+import { NgramModel } from './lm/ngram-model.ts';
 import type { ModelManifest } from './manifest.ts';
 import type { ModelFiles } from './model-files.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
@@ -16,16 +20,16 @@ const FIELDS = [
   'licence',
   'files',
 ] as const;
-const OPTIONAL_FIELDS: readonly string[] = ['kind', 'extra_lead_in_ms'];
+const OPTIONAL_FIELDS: readonly string[] = ['kind', 'extra_lead_in_ms', 'decoding'];
 /** Half a chunk: more silence would delay every delta. */
 const EXTRA_LEAD_IN_MS_MAX = 560;
 
 type Kind = ModelManifest['kind'];
 
-/** The second list is ONNX external data, for weights beyond 2 GB; the first file of the kind refers to it. */
+/** The second list: ONNX external data, for weights beyond 2 GB, to which the first file refers; the language model. */
 const FILES: Readonly<Record<Kind, { needed: readonly string[]; optional: readonly string[] }>> = {
   transducer: { needed: ['encoder', 'decoder', 'joiner', 'tokens'], optional: ['encoder_data'] },
-  offline_ctc: { needed: ['model', 'tokens'], optional: ['model_data'] },
+  offline_ctc: { needed: ['model', 'tokens'], optional: ['model_data', 'lm'] },
 };
 
 /** Checks a manifest and its files, and adds a sentence to `problems` for each problem. */
@@ -69,9 +73,13 @@ export class ManifestCheck {
     const tokens = path('tokens');
     if (kind === 'transducer') this.#checkTransducer(contents, fields);
     else this.#checkOfflineCtc(contents);
+    const { decoding, problems } = checkDecoding(json['decoding'], { kind, lm: paths.get('lm') });
+    for (const problem of problems) this.#say(problem);
+    this.#checkLanguageModel(contents.get('lm'), decoding);
     if (this.#problems.length > this.#problemsBefore) return null;
     if (kind === 'offline_ctc') {
-      return { ...fields, sha256ByPath, kind, files: { model: path('model'), tokens } };
+      const ctc = { ...fields, sha256ByPath, kind, files: { model: path('model'), tokens } };
+      return decoding === null ? ctc : { ...ctc, decoding };
     }
     const parts = { encoder: path('encoder'), decoder: path('decoder'), joiner: path('joiner') };
     return { ...fields, sha256ByPath, kind, extraLeadInMs, files: { ...parts, tokens } };
@@ -208,6 +216,17 @@ export class ManifestCheck {
     const model = contents.get('model');
     if (model !== undefined && readOnnxMetadata(model) === null) {
       this.#say('files.model is not an ONNX file');
+    }
+  }
+
+  /** A child process would fail with it only later. */
+  #checkLanguageModel(bytes: Buffer | undefined, decoding: Decoding | null): void {
+    if (bytes === undefined || decoding === null) return;
+    try {
+      toScorer(NgramModel.parse(bytes), decoding);
+    } catch (error) {
+      if (!(error instanceof InvalidLanguageModel)) throw error;
+      this.#say(`files.lm: ${error.message}`);
     }
   }
 

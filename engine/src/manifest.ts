@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import type { Decoding } from './ctc/decoding.ts';
 import { ManifestCheck } from './manifest-check.ts';
 import { ModelFiles } from './model-files.ts';
 
@@ -33,6 +34,8 @@ export interface TransducerManifest extends ManifestFields {
 /** An offline CTC model, streamed by stitching the posteriors of overlapping windows. */
 export interface OfflineCtcManifest extends ManifestFields {
   readonly kind: 'offline_ctc';
+  /** How text is searched for; greedily without it. */
+  readonly decoding?: Decoding;
   readonly files: Readonly<Record<OfflineCtcFile, string>>;
 }
 

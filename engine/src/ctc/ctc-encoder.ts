@@ -1,7 +1,10 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 
+/** Every model of the wav2vec2 family has frames of 20 ms. */
+export const CTC_FRAME_SAMPLES = 320;
+
 /** The scores of each frame of a window, row by row. */
-interface Logits {
+export interface Logits {
   readonly logits: Float32Array;
   readonly count: number;
   readonly width: number;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { AUDIO } from '@svc-asr/protocol';
-import { CtcEncoder } from './ctc-encoder.ts';
+import { CTC_FRAME_SAMPLES, CtcEncoder, type Logits } from './ctc-encoder.ts';
 import { parseCtcTokens, type CtcTokens } from './tokens.ts';
 
 export interface OfflineCtcFiles {
@@ -14,23 +14,21 @@ export interface Frames {
   readonly logProbabilities: Float32Array;
 }
 
-/** Every model of the wav2vec2 family has frames of 20 ms. */
-export const CTC_FRAME_SAMPLES = 320;
 /** Shorter input is padded with silence: the first convolutions need 400 samples. */
 const WINDOW_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
 const VARIANCE_FLOOR = 1e-5;
 
-/** An offline CTC model in memory: samples in, the best label of each frame out. */
+/** An offline CTC model in memory: samples in, the scores of each frame out. */
 export class CtcModel {
   readonly tokens: CtcTokens;
   readonly #encoder: CtcEncoder;
   /** Labels that may appear in a transcript. Columns of other scripts and special labels are pruned. */
-  readonly #labels: readonly number[];
+  readonly labels: readonly number[];
 
   private constructor(encoder: CtcEncoder, tokens: CtcTokens) {
     this.#encoder = encoder;
     this.tokens = tokens;
-    this.#labels = tokens.texts.flatMap((text, label) =>
+    this.labels = tokens.texts.flatMap((text, label) =>
       text !== '' || label === tokens.blank ? [label] : [],
     );
   }
@@ -44,27 +42,28 @@ export class CtcModel {
     return model;
   }
 
-  async run(samples: Float32Array): Promise<Frames> {
-    const { logits, count, width } = await this.#encoder.run(normalise(samples));
-    if (width !== this.tokens.texts.length) {
-      throw new RangeError(`The model has ${width} labels, tokens ${this.tokens.texts.length}.`);
-    }
-    return this.#best(logits, count, width);
+  async run(samples: Float32Array): Promise<Logits> {
+    const logits = await this.#encoder.run(normalise(samples));
+    if (logits.width === this.tokens.texts.length) return logits;
+    throw new RangeError(
+      `The model has ${logits.width} labels, tokens ${this.tokens.texts.length}.`,
+    );
   }
 
-  #best(logits: Float32Array, count: number, width: number): Frames {
+  /** The best label of each frame of a window. */
+  bestLabels({ logits, count, width }: Logits): Frames {
     const labels = new Int32Array(count);
     const logProbabilities = new Float32Array(count);
     for (let frame = 0; frame < count; frame += 1) {
       const row = frame * width;
       let best = this.tokens.blank;
       let highest = -Infinity;
-      for (const label of this.#labels) {
+      for (const label of this.labels) {
         const value = logits[row + label] ?? -Infinity;
         if (value > highest) [best, highest] = [label, value];
       }
       let sum = 0;
-      for (const label of this.#labels) sum += Math.exp((logits[row + label] ?? 0) - highest);
+      for (const label of this.labels) sum += Math.exp((logits[row + label] ?? 0) - highest);
       labels[frame] = best;
       logProbabilities[frame] = -Math.log(sum);
     }
@@ -77,7 +76,7 @@ export class CtcModel {
       await this.run(new Float32Array(second)),
       await this.run(new Float32Array(2 * second)),
     ];
-    const frames = long.labels.length - short.labels.length;
+    const frames = long.count - short.count;
     if (frames * CTC_FRAME_SAMPLES === second) return;
     throw new RangeError(`The model outputs ${frames} frames per second; it must output 50.`);
   }

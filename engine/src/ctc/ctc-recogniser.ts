@@ -1,8 +1,13 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
 import type { RecognisedUtterance, Recognition } from '../sherpa/recognition.ts';
 import type { Transcript } from '../sherpa/transcript.ts';
-import { CTC_FRAME_SAMPLES, CtcModel, type OfflineCtcFiles } from './ctc-model.ts';
-import { StitchedText } from './stitched-text.ts';
+import type { TextScorer } from '../lm/text-scorer.ts';
+import { BeamText } from './beam-text.ts';
+import { CTC_FRAME_SAMPLES } from './ctc-encoder.ts';
+import { CtcModel, type OfflineCtcFiles } from './ctc-model.ts';
+import { GreedyText } from './greedy-text.ts';
+import type { BeamSettings } from './prefix-beam.ts';
+import type { UtteranceText } from './utterance-text.ts';
 
 /** Audio that is encoded again as left context of the new audio. */
 const LEFT_SAMPLES = 2 * AUDIO.sampleRateHz;
@@ -10,6 +15,12 @@ const LEFT_SAMPLES = 2 * AUDIO.sampleRateHz;
 const RIGHT_SAMPLES = CHUNK_SAMPLES;
 /** Share of a core that is kept free for bursts. */
 const LOAD_MAX = 0.8;
+
+/** A beam search with a scorer that all utterances share. */
+export interface BeamSearch {
+  readonly scorer: TextScorer;
+  readonly settings: BeamSettings;
+}
 
 /** A live stream encodes one window per chunk. A core that is too slow for one still takes one. */
 export function liveStreamsPerCore(windowCpuMs: number): number {
@@ -29,20 +40,31 @@ export class CtcRecogniser implements Recognition {
   readonly model: CtcModel;
   /** How many live streams a core can serve, by the processor time of a window. */
   readonly liveStreams: number;
+  readonly #search: BeamSearch | null;
 
-  private constructor(model: CtcModel, windowCpuMs: number) {
+  private constructor(
+    model: CtcModel,
+    input: { readonly search: BeamSearch | null; readonly windowCpuMs: number },
+  ) {
+    const { search, windowCpuMs } = input;
     this.model = model;
+    this.#search = search;
     this.liveStreams = liveStreamsPerCore(windowCpuMs);
   }
 
+  /** Loads the weights for greedy decoding. */
   static async load(files: OfflineCtcFiles): Promise<CtcRecogniser> {
-    const model = await CtcModel.load(files);
+    return CtcRecogniser.measure(await CtcModel.load(files), null);
+  }
+
+  /** Measures what a window costs. Decodes greedily without a search. */
+  static async measure(model: CtcModel, search: BeamSearch | null): Promise<CtcRecogniser> {
     const window = new Float32Array(LEFT_SAMPLES + CHUNK_SAMPLES + RIGHT_SAMPLES);
     await model.run(window);
     const before = process.cpuUsage();
     await model.run(window);
     const { user, system } = process.cpuUsage(before);
-    return new CtcRecogniser(model, (user + system) / 1000);
+    return new CtcRecogniser(model, { search, windowCpuMs: (user + system) / 1000 });
   }
 
   begin(): CtcUtterance {
@@ -51,9 +73,16 @@ export class CtcRecogniser implements Recognition {
 
   /** Recognises all of the audio in one window, as these models are meant to be used. The baseline for streaming. */
   async recogniseWhole(samples: Float32Array): Promise<Transcript> {
-    const text = new StitchedText(this.model.tokens);
+    const text = this.newText();
     text.add(await this.model.run(samples), { firstFrame: 0, keepTo: 0 });
+    text.end();
     return text.transcript((samples.length * 1000) / AUDIO.sampleRateHz);
+  }
+
+  newText(): UtteranceText {
+    if (this.#search === null) return new GreedyText(this.model);
+    const { labels, tokens } = this.model;
+    return new BeamText(tokens, { labels, ...this.#search });
   }
 
   async decode(utterances: readonly CtcUtterance[]): Promise<void> {
@@ -64,7 +93,7 @@ export class CtcRecogniser implements Recognition {
 /** One utterance: the audio that later windows still need, and the text so far. */
 export class CtcUtterance implements RecognisedUtterance {
   readonly recognition: CtcRecogniser;
-  readonly #text: StitchedText;
+  readonly #text: UtteranceText;
   #audio = new Float32Array(0);
   /** Position of #audio in the utterance. */
   #audioFrom = 0;
@@ -75,7 +104,7 @@ export class CtcUtterance implements RecognisedUtterance {
 
   constructor(recognition: CtcRecogniser) {
     this.recognition = recognition;
-    this.#text = new StitchedText(recognition.model.tokens);
+    this.#text = recognition.newText();
   }
 
   get samples(): number {
@@ -102,6 +131,7 @@ export class CtcUtterance implements RecognisedUtterance {
 
   finish(): void {
     this.#finished = true;
+    if (!this.ready) this.#text.end();
   }
 
   transcript(): Transcript {
@@ -114,12 +144,13 @@ export class CtcUtterance implements RecognisedUtterance {
     const from = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
     const window = this.#audio.subarray(from - this.#audioFrom, to - this.#audioFrom);
     this.#encodedSamples += window.length;
-    const frames = await this.recognition.model.run(window);
-    this.#text.add(frames, {
+    const logits = await this.recognition.model.run(window);
+    this.#text.add(logits, {
       firstFrame: from / CTC_FRAME_SAMPLES,
       keepTo: Math.max(this.#text.keptFrames, Math.floor((to - RIGHT_SAMPLES) / CTC_FRAME_SAMPLES)),
     });
     this.#decodedTo = to;
+    if (this.#finished && !this.ready) this.#text.end();
     this.#forget();
   }
 

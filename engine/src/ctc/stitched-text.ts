@@ -1,20 +1,17 @@
-import type { EngineWord } from '../engine.ts';
-import { toConfidence, type Transcript } from '../sherpa/transcript.ts';
-import { CTC_FRAME_SAMPLES, type Frames } from './ctc-model.ts';
+import type { Transcript } from '../sherpa/transcript.ts';
+import type { Frames } from './ctc-model.ts';
+import { stableLengthOf, wordsOf, type Token } from './spoken-words.ts';
 import type { CtcTokens } from './tokens.ts';
+import type { WindowPlace } from './utterance-text.ts';
 
-const FRAME_MS = (CTC_FRAME_SAMPLES * 1000) / 16_000;
-
-interface Token {
-  readonly text: string;
-  readonly firstFrame: number;
+interface GrowingToken extends Token {
   lastFrame: number;
   logProbability: number;
 }
 
 /** Collapses labels as CTC does: repeated labels are merged unless a blank separates them. */
 class Collapsed {
-  readonly tokens: Token[] = [];
+  readonly tokens: GrowingToken[] = [];
   #before: number;
   #frame: number;
   readonly #table: CtcTokens;
@@ -72,7 +69,7 @@ export class StitchedText {
   }
 
   /** Adds a window that begins at that frame of the utterance. Keeps frames before `keepTo`. */
-  add(window: Frames, input: { firstFrame: number; keepTo: number }): void {
+  add(window: Frames, input: WindowPlace): void {
     const from = this.#kept.frames - input.firstFrame;
     const to = Math.max(from, Math.min(input.keepTo - input.firstFrame, window.labels.length));
     this.#kept.add(window, from, to);
@@ -87,47 +84,10 @@ export class StitchedText {
   transcript(audioMs: number): Transcript {
     const words = wordsOf(this.#shown.tokens, audioMs);
     const text = words.map((word) => word.text).join(' ');
-    return { text, words, stableLength: this.#stableLength() };
-  }
-
-  /** Words of kept frames. The last one counts only if a kept space ends it. Other words may still disappear. */
-  #stableLength(): number {
-    const { tokens } = this.#kept;
-    const kept = wordsOf(tokens, Infinity).map((word) => word.text);
-    if (tokens.at(-1)?.text.endsWith(' ') === true) return kept.join(' ').length;
-    const whole = kept.slice(0, -1);
-    return whole.length === 0 ? 0 : whole.join(' ').length + 1;
+    return { text, words, stableLength: stableLengthOf(this.#kept.tokens) };
   }
 }
 
 function blanks(blank: number, count: number): Frames {
   return { labels: new Int32Array(count).fill(blank), logProbabilities: new Float32Array(count) };
-}
-
-/** Letters between spaces, timed by their frames and scored by the product of their probabilities. */
-function wordsOf(tokens: readonly Token[], audioMs: number): EngineWord[] {
-  const words: { text: string; startMs: number; endMs: number; logProbability: number }[] = [];
-  let inWord = false;
-  for (const token of tokens) {
-    const letters = token.text.trim();
-    if (token.text.startsWith(' ')) inWord = false;
-    if (letters === '') continue;
-    const startMs = Math.min(token.firstFrame * FRAME_MS, audioMs);
-    const endMs = Math.min((token.lastFrame + 1) * FRAME_MS, audioMs);
-    const word = inWord ? words.at(-1) : undefined;
-    if (word === undefined) {
-      words.push({ text: letters, startMs, endMs, logProbability: token.logProbability });
-    } else {
-      word.text += letters;
-      word.endMs = endMs;
-      word.logProbability += token.logProbability;
-    }
-    inWord = !token.text.endsWith(' ');
-  }
-  return words.map(({ text, startMs, endMs, logProbability }) => ({
-    text,
-    startMs: Math.round(startMs),
-    endMs: Math.round(endMs),
-    confidence: toConfidence(logProbability),
-  }));
 }

@@ -1,4 +1,5 @@
 import type { OfflineCtcFiles } from '../ctc/ctc-model.ts';
+import type { Decoding } from '../ctc/decoding.ts';
 import type { WeightFiles } from './recogniser.ts';
 
 /** The child's command-line argument: one entry per model. Open frames refer to them by index. */
@@ -8,6 +9,7 @@ interface OfflineCtcModel {
   readonly kind: 'offline_ctc';
   readonly language: string;
   readonly files: OfflineCtcFiles;
+  readonly decoding?: Decoding;
 }
 
 interface TransducerModel {

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { CtcRecogniser } from '../ctc/ctc-recogniser.ts';
+import { CtcLoader } from '../ctc/ctc-loader.ts';
 import { parseChildConfig, type ChildModel } from './child-config.ts';
 import { encodeFrame, FRAME, FrameReader, type Frame, type FrameHeader } from './frames.ts';
 import { Recogniser } from './recogniser.ts';
@@ -48,18 +48,19 @@ async function loadModels(
   config: string,
 ): Promise<{ language: string; recognition: Recognition }[]> {
   const loaded = new Map<string, Recognition>();
+  const ctc = new CtcLoader();
   const found = [];
   for (const model of parseChildConfig(config)) {
     const key = JSON.stringify({ ...model, language: '' });
-    const recognition = loaded.get(key) ?? (await load(model));
+    const recognition = loaded.get(key) ?? (await load(model, ctc));
     loaded.set(key, recognition);
     found.push({ language: model.language, recognition });
   }
   return found;
 }
 
-async function load(model: ChildModel): Promise<Recognition> {
-  if (model.kind === 'offline_ctc') return CtcRecogniser.load(model.files);
+async function load(model: ChildModel, ctc: CtcLoader): Promise<Recognition> {
+  if (model.kind === 'offline_ctc') return ctc.load(model);
   return new Recogniser(model);
 }
 

@@ -31,7 +31,8 @@ async function toPoolModel(manifest: ModelManifest): Promise<PoolModel> {
 async function toChildModel(manifest: ModelManifest): Promise<ChildModel> {
   const { language } = manifest;
   if (manifest.kind === 'offline_ctc') {
-    return { kind: manifest.kind, language, files: manifest.files };
+    const { kind, files, decoding } = manifest;
+    return { kind, language, files, ...(decoding === undefined ? {} : { decoding }) };
   }
   const { kind, files, extraLeadInMs } = manifest;
   const batching = await allowsBatching([files.encoder, files.decoder, files.joiner]);

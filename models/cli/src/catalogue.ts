@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ModelSet } from './model-set.ts';
 import { Problem } from './problem.ts';
 
 /** A model in the catalogue: its location, author, licence and published figures. */
@@ -17,6 +18,8 @@ export interface CatalogueEntry {
   readonly notes: string;
   readonly files?: readonly RemoteFile[];
   readonly archive?: RemoteArchive;
+  /** Language models among the files, and how to use them. */
+  readonly decoding?: ModelSet['decoding'];
 }
 
 export interface RemoteFile extends Download {

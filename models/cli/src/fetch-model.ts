@@ -57,6 +57,7 @@ export async function fetchModel(entry: CatalogueEntry, options: FetchOptions): 
     extra_lead_in_ms: 0,
     languages: { 'svc-asr-kikuyu-v1': 'ki-KE', 'svc-asr-dholuo-v1': 'luo-KE' },
     files: { model: 'model.onnx', tokens: 'tokens.txt' },
+    ...(entry.decoding === undefined ? {} : { decoding: entry.decoding }),
   });
   const target = join(modelsDir, entry.name);
   await rm(target, { recursive: true, force: true });

@@ -18,6 +18,20 @@ export interface ModelSet {
   readonly languages: Readonly<Record<ModelId, string>>;
   /** File names inside the folder. */
   readonly files: Readonly<Record<string, string>>;
+  /** Beam search and language model for each model id, as in a manifest; greedy where there is none. */
+  readonly decoding?: Readonly<Partial<Record<ModelId, SetDecoding>>>;
+}
+
+/** How a model id's text is searched for. */
+export interface SetDecoding {
+  /** File name of the language model inside the folder. */
+  readonly lm?: string;
+  readonly unit?: 'character' | 'word';
+  readonly alpha?: number;
+  readonly beta?: number;
+  readonly beam?: number;
+  readonly prune?: number;
+  readonly prune_labels?: number;
 }
 
 const DESCRIPTION = 'model.json';
@@ -96,7 +110,8 @@ export async function stageModelSet(
   const set = { ...(await readModelSet(modelsDir, name)), ...changes };
   // Beside the weights, because hard links don't cross file systems and the engine refuses symlinks that lead out.
   const staged = await mkdtemp(join(modelsDir, '.staged-'));
-  for (const inside of Object.values(set.files)) {
+  const models = MODEL_IDS.flatMap((id) => set.decoding?.[id]?.lm ?? []);
+  for (const inside of new Set([...Object.values(set.files), ...models])) {
     const file = join(staged, name, inside);
     await mkdir(dirname(file), { recursive: true });
     await link(join(modelsDir, name, inside), file);
@@ -111,7 +126,9 @@ async function writeManifest(
   { id, set }: { id: ModelId; set: ModelSet },
 ): Promise<void> {
   const files: Record<string, { path: string; sha256: string }> = {};
-  for (const [file, inside] of Object.entries(set.files)) {
+  const { lm, ...decoding } = set.decoding?.[id] ?? {};
+  const named = { ...set.files, ...(lm === undefined ? {} : { lm }) };
+  for (const [file, inside] of Object.entries(named)) {
     const path = `${name}/${inside}`;
     const sha256 = await hashOf(join(modelsDir, path));
     if (sha256 === null) throw new Problem(`${path} is missing. Fetch or import ${name} again.`);
@@ -128,6 +145,7 @@ async function writeManifest(
     ...(set.extra_lead_in_ms === 0 ? {} : { extra_lead_in_ms: set.extra_lead_in_ms }),
     normaliser: set.normaliser,
     licence: set.licence,
+    ...(set.decoding?.[id] === undefined ? {} : { decoding }),
     files,
   };
   const text = JSON.stringify(manifest, null, 2).replace(

@@ -5,6 +5,7 @@ import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
 import { Command, CommanderError, Option } from 'commander';
 import { downloadsOf, findEntry, readCatalogue } from './catalogue.ts';
 import { fetchModel } from './fetch-model.ts';
+import { addImportLm } from './import-lm.ts';
 import { importNemo } from './import-nemo.ts';
 import { buildsInUse, installedSets, readModelSet, useModelSet } from './model-set.ts';
 import { Problem } from './problem.ts';
@@ -94,9 +95,9 @@ function addImport(
   program: Command,
   { modelsDir, terminal }: { modelsDir: () => string; terminal: Terminal },
 ): void {
-  program
-    .command('import')
-    .description('import your own model')
+  const command = program.command('import').description('import your own model');
+  addImportLm(command, { modelsDir, terminal });
+  command
     .command('nemo <file>')
     .description('export a NeMo checkpoint for the engine')
     .requiredOption('--name <name>', 'name of the model')

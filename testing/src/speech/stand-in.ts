@@ -11,18 +11,29 @@ export const STAND_IN = {
   tokens: join(STAND_IN_DIR, 'tokens.txt'),
 };
 
+/** A beam search with a language model, as a manifest describes it. */
+export interface StandInDecoding {
+  readonly lm: string;
+  readonly decoding: Readonly<Record<string, unknown>>;
+}
+
 /** Creates a models directory in which both model ids use the stand-in. The caller removes it. */
-export function standInModels(): string {
+export function standInModels(search?: StandInDecoding): string {
   const models = mkdtempSync(join(tmpdir(), 'stand-in-'));
   // A copy, because the engine refuses links that leave the models directory.
   cpSync(STAND_IN_DIR, join(models, 'stand-in'), { recursive: true });
+  if (search !== undefined) cpSync(search.lm, join(models, 'stand-in/lm'));
   const entry = (name: string) => {
     const sha256 = createHash('sha256')
-      .update(readFileSync(join(STAND_IN_DIR, name)))
+      .update(readFileSync(join(models, 'stand-in', name)))
       .digest('hex');
     return { path: `stand-in/${name}`, sha256 };
   };
-  const files = { model: entry('model.onnx'), tokens: entry('tokens.txt') };
+  const files = {
+    model: entry('model.onnx'),
+    tokens: entry('tokens.txt'),
+    ...(search === undefined ? {} : { lm: entry('lm') }),
+  };
   for (const id of MODEL_IDS) {
     const manifest = {
       id,
@@ -34,6 +45,7 @@ export function standInModels(): string {
       context_size: CONTEXT_SIZE,
       normaliser: 'none',
       licence: 'CC-BY-SA-4.0',
+      ...(search === undefined ? {} : { decoding: search.decoding }),
       files,
     };
     writeFileSync(join(models, `${id}.json`), JSON.stringify(manifest));

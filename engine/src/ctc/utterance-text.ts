@@ -1,0 +1,19 @@
+import type { Transcript } from '../sherpa/transcript.ts';
+import type { Logits } from './ctc-encoder.ts';
+
+/** Where a window lies in the utterance, in frames. */
+export interface WindowPlace {
+  readonly firstFrame: number;
+  /** Frames before this one are final; those after it lack right context. */
+  readonly keepTo: number;
+}
+
+/** Makes the text of an utterance from overlapping windows. */
+export interface UtteranceText {
+  /** How many frames of the utterance are final. */
+  readonly keptFrames: number;
+  add(window: Logits, place: WindowPlace): void;
+  /** All audio has been added. */
+  end(): void;
+  transcript(audioMs: number): Transcript;
+}
