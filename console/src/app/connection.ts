@@ -13,16 +13,15 @@ export interface Connection {
 }
 
 let now: Connection = { trouble: null, figuresAt: null, signedOut: false, recoveries: 0 };
+const KEYS = ['trouble', 'figuresAt', 'signedOut', 'recoveries'] as const;
 const listeners = new Set<() => void>();
 const figures = new Map<symbol, number>();
 let waiting: (() => void)[] = [];
 
 function change(next: Partial<Connection>): void {
-  const changed = Object.entries(next).some(
-    ([name, value]) => now[name as keyof Connection] !== value,
-  );
-  if (!changed) return;
-  now = { ...now, ...next };
+  const changed = { ...now, ...next };
+  if (KEYS.every((key) => changed[key] === now[key])) return;
+  now = changed;
   for (const listener of listeners) listener();
 }
 

@@ -196,7 +196,9 @@ function AccountChoice({ me, onChanged }: { me: Me; onChanged: () => Promise<voi
         className="input select"
         value={me.account?.id}
         onChange={(event) =>
-          void post('/accounts/switch', { account_id: event.target.value }).finally(onChanged)
+          void post('/accounts/switch', { account_id: event.target.value }).finally(
+            () => void onChanged(),
+          )
         }
       >
         {me.accounts.map(({ id, name }) => (
