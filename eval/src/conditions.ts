@@ -17,7 +17,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-function gaussian(random: () => number): number {
+export function gaussian(random: () => number): number {
   return Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
 }
 

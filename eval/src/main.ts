@@ -7,6 +7,8 @@ import { evaluateFolder, sweepLeadIn } from './folder.ts';
 import { disturbed, measure, measureSilence, type Condition, type Result } from './measure.ts';
 import { figuresOf, missedGoals, presentPage, presentTable, type Report } from './report.ts';
 import { isFolder, readFixtures, readFolder, renderHeldOut, type Language } from './sets.ts';
+import { evaluateTurns } from './turns/evaluate-turns.ts';
+import type { Half } from './turns/voices.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIMIT_MAX = 200;
@@ -40,6 +42,17 @@ const program = new Command('npm run eval --')
     'the training voices (or the fixtures) through G.711, AMR-NB (needs libopencore-amrnb0) and Opus instead',
     false,
   )
+  .option(
+    '--turns',
+    'where turns begin and end instead: human voices of Debian packages in 30 conditions, or with --folder your own, a ' +
+      'folder of recordings per voice',
+    false,
+  )
+  .addOption(
+    new Option('--half <half>', 'with --turns: the voices to design on, or those that judge')
+      .choices(['design', 'held-out'])
+      .default('held-out'),
+  )
   .option('--models <dir>', 'manifests and weights (default: MODELS_DIR, else models/)')
   .option(
     '--out <dir>',
@@ -64,6 +77,8 @@ interface Options {
   readonly compare: string;
   readonly sweep?: string;
   readonly codecs: boolean;
+  readonly turns: boolean;
+  readonly half: Half;
   readonly models?: string;
   readonly out: string;
   readonly limit: number;
@@ -185,6 +200,7 @@ async function publish(report: Report, out: string): Promise<void> {
 
 async function main(): Promise<number> {
   const options = program.exitOverride().parse().opts<Options>();
+  if (options.turns) return evaluateTurns(options);
   if (options.codecs) return evaluateCodecs(options);
   return options.folder === undefined ? evaluate(options) : folder(options, options.folder);
 }

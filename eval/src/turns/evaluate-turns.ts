@@ -1,0 +1,100 @@
+import { VoiceActivity, type SpeechDetector } from '@svc-asr/engine';
+import { AUDIO } from '@svc-asr/protocol';
+import { toPcm } from '../audio.ts';
+import { seededRandom } from '../conditions.ts';
+import type { Conversation } from './conversation.ts';
+import { emptyTally, scoreTurns, type Tally } from './score-turns.ts';
+import { segmentsOf } from './segments.ts';
+import { CONDITIONS, WITHOUT_SPEECH } from './turn-conditions.ts';
+import { presentTurns, turnFigures, turnGoalsMissed, type TurnResult } from './turn-report.ts';
+import { buildTurnSet, type TurnSet } from './turn-set.ts';
+import { voicesIn, voicesOf, type Half } from './voices.ts';
+
+const SILENCES_MS = [300, 500, 700] as const;
+/** The silence of the goals. */
+const GOAL_SILENCE_MS = 500;
+const SECONDS = 60;
+const SECONDS_SHORT = 30;
+/** `--short` takes every third voice. */
+const SHORT_VOICE_STEP = 3;
+const STREAMS_WITHOUT_SPEECH = 6;
+
+export interface TurnOptions {
+  readonly half: Half;
+  readonly folder?: string | undefined;
+  readonly short: boolean;
+}
+
+/** Measures the detector of turns on human voices in many conditions. Returns the exit status. */
+export async function evaluateTurns({ half, folder, short }: TurnOptions): Promise<number> {
+  const voices = folder === undefined ? voicesOf(half) : await voicesIn(folder);
+  const set = await buildTurnSet(
+    voices.filter((_, number) => !short || number % SHORT_VOICE_STEP === 0),
+    { half, seconds: short ? SECONDS_SHORT : SECONDS },
+  );
+  const minutes = (set.conversations.length * (short ? SECONDS_SHORT : SECONDS)) / 60;
+  console.log(`${half} voices, ${minutes} minutes in each condition`);
+  const results: TurnResult[] = [];
+  for await (const result of measureConditions(set, short)) {
+    results.push(result);
+    console.log(`${result.condition} ...`);
+  }
+  const without = measureWithoutSpeech(set, short);
+  console.log(`\n${presentTurns(results, without, GOAL_SILENCE_MS)}\n`);
+  const figures = turnFigures(results, without, GOAL_SILENCE_MS);
+  const missed = turnGoalsMissed(figures);
+  for (const goal of missed) console.log(`goal missed: ${goal}`);
+  const passed = missed.length === 0;
+  console.log(JSON.stringify({ name: 'eval-turns', passed, figures }));
+  return passed ? 0 : 1;
+}
+
+async function* measureConditions(set: TurnSet, short: boolean): AsyncGenerator<TurnResult> {
+  for (const [row, { name, otherVoices, disturb, short: inShort }] of CONDITIONS.entries()) {
+    if (short && !inShort) continue;
+    const tallies = new Map(SILENCES_MS.map((silenceMs) => [silenceMs, emptyTally()] as const));
+    for (const [column, conversation] of set.conversations.entries()) {
+      const random = seededRandom(1_000 * (row + 1) + column);
+      const samples = toInt16(await disturb(conversation, random, set.sounds));
+      for (const [silenceMs, tally] of tallies) {
+        if (short && silenceMs !== GOAL_SILENCE_MS) continue;
+        listen(tally, conversation, { samples, silenceMs });
+      }
+    }
+    yield { condition: name, otherVoices, tallies };
+  }
+}
+
+/** False starts in sounds without speech. */
+function measureWithoutSpeech(set: TurnSet, short: boolean): ReadonlyMap<string, Tally> {
+  const length = SECONDS * AUDIO.sampleRateHz;
+  const nothing = { voice: '', letters: false, wave: new Float32Array(length), phrases: [] };
+  const streams = short ? 1 : STREAMS_WITHOUT_SPEECH;
+  const tallies = new Map<string, Tally>();
+  for (const [row, [name, make]] of [...WITHOUT_SPEECH].entries()) {
+    const tally = emptyTally();
+    for (let stream = 0; stream < streams; stream += 1) {
+      const wave = make(length, seededRandom(90_000 + 100 * row + stream), set.sounds);
+      listen(tally, nothing, { samples: toInt16(wave), silenceMs: GOAL_SILENCE_MS });
+    }
+    tallies.set(name, tally);
+  }
+  return tallies;
+}
+
+function listen(
+  tally: Tally,
+  conversation: Conversation,
+  { samples, silenceMs }: { samples: Int16Array; silenceMs: number },
+): void {
+  const detector: SpeechDetector = new VoiceActivity();
+  const before = process.cpuUsage();
+  const segments = segmentsOf(detector, samples, silenceMs);
+  const { user, system } = process.cpuUsage(before);
+  tally.cpuMs += (user + system) / 1_000;
+  scoreTurns(tally, conversation, { segments, silenceMs });
+}
+
+function toInt16(wave: Float32Array): Int16Array {
+  return new Int16Array(toPcm(wave).slice().buffer);
+}
