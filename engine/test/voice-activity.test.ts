@@ -78,6 +78,76 @@ test('detects no speech in clicks', () => {
   expect(listen(clicks).filter(({ speaking }) => speaking)).toEqual([]);
 });
 
+/** Bursts of tones with pauses, in a quiet room. */
+function bursts(
+  hz: readonly number[],
+  { onMs, offMs }: { onMs: number; offMs: number },
+): Int16Array {
+  const room = noise(5, 0.000_5);
+  return room.map((sample, at) => {
+    const t = at / RATE;
+    if ((t * 1_000) % (onMs + offMs) < offMs) return sample;
+    const tones = hz.reduce((sum, each) => sum + Math.sin(2 * Math.PI * each * t), 0);
+    return sample + Math.round(0.1 * 32_768 * tones);
+  });
+}
+
+test.each([
+  ['the digit 1', bursts([697, 1_209], { onMs: 120, offMs: 100 })],
+  ['the digit 9', bursts([852, 1_477], { onMs: 70, offMs: 70 })],
+  ['British ringing', bursts([400, 450], { onMs: 400, offMs: 200 })],
+  ['American ringing', bursts([440, 480], { onMs: 2_000, offMs: 1_000 })],
+  ['a busy tone', bursts([425], { onMs: 500, offMs: 500 })],
+  ['a dial tone', bursts([350, 440], { onMs: 4_000, offMs: 500 })],
+  ['a beep', bursts([1_000], { onMs: 300, offMs: 700 })],
+])('detects no speech in %s', (_name, samples) => {
+  expect(listen(samples).filter(({ speaking }) => speaking)).toEqual([]);
+});
+
+test('detects no speech in barks, whose pitch is above that of any voice', () => {
+  let phase = 0;
+  const barks = noise(6, 0.000_5).map((sample, at) => {
+    const t = (at / RATE) % 0.5;
+    if (t > 0.2) return sample;
+    const rise = Math.sin((Math.PI * t) / 0.2);
+    phase += (2 * Math.PI * 520 * (1 + 0.3 * rise)) / RATE;
+    const harmonics = [1, 2, 3, 4, 5].map((k) => Math.sin(k * phase) / k ** 0.7);
+    return sample + 3_000 * rise * harmonics.reduce((sum, each) => sum + each, 0);
+  });
+  expect(listen(barks).filter(({ speaking }) => speaking)).toEqual([]);
+});
+
+test.each(SPEECH)('only the first 100 ms of a tone can prolong $name', ({ pcm }) => {
+  const spoken = samplesOf(pcm);
+  const tone = bursts([440, 480], { onMs: 4_500, offMs: 500 });
+  const whole = new Int16Array(spoken.length + tone.length);
+  whole.set(spoken);
+  whole.set(tone, spoken.length);
+  const lastSample = listen(whole).at(-1)?.speech?.lastSample ?? Infinity;
+  const toneStart = spoken.length + 0.5 * RATE;
+  expect((lastSample - toneStart) / 16).toBeLessThanOrEqual(100);
+});
+
+function loudest(samples: Int16Array): number {
+  const peak = samples.reduce((highest, sample) => Math.max(highest, Math.abs(sample)), 0);
+  return samples.findIndex((sample) => Math.abs(sample) === peak);
+}
+
+test('speech reaches to the end of a final s, and no further', () => {
+  const vowel = samplesOf(SPEECH[0]?.pcm ?? new Uint8Array());
+  const quietRoom = noise(2, 0.000_5);
+  const fricative = noise(1, 0.02).subarray(0, 0.15 * RATE);
+  // The difference of neighbours leaves mostly the high half of the band.
+  const s = fricative.map((sample, at) => (sample - (fricative[at - 1] ?? 0)) / 2);
+  const end = loudest(vowel);
+  const whole = new Int16Array(end + s.length + quietRoom.length);
+  whole.set(vowel.subarray(0, end));
+  whole.set(s, end);
+  whole.set(quietRoom, end + s.length);
+  const lastSample = listen(whole).at(-1)?.speech?.lastSample ?? 0;
+  expect(Math.abs(lastSample - end - s.length) / 16).toBeLessThanOrEqual(60);
+});
+
 test('endSpeech makes the next speech start anew', () => {
   const samples = samplesOf(SPEECH[1]?.pcm ?? new Uint8Array());
   const detector = new VoiceActivity();

@@ -1,6 +1,8 @@
 import { AUDIO } from '@svc-asr/protocol';
+import { FadingTail } from './fading-tail.ts';
 import { HighPass } from './high-pass.ts';
 import { NoiseFloor } from './noise-floor.ts';
+import { predictionGain } from './tone.ts';
 import { voicing, VOICING_SAMPLES } from './voicing.ts';
 
 export const FRAME_SAMPLES = (AUDIO.sampleRateHz * 20) / 1000;
@@ -17,6 +19,8 @@ const FORGET_SPEECH_LEVEL_DB = 0.04;
 /** How fast the level of the speech follows its active frames. */
 const SPEECH_LEVEL_RATE = 0.05;
 const VOICED_MIN = 0.5;
+/** Only steady tones are predicted this well. */
+const TONE_GAIN_DB = 30;
 /** Speech starts when this many of the last frames are active, and enough of those are voiced. */
 const WINDOW_FRAMES = 8;
 const ACTIVE_FRAMES_MIN = 5;
@@ -51,6 +55,9 @@ export interface SpeechDetector {
  */
 export class VoiceActivity implements SpeechDetector {
   readonly #floor = new NoiseFloor();
+  /** Of the whole band. The ends of words are often above 2 kHz. */
+  readonly #wideFloor = new NoiseFloor();
+  readonly #tail = new FadingTail();
   readonly #highPass = new HighPass();
   readonly #frame = new Float32Array(FRAME_SAMPLES);
   readonly #slow = new Float32Array(VOICING_SAMPLES);
@@ -86,18 +93,25 @@ export class VoiceActivity implements SpeechDetector {
 
   #processFrame(): void {
     this.#decimate();
-    const levelDb = this.#level();
+    const levelDb = levelOf(this.#slow.subarray(VOICING_SAMPLES / 2));
     const floorDb = this.#floor.update(levelDb);
     const aboveDb = this.#speaking ? ABOVE_FLOOR_TO_GO_ON_DB : ABOVE_FLOOR_TO_START_DB;
-    const active =
+    const loud =
       levelDb > LEVEL_MIN_DB &&
       levelDb > floorDb + aboveDb &&
       levelDb > this.#speechLevelDb - BELOW_SPEECH_DB;
+    // Telephone tones, ringing and beeps.
+    const tone = loud && predictionGain(this.#slow) >= TONE_GAIN_DB;
+    const active = loud && !tone;
     remember(this.#active, active);
     // Only the start requires voicing, so the periodicity of later frames is not computed.
     remember(this.#voiced, active && !this.#speaking && voicing(this.#slow) >= VOICED_MIN);
-    if (this.#speaking) this.#goOn(levelDb);
-    else this.#begin(levelDb);
+    const wideDb = levelOf(this.#frame);
+    const wideFloorDb = this.#wideFloor.update(wideDb);
+    if (!this.#speaking) this.#begin(levelDb);
+    else if (active) this.#goOn(levelDb);
+    else if (!tone && this.#isNext() && this.#tail.includes(wideDb, wideFloorDb)) this.#extend();
+    if (active) this.#tail.restart(wideDb);
   }
 
   #begin(levelDb: number): void {
@@ -114,18 +128,17 @@ export class VoiceActivity implements SpeechDetector {
   }
 
   #goOn(levelDb: number): void {
-    if (this.#speech === null || this.#active.at(-1) !== true) return;
     this.#speechLevelDb += SPEECH_LEVEL_RATE * (levelDb - this.#speechLevelDb);
-    if (count(this.#active.slice(-GO_ON_FRAMES)) < GO_ON_ACTIVE_MIN) return;
-    this.#speech = { ...this.#speech, lastSample: this.#samples };
+    if (count(this.#active.slice(-GO_ON_FRAMES)) >= GO_ON_ACTIVE_MIN) this.#extend();
   }
 
-  /** The level of the newest 20 ms, below 2 kHz: most of a voice is there, and only a quarter of white noise. */
-  #level(): number {
-    const fresh = FRAME_SAMPLES / DECIMATION;
-    let energy = 0;
-    for (const sample of this.#slow.subarray(VOICING_SAMPLES - fresh)) energy += sample * sample;
-    return 10 * Math.log10(energy / fresh + 1e-10);
+  /** The speech reaches up to this frame. */
+  #isNext(): boolean {
+    return this.#speech?.lastSample === this.#samples - FRAME_SAMPLES;
+  }
+
+  #extend(): void {
+    if (this.#speech !== null) this.#speech = { ...this.#speech, lastSample: this.#samples };
   }
 
   /** Keeps the last 40 ms at 4 kHz. */
@@ -140,6 +153,13 @@ export class VoiceActivity implements SpeechDetector {
       this.#slow[VOICING_SAMPLES - fresh + at] = sum / DECIMATION;
     }
   }
+}
+
+/** In dB below full scale. Of audio at 4 kHz it is the level below 2 kHz: most of a voice, a quarter of white noise. */
+function levelOf(samples: Float32Array): number {
+  let energy = 0;
+  for (const sample of samples) energy += sample * sample;
+  return 10 * Math.log10(energy / samples.length + 1e-10);
 }
 
 function remember(history: boolean[], value: boolean): void {

@@ -1,27 +1,48 @@
 /** The pitch of a human voice, in samples at 4 kHz: 400 Hz down to 70 Hz. */
 const LAG_MIN = 10;
 const LAG_MAX = 57;
+/** Up to 800 Hz: barks, bleats and whistles. */
+const HIGH_LAG_MIN = 5;
+/** A signal that repeats nearly as well after less than the shortest period of a voice is no voice. */
+const HIGH_SHARE = 0.85;
 export const VOICING_SAMPLES = 160;
 
 /**
- * How periodic 40 ms of audio at 4 kHz are, from 0 (noise) to 1 (a tone): the highest normalised autocorrelation over
- * the lags of a human pitch.
+ * How much 40 ms of audio at 4 kHz sound like a voice, from 0 (noise, or a pitch that is too high) to 1: the highest
+ * normalised autocorrelation over the lags of a human pitch.
  */
 export function voicing(samples: Float32Array): number {
-  let highest = 0;
-  for (let lag = LAG_MIN; lag <= LAG_MAX; lag += 1) {
-    let product = 0;
-    let early = 0;
-    let late = 0;
-    for (let at = lag; at < VOICING_SAMPLES; at += 1) {
-      const a = samples[at] ?? 0;
-      const b = samples[at - lag] ?? 0;
-      product += a * b;
-      early += b * b;
-      late += a * a;
-    }
-    const norm = Math.sqrt(early * late);
-    if (norm > 0 && product / norm > highest) highest = product / norm;
+  let voice = 0;
+  let high = 0;
+  let before = autocorrelation(samples, HIGH_LAG_MIN - 1);
+  let current = autocorrelation(samples, HIGH_LAG_MIN);
+  for (let lag = HIGH_LAG_MIN; lag <= LAG_MAX; lag += 1) {
+    const after = autocorrelation(samples, lag + 1);
+    if (lag >= LAG_MIN) voice = Math.max(voice, current);
+    else if (current >= before && current >= after) high = peak(before, current, after);
+    before = current;
+    current = after;
   }
-  return highest;
+  return high > HIGH_SHARE * voice ? 0 : voice;
+}
+
+function autocorrelation(samples: Float32Array, lag: number): number {
+  let product = 0;
+  let early = 0;
+  let late = 0;
+  for (let at = lag; at < VOICING_SAMPLES; at += 1) {
+    const a = samples[at] ?? 0;
+    const b = samples[at - lag] ?? 0;
+    product += a * b;
+    early += b * b;
+    late += a * a;
+  }
+  const norm = Math.sqrt(early * late);
+  return norm > 0 ? product / norm : 0;
+}
+
+/** The height of the parabola through three neighbours: short periods fall between the samples. */
+function peak(before: number, current: number, after: number): number {
+  const bend = before - 2 * current + after;
+  return bend < 0 ? current - (before - after) ** 2 / (8 * bend) : current;
 }
