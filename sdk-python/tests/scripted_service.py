@@ -17,6 +17,7 @@ from svc_asr import AsrSession, SvcError
 from svc_asr._connection import CLOSE_S_MAX, WRITE_BUFFER_BYTES
 
 PROTOCOL = "svc.realtime.v1"
+SECOND_BYTES = 32_000
 TEXT = "nĩ wega"
 
 
@@ -74,7 +75,14 @@ class Answering:
     after_s: float = 0.01
 
 
-ConnectionScript: TypeAlias = RefusedUpgrade | Stuck | Closing | Answering
+@dataclass(frozen=True)
+class Full:
+    """Its audio limit is one second. Then it sends its last final and closes."""
+
+    final_after_s: float
+
+
+ConnectionScript: TypeAlias = RefusedUpgrade | Stuck | Closing | Answering | Full
 
 SESSION = AsrSession.from_wire(
     {
@@ -152,7 +160,7 @@ class ScriptedSocket:
 
     subprotocol = PROTOCOL
 
-    def __init__(self, script: Stuck | Closing | Answering) -> None:
+    def __init__(self, script: Stuck | Closing | Answering | Full) -> None:
         self.transport = self
         self._script = script
         self._texts: list[str] = []
@@ -160,6 +168,7 @@ class ScriptedSocket:
         self._end: ConnectionClosedError | None = None
         self._unsent_bytes = 0
         self._utterance = 0
+        self._heard_bytes = 0
         if script != Stuck("ready"):
             self._say(
                 type="ready", session_id=SESSION.id, max_audio_ms=300_000, idle_timeout_ms=60_000
@@ -186,7 +195,12 @@ class ScriptedSocket:
         if self._end is not None:
             raise self._end
         if isinstance(self._script, Answering) and isinstance(message, str) and "flush" in message:
-            asyncio.get_running_loop().call_later(self._script.after_s, self._answer)
+            asyncio.get_running_loop().call_later(self._script.after_s, self._answer, "flush")
+        if isinstance(self._script, Full) and isinstance(message, bytes):
+            self._heard_bytes += len(message)
+            if self._heard_bytes == SECOND_BYTES:
+                loop = asyncio.get_running_loop()
+                loop.call_later(self._script.final_after_s, self._end_full)
 
     async def close(self, _code: int) -> None:
         if isinstance(self._script, Answering):
@@ -204,9 +218,13 @@ class ScriptedSocket:
     def abort(self) -> None:
         self._over(None)
 
-    def _answer(self) -> None:
+    def _end_full(self) -> None:
+        self._answer("max_audio_reached")
+        self._over(Close(1000, "max_audio_reached"))
+
+    def _answer(self, reason: str) -> None:
         ms = dict.fromkeys(("end_ms", "audio_ms", "total_audio_ms", "billable_ms"), 1_000)
-        self._say(type="final", reason="flush", text=TEXT, utterance=self._utterance, **ms)
+        self._say(type="final", reason=reason, text=TEXT, utterance=self._utterance, **ms)
         self._utterance += 1
 
     def _say(self, **event: object) -> None:
