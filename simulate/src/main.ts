@@ -1,30 +1,31 @@
 import { parseArgs } from 'node:util';
 import { huntAll, SEEDS_MAX } from './mutants/hunt-all.ts';
 import { findMutant } from './mutants/all-mutants.ts';
+import { openMutantLedger } from './mutants/mutant-ledger.ts';
 import { plant } from './mutants/plant.ts';
 import type { Figures } from './run/campaign.ts';
 import { runJobs } from './run/jobs.ts';
 import { installGlobals } from './virtual/globals.ts';
 import type { OpenLedger } from './world/world.ts';
 
-const USAGE = `npm run simulate -- --seeds N [--from S] [--fault NAME] [--ledger model|pglite] [--jobs N] [--trace]
+const USAGE = `npm run simulate -- --seeds N [--from S] [--fault NAME ...] [--ledger model|pglite] [--jobs N] [--trace]
 npm run simulate -- --plan FILE [--plan FILE ...]
 npm run simulate -- --equivalence --seeds N [--from S]   compares the ledger model with PostgreSQL
-npm run simulate -- --mutants [--only NAME] [--seeds N]  hunts the planted bugs
+npm run simulate -- --mutants [--only NAME ...] [--seeds N]  hunts the planted bugs
 npm run simulate -- --mutant NAME --from S               runs a seed with a planted bug`;
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string' },
     from: { type: 'string', default: '1' },
-    fault: { type: 'string' },
+    fault: { type: 'string', multiple: true, default: [] },
     ledger: { type: 'string', default: 'model' },
     plan: { type: 'string', multiple: true },
     jobs: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
     equivalence: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true, default: [] },
     mutant: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -33,7 +34,7 @@ const { values } = parseArgs({
 process.exit(await main());
 
 async function main(): Promise<number> {
-  const { help, ledger, mutants, equivalence, only = null } = values;
+  const { help, ledger, mutants, equivalence, only } = values;
   const from = Number(values.from);
   const seeds = Number(values.seeds ?? (mutants ? SEEDS_MAX : 1));
   const isValid = Number.isSafeInteger(from) && Number.isSafeInteger(seeds) && seeds > 0;
@@ -42,10 +43,10 @@ async function main(): Promise<number> {
     return help ? 0 : 2;
   }
   if (values.jobs !== '1') {
-    const options = values.fault === undefined ? [] : ['--fault', values.fault];
+    const options = values.fault.flatMap((name) => ['--fault', name]);
     return report(await runJobs({ from, seeds, jobs: Number(values.jobs), options }));
   }
-  if (mutants) return huntMutants({ only, seeds });
+  if (mutants) return huntMutants({ only, from, seeds });
   if (equivalence) return compareWithPostgres({ from, seeds });
   return simulate({ from, seeds, ledger });
 }
@@ -55,14 +56,19 @@ async function simulate(input: {
   readonly seeds: number;
   readonly ledger: 'model' | 'pglite';
 }): Promise<number> {
-  const { plan, trace, mutant, fault = null } = values;
-  const checkPlanted = mutant === undefined ? null : plant(findMutant(mutant));
-  const openLedger = await chooseLedger(input.ledger);
+  const { plan, trace, mutant, fault } = values;
+  const planted = mutant === undefined ? null : findMutant(mutant);
+  const openLedger =
+    planted === null || planted.sql === null
+      ? await chooseLedger(input.ledger)
+      : await openMutantLedger(planted.sql, false);
+  const checkPlanted = planted === null ? null : plant(planted);
   installGlobals();
   const { FAULT_NAMES, isFaultName } = await import('./faults/faults.ts');
   const { replayPlan, runCampaign } = await import('./run/campaign.ts');
   checkPlanted?.();
-  if (fault !== null && !isFaultName(fault)) {
+  const named = fault.filter(isFaultName);
+  if (named.length < fault.length) {
     console.log(`Faults: ${FAULT_NAMES.join(', ')}`);
     return 2;
   }
@@ -71,11 +77,9 @@ async function simulate(input: {
     for (const file of plan) violations += (await replayPlan(file, openLedger)).violations.length;
     return report({ seeds: plan.length, violations, differing: 0 });
   }
-  const hunted = mutant === undefined ? null : findMutant(mutant).fault;
+  const faults = named.length > 0 ? named : (planted?.faults ?? []);
   const { from, seeds } = input;
-  return report(
-    await runCampaign({ from, seeds, fault: fault ?? hunted, openLedger, shows: trace }),
-  );
+  return report(await runCampaign({ from, seeds, faults, openLedger, shows: trace }));
 }
 
 /** PGlite is opened before the clocks of this process become virtual. */
@@ -111,7 +115,11 @@ async function compareWithPostgres(range: { from: number; seeds: number }): Prom
   return differences === 0 ? 0 : 1;
 }
 
-async function huntMutants(input: { only: string | null; seeds: number }): Promise<number> {
+async function huntMutants(input: {
+  readonly only: readonly string[];
+  readonly from: number;
+  readonly seeds: number;
+}): Promise<number> {
   const missed = await huntAll({ ...input, print: (line) => console.log(line) });
   const figures = { missed };
   console.log(JSON.stringify({ name: 'simulate', passed: missed.length === 0, figures }));

@@ -143,11 +143,11 @@ export function isFaultName(text: string): text is FaultName {
 
 export const FAULT_NAMES: readonly FaultName[] = Object.keys(DRAWS).filter(isFaultName);
 
-/** Draws faults, only of one kind if it is named. Usually few: most bugs need two or three. */
-export function drawFaults(random: Random, only: FaultName | null): Fault[] {
-  const count = only === null ? random.pick([0, 1, 1, 2, 2, 3, 4, 6]) : random.integer(1, 3);
+/** Draws faults, only of some kinds if they are named. Usually few: most bugs need two or three. */
+export function drawFaults(random: Random, only: readonly FaultName[]): Fault[] {
+  const count = only.length === 0 ? random.pick([0, 1, 1, 2, 2, 3, 4, 6]) : random.integer(1, 3);
   const faults = Array.from({ length: count }, (): Fault => {
-    const name = only ?? random.pick(FAULT_NAMES);
+    const name = random.pick(only.length === 0 ? FAULT_NAMES : only);
     return { atMs: random.between(FIRST_MS, LAST_MS), ...DRAWS[name](random) };
   });
   return faults.toSorted((a, b) => a.atMs - b.atMs);

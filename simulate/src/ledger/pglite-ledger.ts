@@ -30,11 +30,15 @@ export class PgliteLedger implements LedgerDatabase {
     this.#fresh = takeImage(db);
   }
 
-  /** Starts and migrates it. Call it before the clocks of this process become virtual: it takes some seconds. */
-  static async open(): Promise<PgliteLedger> {
+  /**
+   * Starts and migrates it, and lets `prepare` change it. Call it before the clocks of this process become virtual: it
+   * takes some seconds.
+   */
+  static async open(prepare?: (db: Queryable) => Promise<void>): Promise<PgliteLedger> {
     const db = await PGlite.create();
     const direct = directly(db);
     await migrateOn(direct, () => {});
+    await prepare?.(direct);
     await installClock(direct);
     await useClock(direct);
     await warmUp(direct);

@@ -3,10 +3,12 @@ import { GATEWAY_MUTANTS } from './gateway-mutants.ts';
 import { LEDGER_MUTANTS } from './ledger-mutants.ts';
 import type { Mutant } from './mutant.ts';
 import { SDK_MUTANTS } from './sdk-mutants.ts';
+import { SQL_MUTANTS } from './sql-mutants.ts';
 import { STREAM_MUTANTS } from './stream-mutants.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...LEDGER_MUTANTS,
+  ...SQL_MUTANTS,
   ...GATEWAY_MUTANTS,
   ...STREAM_MUTANTS,
   ...ENGINE_MUTANTS,

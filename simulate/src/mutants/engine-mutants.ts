@@ -1,4 +1,4 @@
-import { during, mutant, type Mutant } from './mutant.ts';
+import { during, harmless, mutant, type Mutant } from './mutant.ts';
 
 const STREAM = 'engine/src/replay/replay-stream.ts';
 const UTTERANCE = 'engine/src/replay/utterance.ts';
@@ -30,7 +30,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     }),
   ),
   during(
-    'engine-death',
+    'engine-stall',
     mutant('replay-flushes-dropped-audio', 'An utterance that was reset is replayed and flushed.', {
       in: STREAM,
       from: 'else unlink(this.#first, dropped);',
@@ -58,8 +58,8 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
       to: 'this.#replaying = null;\n        return true;',
     }),
   ),
-  during(
-    'engine-death',
+  harmless(
+    'the events of a recogniser end with its error or its close',
     mutant(
       'replay-old-recogniser-heard',
       'Events of a recogniser that was left are still delivered.',

@@ -1,4 +1,4 @@
-import { during, mutant, type Mutant } from './mutant.ts';
+import { during, harmless, mutant, type Mutant } from './mutant.ts';
 
 const GATEWAY = 'server/src/gateway/gateway.ts';
 const CONNECTION = 'server/src/gateway/connection.ts';
@@ -60,6 +60,25 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
       to: 'const owner = { sessionId, accountId, nodeId, nodeEpoch: nodeEpoch + 1, attemptId: requestId };',
     }),
   ),
+  during(
+    ['drain', 'database-unreachable'],
+    mutant('settlements-lost-in-a-drain', 'A drain does not wait for settlements.', {
+      in: GATEWAY,
+      from: 'await Promise.race([this.#settlements.drained(), sleep(Math.max(LAST_SETTLEMENTS_MS, leftMs))]);',
+      to: 'if (leftMs > LAST_SETTLEMENTS_MS) await this.#settlements.drained();',
+    }),
+  ),
+  during(
+    ['database-away', 'database-unreachable'],
+    mutant('outage-cuts-streams', 'A node without a lease ends its streams.', {
+      in: GATEWAY,
+      from: 'for (const connection of this.#connections) connection.tick(nowMs);',
+      to: `for (const connection of this.#connections) {
+      if (this.#deps.node.isHeld) connection.tick(nowMs);
+      else connection.end('service_restart');
+    }`,
+    }),
+  ),
   mutant('ticking-after-stop', 'The timer of a stopped gateway keeps running.', {
     in: GATEWAY,
     from: 'clearInterval(this.#ticking);',
@@ -74,7 +93,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     }),
   ),
   during(
-    'client-vanishes',
+    'engine-stall',
     mutant('all-audio-is-charged', 'Audio whose final came too late is charged too.', {
       in: CONNECTION,
       from: 'const settled = settle({ status: ending.status, samples });',
@@ -100,8 +119,8 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
       },
     ),
   ),
-  during(
-    'client-vanishes',
+  harmless(
+    'engines close a stream whose opening was aborted',
     mutant(
       'engine-slot-kept',
       'An engine stream that opens after the end of its stream stays open.',
@@ -122,14 +141,11 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     from: 'await Promise.race([Promise.all([settled, freed]), sleep(SETTLE_BEFORE_CLOSE_MS)]);',
     to: 'await Promise.race([Promise.all([settled, freed]), sleep(0)]);',
   }),
-  during(
-    'engine-stall',
-    mutant('paused-for-ever', 'A socket that was paused for the engine is not resumed.', {
-      in: FEED,
-      from: 'if (this.#writing === 0) this.#input.onResume();',
-      to: 'if (this.#writing === 0 && this.#heldBytes > 0) this.#input.onResume();',
-    }),
-  ),
+  mutant('paused-for-ever', 'A socket that was paused for the engine is not resumed.', {
+    in: FEED,
+    from: 'if (this.#writing === 0) this.#input.onResume();',
+    to: 'if (this.#writing === 0 && this.#heldBytes > 0) this.#input.onResume();',
+  }),
   during(
     'engine-stall',
     mutant('flush-overtakes-audio', 'A flush reaches the engine before audio that waits.', {

@@ -1,6 +1,7 @@
 import { installGlobals } from '../virtual/globals.ts';
 import { findMutant } from './all-mutants.ts';
 import type { HuntMessage } from './hunt.ts';
+import { openMutantLedger } from './mutant-ledger.ts';
 import { plant } from './plant.ts';
 
 /**
@@ -10,9 +11,9 @@ import { plant } from './plant.ts';
 
 const [name = '', from, seeds, isClean] = process.argv.slice(2);
 const mutant = findMutant(name);
+const openLedger = await openMutantLedger(mutant.sql, isClean === 'clean');
 const checkPlanted = isClean === 'clean' ? null : plant(mutant);
 installGlobals();
-const { ModelLedger } = await import('../ledger/model-ledger.ts');
 const { planFor } = await import('../world/plan.ts');
 const { runPlan } = await import('../run/run-plan.ts');
 checkPlanted?.();
@@ -23,8 +24,8 @@ function tell(message: HuntMessage): Promise<void> {
 
 for (let seed = Number(from); seed < Number(from) + Number(seeds); seed += 1) {
   await tell({ seed });
-  const plan = planFor(seed, mutant.fault);
-  const { violations } = await runPlan(plan, (nowMs) => new ModelLedger({ nowMs }));
+  const plan = planFor(seed, mutant.faults);
+  const { violations } = await runPlan(plan, openLedger);
   const [violation] = violations;
   if (violation === undefined) continue;
   await tell({ seed, violation });

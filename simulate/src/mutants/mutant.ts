@@ -9,23 +9,40 @@ export interface Change {
   readonly to: string;
 }
 
+/** A function of the ledger that is replaced. */
+export interface SqlChange {
+  readonly in: string;
+  readonly changes: readonly { readonly from: string; readonly to: string }[];
+  /** Guards that would reject the broken function, and are dropped. */
+  readonly without?: readonly string[];
+}
+
 /** A bug that is planted in the real code to see whether the simulation finds it. */
 export interface Mutant {
   readonly name: string;
   /** What the code then does wrong. */
   readonly about: string;
   readonly changes: readonly Change[];
-  /** The only kind of fault that hunts for it, for bugs that need a rare one. Null: any. */
-  readonly fault: FaultName | null;
+  /** For bugs in SQL. */
+  readonly sql: SqlChange | null;
+  /** Why no run can show it: another part prevents the harm. */
+  readonly harmless?: string;
+  /** The only kinds of faults that hunt for it, for bugs that need rare ones. Empty: any. */
+  readonly faults: readonly FaultName[];
 }
 
 export function mutant(name: string, about: string, ...changes: readonly Change[]): Mutant {
-  return { name, about, changes, fault: null };
+  return { name, about, changes, sql: null, faults: [] };
 }
 
-/** Hunts for a mutant with one kind of fault. */
-export function during(fault: FaultName, mutated: Mutant): Mutant {
-  return { ...mutated, fault };
+/** Hunts for a mutant with some kinds of faults. */
+export function during(faults: FaultName | readonly FaultName[], mutated: Mutant): Mutant {
+  return { ...mutated, faults: typeof faults === 'string' ? [faults] : faults };
+}
+
+/** A bug that does no harm, because another part prevents it. It is not hunted. */
+export function harmless(why: string, mutated: Mutant): Mutant {
+  return { ...mutated, harmless: why };
 }
 
 /** Applies the changes for one file. Throws if a piece is missing or ambiguous, so that no mutant silently does nothing. */

@@ -5,26 +5,39 @@ const RECEIVER = 'sdk/src/stream/receiver.ts';
 
 /** Bugs in the SDK's stream. */
 export const SDK_MUTANTS: readonly Mutant[] = [
-  mutant('sdk-audio-not-sent-again', 'After a failure only new audio is sent.', {
-    in: BUFFER,
-    from: "this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');\n    this.#cursor = 0;",
-    to: "this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');\n    this.#cursor = Math.min(this.#cursor, this.#entries.length);",
-  }),
+  during(
+    'reset-connection',
+    mutant('sdk-audio-not-sent-again', 'After a failure only new audio is sent.', {
+      in: BUFFER,
+      from: "this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');\n    this.#cursor = 0;",
+      to: "this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');\n    this.#cursor = Math.min(this.#cursor, this.#entries.length);",
+    }),
+  ),
   mutant('sdk-flush-not-sent-again', 'After a failure a pending flush is forgotten.', {
     in: BUFFER,
     from: `filter((entry) => entry.kind !== 'reset')`,
     to: `filter((entry) => entry.kind === 'audio')`,
   }),
-  mutant('sdk-settled-audio-sent-again', 'Audio that has its final is sent to the next session.', {
-    in: BUFFER,
-    from: 'this.#cut(0, to);',
-    to: 'this.#cut(Math.max(0, to - 1), to);',
-  }),
-  mutant('sdk-endpoint-settles-too-much', 'An endpoint settles audio that came after it.', {
-    in: BUFFER,
-    from: 'if (samplesIn(entry) > left) this.#split(to, left);',
-    to: '',
-  }),
+  during(
+    'reset-connection',
+    mutant(
+      'sdk-settled-audio-sent-again',
+      'Audio that has its final is sent to the next session.',
+      {
+        in: BUFFER,
+        from: 'this.#cut(0, to);',
+        to: 'this.#cut(Math.max(0, to - 1), to);',
+      },
+    ),
+  ),
+  during(
+    'reset-connection',
+    mutant('sdk-endpoint-settles-too-much', 'An endpoint settles audio that came after it.', {
+      in: BUFFER,
+      from: 'if (samplesIn(entry) > left) this.#split(to, left);',
+      to: '',
+    }),
+  ),
   during(
     'reset-connection',
     mutant(

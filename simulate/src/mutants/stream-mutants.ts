@@ -1,4 +1,4 @@
-import { during, mutant, type Mutant } from './mutant.ts';
+import { during, harmless, mutant, type Mutant } from './mutant.ts';
 
 const STREAM = 'server/src/gateway/stream.ts';
 const MESSAGES = 'server/src/gateway/stream-messages.ts';
@@ -13,11 +13,14 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     from: 'const samples = Math.min(room, bytes.byteLength >> 1);',
     to: 'const samples = bytes.byteLength >> 1;',
   }),
-  mutant('final-before-delta', 'Deltas of an utterance are sent after its final or reset.', {
-    in: STREAM,
-    from: `return !state.markers.some((marker) => marker.ask === 'final' && marker.utterance === utterance);`,
-    to: 'return false;',
-  }),
+  harmless(
+    'the replay drops deltas of dropped utterances before',
+    mutant('final-before-delta', 'Deltas of an utterance are sent after its final or reset.', {
+      in: STREAM,
+      from: `return !state.markers.some((marker) => marker.ask === 'final' && marker.utterance === utterance);`,
+      to: 'return false;',
+    }),
+  ),
   mutant('silent-abnormal-close', 'A stream that fails closes without an error event.', {
     in: STATE,
     from: `return [{ ...state, phase: 'closed' }, [said, { do: 'end', ending, samples }]];`,

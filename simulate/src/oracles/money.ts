@@ -1,4 +1,5 @@
 import { createLedger, type UsageRecord } from '@svc-asr/server/ledger/ledger.ts';
+import { mayLoseSettlements } from './explained.ts';
 import type { SessionTap } from '../world/session-tap.ts';
 import type { World } from '../world/world.ts';
 
@@ -9,6 +10,7 @@ const OUR_FAULTS: ReadonlySet<number> = new Set([1011, 1012, 1013]);
 export async function checkMoney(world: World): Promise<string[]> {
   const problems: string[] = [];
   const sessions = await readSessions(world);
+  const mayFail = mayLoseSettlements(world);
   for (const { plan, taps, transcript, outcome } of world.clients) {
     for (const tap of taps) {
       const session = sessions.get(tap.sessionId ?? '');
@@ -19,7 +21,7 @@ export async function checkMoney(world: World): Promise<string[]> {
         }
         continue;
       }
-      const problem = world.wasRolledBack ? null : compare(tap, session);
+      const problem = world.wasRolledBack ? null : compare(tap, session, mayFail);
       if (problem !== null) problems.push(`${plan.name}: ${session.id.slice(0, 8)} ${problem}`);
     }
     if (world.wasRolledBack || outcome !== 'finished') continue;
@@ -47,7 +49,11 @@ function isSettledLate({ status, billableMs }: UsageRecord, toldMs: number): boo
   return status === 'failed' && billableMs === 0 && toldMs > 0;
 }
 
-function compare({ watch, end }: SessionTap, session: UsageRecord): string | null {
+function compare(
+  { watch, end }: SessionTap,
+  session: UsageRecord,
+  mayFail: boolean,
+): string | null {
   const { status, billableMs, audioMs } = session;
   if (status === 'reserved' || status === 'active') return `is still ${status}`;
   if (billableMs > Math.ceil(watch.sentMs / 1000) * 1000) {
@@ -57,9 +63,12 @@ function compare({ watch, end }: SessionTap, session: UsageRecord): string | nul
   if (OUR_FAULTS.has(end.code)) {
     return billableMs === 0 ? null : `costs ${billableMs} ms although it ended with ${end.code}`;
   }
-  if (status === 'failed') return null;
+  if (status === 'failed') return mayFail ? null : `failed although it ended with ${end.code}`;
   if (audioMs !== watch.settledMs) {
     return `has ${audioMs} ms of audio, and its client was told of ${watch.settledMs} ms`;
+  }
+  if (billableMs !== watch.billableMs) {
+    return `costs ${billableMs} ms, and its client was told of ${watch.billableMs} ms`;
   }
   return null;
 }

@@ -11,7 +11,9 @@ const UP_MS = 30_000;
 /** A lease that lapsed is renewed, and a refused database accepted, within this time. */
 const SETTLED_MS = 5_000;
 const STREAMS_MS = 30_000;
-const SPEECH_MS = 600;
+/** More than one chunk, so that the recogniser makes its socket wait. */
+const SPEECH_MS = 1_500;
+const COST_MS = 2_000;
 /** A stream whose upgrade was refused keeps its reservation for a minute. */
 const UPGRADES_MAX = 4;
 const ACCOUNT = '00000000-0000-4000-8000-00000000beef';
@@ -33,7 +35,7 @@ export async function probe(world: World): Promise<string[]> {
   await scheduler.run(areOver, scheduler.nowMs + STREAMS_MS);
   const problems = clients.flatMap(problemsOf);
   const balance = await createLedger(world.direct).balance(ACCOUNT);
-  if (problems.length === 0 && balance?.consumedMs !== clients.length * 1000) {
+  if (problems.length === 0 && balance?.consumedMs !== clients.length * COST_MS) {
     problems.push(`${clients.length} short streams cost ${balance?.consumedMs ?? 0} ms`);
   }
   for (const { process } of clients) process.kill();

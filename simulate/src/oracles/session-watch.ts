@@ -12,6 +12,7 @@ const BYTES_PER_MS = 32;
 export class SessionWatch {
   readonly #report: (violation: string) => void;
   #isReady = false;
+  #maxAudioMs = Infinity;
   #fatal: Fatal | null = null;
   #isOver = false;
   /** Everything up to here is final or dropped. */
@@ -19,12 +20,13 @@ export class SessionWatch {
   #lastFinal = -1;
   /** Text that was announced as stable, by utterance. */
   readonly #stable = new Map<number, string>();
+  /** How much audio of its utterance the last delta covered. */
+  #shown = { utterance: -1, audioMs: 0 };
   /** Audio that is neither final nor dropped. */
   #audio: Uint8Array[] = [];
   #sentBytes = 0;
   #flushes = 0;
   #flushFinals = 0;
-  #throttled = 0;
   #billableMs = 0;
   #hasOddBytes = false;
   #isDraining = false;
@@ -50,9 +52,9 @@ export class SessionWatch {
     return Math.ceil(this.#sentBytes / BYTES_PER_MS);
   }
 
-  /** Flushes that got neither a final nor an error. */
-  get unansweredFlushes(): number {
-    return this.#flushes - this.#flushFinals - this.#throttled;
+  /** Audio that the client sent beyond what the session accepts. */
+  get excessMs(): number {
+    return Math.max(0, this.sentMs - this.#maxAudioMs);
   }
 
   onSent(data: string | Uint8Array): void {
@@ -76,6 +78,7 @@ export class SessionWatch {
       case 'ready':
         if (this.#isReady) this.#report('ready twice');
         this.#isReady = true;
+        this.#maxAudioMs = event.max_audio_ms;
         return;
       case 'delta':
         return this.#onDelta(event);
@@ -86,7 +89,6 @@ export class SessionWatch {
         this.#onDropped(event.total_audio_ms, event.discarded_ms);
         return;
       case 'error':
-        if (event.code === 'flush_throttled') this.#throttled += 1;
         if (event.fatal) this.#fatal = event;
         return;
       case 'status':
@@ -112,7 +114,12 @@ export class SessionWatch {
     }
   }
 
-  #onDelta({ utterance, text, stable_chars: stableChars }: Delta): void {
+  #onDelta({ utterance, text, stable_chars: stableChars, audio_ms: audioMs }: Delta): void {
+    const { utterance: shown, audioMs: shownMs } = this.#shown;
+    if (utterance === shown && audioMs <= shownMs) {
+      this.#report(`a delta of ${audioMs} ms after one of ${shownMs} ms`);
+    }
+    this.#shown = { utterance, audioMs };
     if (utterance <= this.#lastFinal)
       this.#report(`a delta of utterance ${utterance} after its final or reset`);
     const stable = this.#stable.get(utterance) ?? '';

@@ -12,7 +12,8 @@ interface Bounds {
  * as far as it was final before. A stream that failed may lack its end. Utterances
  * of less than 100 ms are not recognised.
  */
-export function checkTranscript({ plan, said, transcript, outcome }: ClientRecord): string[] {
+export function checkTranscript(client: ClientRecord): string[] {
+  const { plan, said, transcript, outcome } = client;
   if (plan.kind !== 'sdk' || transcript === null) return [];
   const heard = parseTranscript(transcript.finals.map(({ text }) => text).join(' '));
   const problems: string[] = [];
@@ -22,6 +23,13 @@ export function checkTranscript({ plan, said, transcript, outcome }: ClientRecor
   const words = heard.map(({ word }) => word);
   if (words.some((word, at) => at > 0 && word <= (words[at - 1] ?? 0))) {
     problems.push(`the transcript is out of order: ${words.join(' ')}`);
+  }
+  // The next session recognises the whole utterance.
+  if (transcript.finals.some(({ reason }) => reason === 'draining')) {
+    problems.push('the transcript has an utterance that a restart cut');
+  }
+  if (client.taps.some(({ watch }) => watch.excessMs > 0)) {
+    problems.push('a session got more audio than it accepts');
   }
   const bounds = boundsOf(said, plan.speaker);
   const lastWord = words.at(-1) ?? 0;

@@ -10,7 +10,8 @@ import { shrink } from './shrink.ts';
 export interface CampaignInput {
   readonly from: number;
   readonly seeds: number;
-  readonly fault: FaultName | null;
+  /** Only these kinds. Empty: all. */
+  readonly faults: readonly FaultName[];
   readonly openLedger: OpenLedger;
   /** Shows the trace of every run. */
   readonly shows: boolean;
@@ -36,7 +37,7 @@ const FAILURES = new URL('../../../.cache/simulate/', import.meta.url);
 
 /** Runs seeds one after the other. Prints what failed, cut down to a short trace. */
 export async function runCampaign(input: CampaignInput): Promise<Figures> {
-  const { from, seeds, fault } = input;
+  const { from, seeds, faults } = input;
   const run = (plan: Plan): Promise<RunResult> => runPlan(plan, input.openLedger);
   const beganMs = realNowMs();
   const usage = process.cpuUsage();
@@ -47,7 +48,7 @@ export async function runCampaign(input: CampaignInput): Promise<Figures> {
   let virtualMs = 0;
   let done = 0;
   for (let seed = from; seed < from + seeds; seed += 1) {
-    const plan = planFor(seed, fault);
+    const plan = planFor(seed, faults);
     const result = await run(plan);
     done += 1;
     virtualMs += result.virtualMs;

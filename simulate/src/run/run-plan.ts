@@ -1,4 +1,5 @@
 import { planFaults } from '../faults/inject.ts';
+import { checkExplained } from '../oracles/explained.ts';
 import { checkMoney } from '../oracles/money.ts';
 import { probe } from '../oracles/probe.ts';
 import { checkEmpty, checkStopped } from '../oracles/quiet.ts';
@@ -41,7 +42,7 @@ export async function runPlan(plan: Plan, openLedger: OpenLedger): Promise<RunRe
   }
   violations.push(...world.violations);
   violations.push(...(await world.database.violations()).map((found) => `audit: ${found}`));
-  violations.push(...(await checkMoney(world)));
+  violations.push(...(await checkMoney(world)), ...checkExplained(world));
   world.end();
   return {
     plan,

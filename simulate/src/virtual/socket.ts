@@ -7,7 +7,8 @@ import type { Random } from './random.ts';
 const WINDOW_BYTES = 64 * 1024;
 /** One read of a real socket returns up to this much. */
 const PACKET_BYTES_MAX = 64 * 1024;
-const JOINED_SHARE = 0.5;
+/** How often a write joins the packet before it, if that was written earlier or at the same time. */
+const JOINED_SHARE = { earlier: 0.5, same: 0.99 };
 /** Times are sums of fractions. */
 const ROUNDING_MS = 1e-6;
 
@@ -32,7 +33,7 @@ export class VirtualSocket extends Duplex {
   #arrivesAtMs = 0;
   #inFlight = 0;
   /** The last one that is under way. */
-  #packet: { readonly chunks: Buffer[]; bytes: number } | null = null;
+  #packet: { readonly chunks: Buffer[]; readonly atMs: number; bytes: number } | null = null;
   readonly #onTheWay: { arrivesAtMs: number; deliver: (peer: VirtualSocket) => void }[] = [];
   readonly #onRead: (() => void)[] = [];
   #onRoom: (() => void) | null = null;
@@ -132,13 +133,15 @@ export class VirtualSocket extends Duplex {
   /** What is written while a packet is under way may arrive together with it, as with TCP. */
   #pack(chunk: Buffer): void {
     const { random } = this.#path;
+    const { nowMs: atMs } = scheduler;
     const last = this.#packet;
-    if (last !== null && last.bytes < PACKET_BYTES_MAX && random.chance(JOINED_SHARE)) {
+    const share = last?.atMs === atMs ? JOINED_SHARE.same : JOINED_SHARE.earlier;
+    if (last !== null && last.bytes < PACKET_BYTES_MAX && random.chance(share)) {
       last.chunks.push(chunk);
       last.bytes += chunk.length;
       return;
     }
-    const packet = { chunks: [chunk], bytes: chunk.length };
+    const packet = { chunks: [chunk], atMs, bytes: chunk.length };
     this.#packet = packet;
     this.#send((peer) => {
       if (this.#packet === packet) this.#packet = null;

@@ -19,30 +19,45 @@ const TEXTS = [
 
 /** How many leave before their stream is open. */
 const HASTY_SHARE = 0.15;
+/** How many send whole milliseconds, so that the words of their audio can be checked. */
+const WHOLE_SHARE = 0.5;
+const MILLISECOND_BYTES = 32;
 
 /** Draws the steps of a client that uses the socket directly: odd frames, floods, bad messages, used credentials. */
 export function drawAbuse(random: Random): ClientStep[] {
   if (random.chance(HASTY_SHARE)) {
     return [{ do: 'pause', ms: random.pick([2, 10, 30, 80, 200]) }, { do: 'drop' }];
   }
-  const steps: ClientStep[] = Array.from({ length: random.integer(1, 10) }, (): ClientStep => {
-    const dice = random.next();
-    if (dice < 0.4) {
-      return { do: 'bytes', bytes: random.integer(1, 6_400), times: random.integer(1, 12) };
-    }
-    if (dice < 0.45)
-      return { do: 'bytes', bytes: random.integer(0, 63), times: random.integer(1, 200) };
-    if (dice < 0.5) {
-      return { do: 'burst', bytes: random.integer(64, 900), times: random.integer(60, 160) };
-    }
-    if (dice < 0.75) return { do: 'text', text: random.pick(TEXTS), times: 1 };
-    if (dice < 0.8) return { do: 'text', text: random.pick(TEXTS), times: random.integer(5, 80) };
-    if (dice < 0.85) return { do: 'open-again' };
-    if (dice < 0.87) return { do: 'bytes', bytes: 70_000, times: 1 };
-    return { do: 'pause', ms: random.pick([10, 300, 3_000]) };
-  });
+  const unit = random.chance(WHOLE_SHARE) ? MILLISECOND_BYTES : 1;
+  const count = random.integer(1, 10);
+  const steps = Array.from({ length: count }, () => drawStep(random, unit)).flat();
   const dice = random.next();
   if (dice < 0.4) return [...steps, { do: 'close' }];
   if (dice < 0.6) return [...steps, { do: 'drop' }];
   return steps;
+}
+
+function drawStep(random: Random, unit: number): ClientStep[] {
+  const bytes = (from: number, to: number): number =>
+    Math.ceil(random.integer(from, to) / unit) * unit;
+  const dice = random.next();
+  if (dice < 0.4) return [{ do: 'bytes', bytes: bytes(1, 6_400), times: random.integer(1, 12) }];
+  if (dice < 0.45) return [{ do: 'bytes', bytes: bytes(0, 63), times: random.integer(1, 200) }];
+  if (dice < 0.55) return drawBurst(random, bytes(64, 890));
+  if (dice < 0.75) return [{ do: 'text', text: random.pick(TEXTS), times: 1 }];
+  if (dice < 0.8) return [{ do: 'text', text: random.pick(TEXTS), times: random.integer(5, 80) }];
+  if (dice < 0.85) return [{ do: 'open-again' }];
+  if (dice < 0.87) return [{ do: 'bytes', bytes: 70_000, times: 1 }];
+  return [{ do: 'pause', ms: random.pick([10, 300, 3_000]) }];
+}
+
+/** More frames at once than the recogniser takes, often with commands between them. */
+function drawBurst(random: Random, bytes: number): ClientStep[] {
+  const burst: ClientStep = { do: 'burst', bytes, times: random.integer(60, 300) };
+  const commands = random.pick([[], ['flush'], ['reset'], ['flush', 'reset']]);
+  const between = commands.flatMap((type): ClientStep[] => [
+    { do: 'text', text: JSON.stringify({ type }), times: 1 },
+    { do: 'burst', bytes, times: random.integer(1, 120) },
+  ]);
+  return [burst, ...between];
 }

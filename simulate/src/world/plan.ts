@@ -11,6 +11,9 @@ export interface AccountPlan {
   readonly concurrencyLimit: number;
 }
 
+/** The SDK leaves a session that has been idle for 50 s. */
+const LONG_PAUSE_MS = 55_000;
+
 /** Everything that a seed decides in advance. A failing plan can be cut down to a smaller one. */
 export interface Plan {
   readonly seed: number;
@@ -22,7 +25,8 @@ export interface Plan {
   readonly delayMs: readonly [number, number];
 }
 
-export function planFor(seed: number, fault: FaultName | null = null): Plan {
+/** With `only`, all faults are of these kinds. */
+export function planFor(seed: number, only: readonly FaultName[] = []): Plan {
   const random = new Random(deriveSeed(seed, 'plan'));
   const accounts = drawAccounts(random);
   const nodes = Array.from({ length: random.integer(1, 3) }, (_, at) => drawNode(random, at));
@@ -40,7 +44,7 @@ export function planFor(seed: number, fault: FaultName | null = null): Plan {
     apis,
     accounts,
     clients,
-    faults: drawFaults(new Random(deriveSeed(seed, 'faults')), fault),
+    faults: drawFaults(new Random(deriveSeed(seed, 'faults')), only),
     delayMs: [0.2, slowestMs],
   };
 }
@@ -85,16 +89,28 @@ function drawClient(random: Random, speaker: number, account: AccountPlan): Clie
 
 function drawSteps(random: Random, endpointing: boolean): ClientStep[] {
   const resets = random.chance(0.2);
-  return Array.from({ length: random.integer(2, 6) }, (): ClientStep => {
-    const dice = random.next();
-    if (dice < 0.55) return { do: 'say', ms: random.integer(1, 20) * 100 };
-    if (dice < 0.7) return { do: 'flush' };
-    if (dice < 0.75 && resets) return { do: 'reset' };
-    if (dice < 0.8) return { do: 'pause', ms: random.pick([50, 500, 4_000]) };
-    if (dice < 0.85) return { do: 'say-fast', ms: random.integer(1, 40) * 100 };
-    if (dice < 0.87) return { do: 'skip', ms: random.integer(1, 2_000) };
-    return endpointing
-      ? { do: 'silence', ms: random.integer(1, 20) * 100 }
-      : { do: 'say', ms: random.integer(1, 900) };
-  });
+  const count = random.integer(2, 6);
+  return Array.from({ length: count }, () => drawStep(random, { endpointing, resets })).flat();
+}
+
+function drawStep(
+  random: Random,
+  { endpointing, resets }: { readonly endpointing: boolean; readonly resets: boolean },
+): ClientStep[] {
+  const dice = random.next();
+  if (dice < 0.55) return [{ do: 'say', ms: random.integer(1, 20) * 100 }];
+  if (dice < 0.7) return [{ do: 'flush' }];
+  if (dice < 0.72 && resets) return [{ do: 'reset' }];
+  // Drops what it says while an earlier final is still on its way.
+  if (dice < 0.75 && resets) {
+    const ms = random.integer(1, 20) * 100;
+    return [{ do: 'flush' }, { do: 'say-fast', ms }, { do: 'reset' }];
+  }
+  if (dice < 0.795) return [{ do: 'pause', ms: random.pick([50, 500, 4_000]) }];
+  if (dice < 0.8) return [{ do: 'pause', ms: LONG_PAUSE_MS }];
+  if (dice < 0.85) return [{ do: 'say-fast', ms: random.integer(1, 40) * 100 }];
+  if (dice < 0.87) return [{ do: 'skip', ms: random.integer(1, 2_000) }];
+  return endpointing
+    ? [{ do: 'silence', ms: random.integer(1, 20) * 100 }]
+    : [{ do: 'say', ms: random.integer(1, 900) }];
 }

@@ -67,7 +67,7 @@ async function abuse(session: AsrSession, record: ClientRecord, trace: Trace): P
     const over = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<void>();
     ended.push(over.promise);
-    const socket = tapped(connect, { ...record, trace, name })(
+    const socket = tapped(connect, { ...record, trace, name, isSdk: false })(
       { url: session.websocket_url, protocols: session.websocket_protocols },
       {
         onOpen: () => opened.resolve(),

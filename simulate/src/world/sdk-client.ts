@@ -42,7 +42,7 @@ async function talk(record: ClientRecord, trace: Trace): Promise<void> {
         return session;
       },
     },
-    tapped(connect, { ...record, trace, name }),
+    tapped(connect, { ...record, trace, name, isSdk: true }),
   );
   const onFailed = watchSdk(stream, record.said, (violation) => record.violations.push(violation));
   try {

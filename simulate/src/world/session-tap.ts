@@ -3,6 +3,11 @@ import type { SocketEnd } from '../../../sdk/src/stream/close-info.ts';
 import type { Connect, SocketHandlers } from '../../../sdk/src/stream/socket.ts';
 import { SessionWatch } from '../oracles/session-watch.ts';
 import type { Trace } from '../run/trace.ts';
+import { scheduler } from '../virtual/scheduler.ts';
+
+/** The SDK gives up a silent connection after 12 s, and later while much audio is on its way. */
+const SILENT_MS_MAX = 16_000;
+const SILENT_SHARE_MAX = 5;
 
 /** One connection of a client, as the client sees it. */
 export interface SessionTap {
@@ -25,9 +30,10 @@ export function tapped(
     readonly violations: string[];
     readonly trace: Trace;
     readonly name: string;
+    readonly isSdk: boolean;
   },
 ): Connect {
-  const { taps, trace, name, violations } = input;
+  const { taps, trace, name, violations, isSdk } = input;
   return (address, handlers) => {
     const host = new URL(address.url).hostname;
     const tap: SessionTap = {
@@ -43,6 +49,8 @@ export function tapped(
       isDroppedByClient: false,
     };
     taps.push(tap);
+    /** Since when the client waits for any event after it sent something. */
+    let waitingSinceMs: number | null = null;
     trace.add('opens a stream', { from: name, to: host });
     const recording: SocketHandlers = {
       onOpen() {
@@ -53,12 +61,17 @@ export function tapped(
       onText(text) {
         const event: ServerEvent = JSON.parse(text);
         if (event.type === 'ready') tap.sessionId = event.session_id;
+        waitingSinceMs = null;
         trace.add(describe(event), { from: host, to: name });
         tap.watch.onEvent(event);
         handlers.onText(text);
       },
       onEnd(end) {
         tap.end = end;
+        const silentMs = waitingSinceMs === null ? 0 : scheduler.nowMs - waitingSinceMs;
+        if (isSdk && silentMs > SILENT_MS_MAX + SILENT_SHARE_MAX * tap.watch.sentMs) {
+          violations.push(`sdk: keeps a connection that was silent for ${Math.round(silentMs)} ms`);
+        }
         const why = end.refusal?.code ?? end.reason;
         trace.add(`stream ended with ${end.code} ${why}`, { from: host, to: name });
         tap.watch.onEnd(end);
@@ -70,6 +83,7 @@ export function tapped(
       send(data) {
         if (typeof data === 'string') trace.add(data.slice(0, 40), { from: name, to: host });
         tap.watch.onSent(data);
+        waitingSinceMs ??= scheduler.nowMs;
         socket.send(data);
       },
       close() {

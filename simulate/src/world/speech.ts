@@ -22,15 +22,18 @@ export interface Run {
 
 /** Writes the samples from `from` on. */
 export function speak(speaker: number, from: number, samples: number): Uint8Array {
-  const bytes = new Uint8Array(samples * AUDIO.bytesPerSample);
+  const pcm = new Uint16Array(samples);
   const amplitude = AMPLITUDE_MIN + speaker;
-  for (let at = 0; at < samples; at += 1) {
+  // Half waves don't cross the borders of words.
+  for (let at = 0; at < samples;) {
     const position = from + at;
-    const isUp = Math.floor(position / HALF_WAVE_SAMPLES) % 2 === 0;
-    bytes[2 * at] = wordAt(position);
-    bytes[2 * at + 1] = isUp ? amplitude : 256 - amplitude;
+    const halfWave = Math.floor(position / HALF_WAVE_SAMPLES);
+    const end = Math.min(samples, (halfWave + 1) * HALF_WAVE_SAMPLES - from);
+    const high = halfWave % 2 === 0 ? amplitude : 256 - amplitude;
+    pcm.fill(wordAt(position) | (high << 8), at, end);
+    at = end;
   }
-  return bytes;
+  return new Uint8Array(pcm.buffer);
 }
 
 export function silence(samples: number): Uint8Array {
@@ -51,18 +54,21 @@ export class SpeechReader {
   }
 
   read(pcm: Uint8Array): void {
-    let last = this.#runs.at(-1);
-    for (let at = 0; at + 1 < pcm.byteLength; at += 2) {
-      const word = pcm[at] ?? 0;
-      const high = pcm[at + 1] ?? 0;
-      const key = word === 0 ? 0 : word | ((high < 128 ? high : 256 - high) << 8);
-      if (last === undefined || last.key !== key) {
-        last = { key, samples: 0, startSample: this.#samples };
-        this.#runs.push(last);
-      }
-      last.samples += 1;
-      this.#samples += 1;
+    const end = pcm.byteLength - (pcm.byteLength % 2);
+    for (let at = 0; at < end;) {
+      const word = pcm[at];
+      const high = pcm[at + 1];
+      const from = at;
+      while (at < end && pcm[at] === word && pcm[at + 1] === high) at += 2;
+      this.#add(keyOf(word ?? 0, high ?? 0), (at - from) / 2);
     }
+  }
+
+  #add(key: number, samples: number): void {
+    const last = this.#runs.at(-1);
+    if (last?.key === key) last.samples += samples;
+    else this.#runs.push({ key, samples, startSample: this.#samples });
+    this.#samples += samples;
   }
 
   /** The words so far, with their places in milliseconds. */
@@ -75,6 +81,11 @@ export class SpeechReader {
         endMs: Math.floor(((startSample + samples) * 1000) / AUDIO.sampleRateHz),
       }));
   }
+}
+
+/** Of a word and its speaker. 0 is silence. */
+function keyOf(word: number, high: number): number {
+  return word === 0 ? 0 : word | ((high < 128 ? high : 256 - high) << 8);
 }
 
 function toText({ speaker, word, samples }: Run): string {
