@@ -19,7 +19,7 @@ export interface Caller {
   readonly client: SvcClient;
   /**
    * Opens a stream whose first session is already reserved, so refusals come before anything is answered. While the
-   * account is at its limit it waits its turn for up to 9 s. Later sessions of the stream are the SDK's.
+   * account is at its limit it waits its turn for up to 8 s. Later sessions of the stream are the SDK's.
    */
   openStream(options: CallerStreamOptions): Promise<SvcStream>;
   /** The request is over. */

@@ -16,6 +16,9 @@ export interface Limits {
   readonly decoders: number;
   /** How long a request waits for a session while the account is at its limit. Clients give up after 10 s. */
   readonly sessionWaitMs: number;
+  /** How long a client's socket may send nothing. Clients of Deepgram send KeepAlive every 5 s. */
+  readonly listenIdleMs: number;
+  readonly realtimeIdleMs: number;
   /** How long a body may send nothing, and how long a response may stay unread. */
   readonly idleMs: number;
 }
@@ -45,7 +48,9 @@ export const DEFAULT_LIMITS: Limits = {
   connectionsPerKey: 50,
   connectionsPerAddress: 200,
   decoders: 16,
-  sessionWaitMs: 9_000,
+  sessionWaitMs: 8_000,
+  listenIdleMs: 60_000,
+  realtimeIdleMs: 300_000,
   idleMs: 30_000,
 };
 

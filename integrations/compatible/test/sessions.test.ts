@@ -116,6 +116,21 @@ test('a file longer than a session is one transcript with continuous times', asy
   expect(beforeLast?.audio_ms).toBeGreaterThan(200_000);
 });
 
+test('a file that waits its turn does not take the place of a long one between two of its sessions', async () => {
+  await start({ sessionWaitMs: 120_000 });
+  const first = post(long);
+  await expect.poll(async () => (await usage()).recent_sessions[0]?.status).toBe('active');
+  const second = post(wav);
+  await expect.poll(() => metric('svc_compatible_waits_total')).toBe(1);
+  expect((await first).status).toBe(200);
+  expect((await second).status).toBe(200);
+  const [last, beforeLast, third] = (await usage()).recent_sessions;
+  expect(last?.audio_ms).toBeLessThan(2 * SPEECH_MS);
+  const longMs = (beforeLast?.audio_ms ?? 0) + (third?.audio_ms ?? 0);
+  expect(longMs).toBeGreaterThan(TIMES * SPEECH_MS * 0.5);
+  expect(third?.audio_ms).toBeGreaterThan(200_000);
+});
+
 test('a cut connection ends the decoder and the session, and the charge stops', async () => {
   await start();
   const before = await usage();

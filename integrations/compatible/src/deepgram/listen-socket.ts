@@ -8,8 +8,6 @@ import type { ListenMessage } from './messages.ts';
 
 /** Audio that waits for the service. More is read from the client after it has been sent. */
 const WAITING_BYTES_MAX = 320_000;
-/** Clients send KeepAlive every 5 s. */
-const IDLE_MS_MAX = 60_000;
 const TEXT_LENGTH_MAX = 16 * 1024;
 const INVALID_MAX = 10;
 const CLOSE_REASON_BYTES_MAX = 123;
@@ -17,7 +15,7 @@ const CLOSE_REASON_BYTES_MAX = 123;
 const CLOSE = { done: 1000, refused: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
 const INVALID =
   'A text message was not KeepAlive, Finalize, CloseStream or Configure and was ignored. Fix the client.';
-const IDLE = 'No audio and no KeepAlive for a minute. Open a new connection when someone speaks.';
+const IDLE = 'No audio and no KeepAlive for too long. Open a new connection when someone speaks.';
 const RESTART = 'This server is restarting. Open a new connection now.';
 const NO_KEYTERMS = 'Keyterms are not supported. Send Configure without them.';
 
@@ -27,6 +25,7 @@ export interface ListenParts {
   readonly listen: ListenStream;
   readonly openInput: (onFailure: (error: unknown) => void) => ListenInput;
   readonly requestId: string;
+  readonly idleMs: number;
   /** Aborted when the client has hung up and when the program stops. */
   readonly signal: AbortSignal;
 }
@@ -45,7 +44,8 @@ export class ListenSocket {
     const { socket, stream, signal } = parts;
     this.#parts = parts;
     this.#input = parts.openInput((error) => this.#failWith(error));
-    this.#idle = setTimeout(() => this.#fail(CLOSE.failed, 'idle_timeout', IDLE), IDLE_MS_MAX);
+    const onIdle = (): void => this.#fail(CLOSE.failed, 'idle_timeout', IDLE);
+    this.#idle = setTimeout(onIdle, parts.idleMs);
     socket.onBinary((bytes) => {
       this.#idle.refresh();
       if (!this.#isEnding && bytes.byteLength > 0) void this.#onAudio(bytes);

@@ -38,13 +38,14 @@ async function connect(handshake: Handshake, context: DoorContext): Promise<void
       for (const message of messages) socket.send(message);
     },
   });
-  const { decoders } = context;
+  const { decoders, config } = context;
   const write = (samples: Int16Array): Promise<void> => listen.write(samples);
   await new ListenSocket({
     socket,
     stream,
     listen,
     requestId,
+    idleMs: config.limits.listenIdleMs,
     signal,
     openInput: (onFailure) => openInput(options.audio, { decoders, signal, write, onFailure }),
   }).serve();

@@ -7,8 +7,6 @@ import { closeCode, refusalEvent } from './realtime-events.ts';
 import { RealtimeInbox } from './realtime-inbox.ts';
 import { RealtimeSession } from './realtime-session.ts';
 
-/** A connection without a message for this long has lost its client. */
-const IDLE_MS_MAX = 300_000;
 const FIRST_MESSAGE_MS_MAX = 500;
 const READ_ERROR_MS = 500;
 
@@ -74,7 +72,8 @@ async function connect(handshake: Handshake, { config, metrics }: DoorContext): 
       shape: request.headers['openai-beta'] === 'realtime=v1' ? 'beta' : 'ga',
     },
   );
-  const idle = setTimeout(() => socket.close(1000, 'idle'), IDLE_MS_MAX);
+  // A connection without a message for this long has lost its client.
+  const idle = setTimeout(() => socket.close(1000, 'idle'), config.limits.realtimeIdleMs);
   const inbox = new RealtimeInbox(socket, (frame) => session.onText(frame));
   socket.onText((frame) => {
     idle.refresh();
