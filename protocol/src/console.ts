@@ -178,6 +178,24 @@ export const Overview = Closed(
 );
 export type Overview = Static<typeof Overview>;
 
+/** The credit that a run of the playground can use. */
+export const PlaygroundCredit = Closed({ available_ms: Count }, 'PlaygroundCredit');
+export type PlaygroundCredit = Static<typeof PlaygroundCredit>;
+
+/** What the ledger says about one session of the playground. */
+export const PlaygroundReceipt = Closed(
+  {
+    status: UsageSession.properties.status,
+    /** Whether the figures are final. */
+    settled: Type.Boolean(),
+    audio_ms: Count,
+    billable_ms: Count,
+    available_ms: Count,
+  },
+  'PlaygroundReceipt',
+);
+export type PlaygroundReceipt = Static<typeof PlaygroundReceipt>;
+
 export const ConsoleKey = Closed(
   {
     id: Type.String(),

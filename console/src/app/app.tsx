@@ -72,7 +72,7 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
   }
   if (path === '/app') return <OverviewScreen />;
   if (path === '/app/keys') return <KeysScreen me={me} />;
-  if (path === '/app/playground') return <PlaygroundScreen />;
+  if (path === '/app/playground') return <PlaygroundScreen me={me} />;
   if (path === '/app/settings')
     return <SettingsScreen me={me} onAccountLeft={() => void leaveAccount()} />;
   if (path === '/app/activity' && me.account.role === 'owner') return <ActivityScreen />;

@@ -45,3 +45,9 @@ export function formatTime(at: number, language: ConsoleLanguage): string {
   const format = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   return new Intl.DateTimeFormat(language, format).format(at);
 }
+
+/** Formats a running clock: "0:28". */
+export function formatClock(ms: number): string {
+  const whole = Math.floor(ms / 1_000);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Me } from '@svc-asr/protocol/console.ts';
 import { Notice } from '../design/feedback.tsx';
 import { Icon, Logo, type IconName } from '../design/icons.tsx';
+import { clearHistory } from '../screens/playground/history.ts';
 import { post } from './api.ts';
 import { useConnection } from './connection.ts';
 import { ConnectionBar } from './connection-bar.tsx';
@@ -112,6 +113,7 @@ function NavLink(props: { href: string; icon: IconName; label: string; current: 
 function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
   const texts = useTexts();
   async function signOut(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
+    clearHistory();
     await post(path).catch(() => null);
     await onChanged();
     navigate('/app');

@@ -241,10 +241,16 @@ export const en = {
     uncertainLegend: 'words may be wrong. Hold the pointer over one to see its confidence.',
     confidence: (percent: number) => `Confidence ${percent} %`,
     level: 'Microphone level',
-    latency: 'Latency',
-    latencyHint: 'Time from sending the audio to showing its words',
+    age: 'Word age p50 / p95',
+    ageHint:
+      'How old a word is when it appears: from its end in the microphone to its text on the screen',
+    secondsOf: (n: string) => `${n} s`,
+    speed: 'Speed',
+    speedHint: 'How much faster than real time the file was recognised',
+    times: (n: string) => `${n}×`,
     audio: 'Audio',
     cost: 'Charged',
+    costSoFar: 'Charged so far',
     left: 'Credit left',
     noneYet: '–',
     notCharged: 'nothing',
@@ -252,8 +258,31 @@ export const en = {
     server: 'Your server',
     browser: 'Your page or app',
     curl: 'curl',
-    receipt: (audio: string, billed: string) =>
-      `Done: ${audio} of audio, ${billed} of credit used.`,
+    receipt: (audio: string, billed: string, left: string) =>
+      `${audio} of audio, ${billed} charged. ${left} of credit left.`,
+    receiptTitles: {
+      stopped: 'Done',
+      limit: 'Limit reached',
+      credit: 'Credit used up. Ask the operator of this service for more.',
+      failed: 'The run ended early',
+    },
+    asking: 'Asking the ledger what this run cost…',
+    pending: "The ledger hasn't settled this session yet. The overview shows its charge later.",
+    continue: 'Continue',
+    downloadAs: (format: string) => `Download ${format}`,
+    clock: 'Time used and limit:',
+    lowBefore: (credit: string) => `${credit} of credit left. A run ends when it is used up.`,
+    lowDuring: (credit: string) =>
+      `This run ends after ${credit}, because there is no more credit.`,
+    history: 'Your last runs',
+    historyLead:
+      'Kept in this browser only, and deleted when you sign out. We never store transcripts.',
+    historyClear: 'Delete all',
+    leave: {
+      title: 'Stop recording?',
+      lead: 'If you leave this page, the recording stops. Words that are not final yet are lost.',
+      action: 'Stop and leave',
+    },
     errors: {
       microphone_denied:
         'Microphone access is blocked. Allow it in the address bar, then start again.',
@@ -262,8 +291,7 @@ export const en = {
       too_short: 'No audio found in this file.',
       connection_refused:
         'The stream could not be opened. Nothing was charged. Check your connection and start again.',
-      connection_lost:
-        'The connection was lost. Audio that we received is charged. Start again when you are online.',
+      connection_lost: 'The connection was lost. Start again when you are online.',
     } as Record<string, string>,
   },
   settings: {

@@ -255,10 +255,16 @@ export const sw: Texts = {
     uncertainLegend: 'huenda si sahihi. Weka kielekezi juu ya neno uone uhakika wake.',
     confidence: (percent) => `Uhakika ${percent} %`,
     level: 'Kiwango cha maikrofoni',
-    latency: 'Ucheleweshaji',
-    latencyHint: 'Kuanzia sauti inapotoka ukurasani hadi maneno yake kwenye skrini',
+    age: 'Umri wa neno p50 / p95',
+    ageHint:
+      'Neno lina umri gani linapoonekana: tangu linapoishia kwenye maikrofoni hadi kwenye skrini',
+    secondsOf: (n) => `sek ${n}`,
+    speed: 'Kasi',
+    speedHint: 'Faili ilitambuliwa kwa kasi mara ngapi kuliko muda halisi',
+    times: (n) => `mara ${n}`,
     audio: 'Sauti',
     cost: 'Kilicholipishwa',
+    costSoFar: 'Kilicholipishwa hadi sasa',
     left: 'Salio lililobaki',
     noneYet: '–',
     notCharged: 'hakuna',
@@ -266,7 +272,30 @@ export const sw: Texts = {
     server: 'Seva yako',
     browser: 'Ukurasa au programu yako',
     curl: 'curl',
-    receipt: (audio, billed) => `Tayari: sauti ya ${audio}, salio la ${billed}.`,
+    receipt: (audio, billed, left) =>
+      `Sauti ya ${audio}, ${billed} imelipishwa. Salio lililobaki ni ${left}.`,
+    receiptTitles: {
+      stopped: 'Tayari',
+      limit: 'Kikomo kimefikiwa',
+      credit: 'Salio limekwisha. Mwombe mwendeshaji wa huduma hii aongeze.',
+      failed: 'Jaribio limeisha mapema',
+    },
+    asking: 'Inauliza leja gharama ya jaribio hili…',
+    pending: 'Leja haijafunga kipindi hiki bado. Muhtasari utaonyesha gharama yake baadaye.',
+    continue: 'Endelea',
+    downloadAs: (format) => `Pakua ${format}`,
+    clock: 'Muda uliotumika na kikomo:',
+    lowBefore: (credit) => `Salio lililobaki ni ${credit}. Jaribio huisha salio linapokwisha.`,
+    lowDuring: (credit) => `Jaribio hili litaisha baada ya ${credit}, kwa sababu salio litakwisha.`,
+    history: 'Majaribio yako ya mwisho',
+    historyLead:
+      'Yako kwenye kivinjari hiki tu, na hufutwa ukiondoka. Sisi hatuhifadhi maandishi kamwe.',
+    historyClear: 'Futa yote',
+    leave: {
+      title: 'Usimamishe kurekodi?',
+      lead: 'Ukiondoka kwenye ukurasa huu, kurekodi kutasimama. Maneno ambayo hayajakamilika yatapotea.',
+      action: 'Simamisha na uondoke',
+    },
     errors: {
       microphone_denied:
         'Kivinjari hakikuruhusiwa kutumia maikrofoni. Iruhusu kwenye upau wa anwani, kisha uanze tena.',
@@ -275,8 +304,7 @@ export const sw: Texts = {
       too_short: 'Hakuna sauti katika faili hii.',
       connection_refused:
         'Mkondo haukufunguka. Hakuna kinacholipishwa; angalia mtandao wako kisha uanze tena.',
-      connection_lost:
-        'Muunganisho ulikatika. Sauti iliyokuwa imefika inalipishwa; anza tena ukiwa mtandaoni.',
+      connection_lost: 'Muunganisho ulikatika. Anza tena ukiwa mtandaoni.',
     },
   },
   settings: {

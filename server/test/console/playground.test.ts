@@ -12,8 +12,14 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from '../support/console-axe.ts';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
-import { openPage, signInAs, startConsoleSite } from '../support/console-chromium.ts';
-import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
+import {
+  openPage,
+  signInAs,
+  startConsoleSite,
+  type WatchedPage,
+} from '../support/console-chromium.ts';
+import { DEVICES, takePicture, takePicturesOfEveryLook } from '../support/console-pictures.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import type { ConsoleService } from '../support/console-service.ts';
 
 /** Speech through a real browser's microphone to the real recogniser and back onto the screen. */
@@ -39,11 +45,13 @@ afterAll(async () => {
 });
 
 /** Adds a second of silence before and after each sentence, because nobody speaks the instant the microphone opens. */
-async function wavWithPauses(fixtures: readonly string[]): Promise<string> {
+async function wavWithPauses(fixtures: readonly string[], betweenSeconds = 1): Promise<string> {
   const wavs = fixtures.map((name) => readFileSync(join(FIXTURES, `${name}.wav`)));
   const pause = Buffer.alloc(32_000);
+  const between = Buffer.alloc(betweenSeconds * 32_000);
   const header = Buffer.from(wavs[0]?.subarray(0, 44) ?? []);
-  const audio = Buffer.concat([pause, ...wavs.flatMap((wav) => [wav.subarray(44), pause])]);
+  const spoken = wavs.flatMap((wav, at) => [at === 0 ? pause : between, wav.subarray(44)]);
+  const audio = Buffer.concat([...spoken, pause]);
   header.writeUInt32LE(36 + audio.length, 4);
   header.writeUInt32LE(audio.length, 40);
   const padded = join(await mkdtemp(join(tmpdir(), 'svc-microphone-')), 'sentences.wav');
@@ -72,9 +80,13 @@ async function transcriptOf(page: Page): Promise<string> {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
+const OVERFLOWING_CARDS = `[...document.querySelectorAll('.card')]
+  .filter((card) => card.scrollWidth > card.clientWidth + 1).length`;
+
 /** Checks this screen here, because only real speech produces it. */
 async function seen(page: Page, name: string): Promise<void> {
   expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate(OVERFLOWING_CARDS)).toBe(0);
   await takePicturesOfEveryLook(page, name);
 }
 
@@ -107,7 +119,7 @@ test('K03 shows microphone speech word by word and charges it to the second, wit
     .toBeGreaterThanOrEqual(words.length - 1);
   await seen(page, 'playground-listening');
   await page.getByRole('button', { name: 'Stop' }).click();
-  await page.getByText('Done:').waitFor();
+  await page.getByText('charged.').waitFor();
   await seen(page, 'playground-done');
 
   expectWords(await transcriptOf(page), words);
@@ -119,7 +131,9 @@ test('K03 shows microphone speech word by word and charges it to the second, wit
   const [session] = overview.sessions;
   expect(session).toMatchObject({ model: 'svc-asr-kikuyu-v1', status: 'completed' });
   expect(session?.billable_ms).toBe(Math.ceil((session?.audio_ms ?? 0) / 1_000) * 1_000);
-  await page.getByText(`${(session?.billable_ms ?? 0) / 1_000} s of credit`).waitFor();
+  await page.getByText(`${(session?.billable_ms ?? 0) / 1_000} s charged.`).waitFor();
+  const age = page.locator('dl > div', { hasText: 'Word age' }).locator('dd');
+  expect(await age.innerText()).toMatch(/^\d\.\d \/ \d\.\d s$/);
   expect(complaints).toEqual([]);
 });
 
@@ -131,8 +145,8 @@ test('converts and transcribes a file in the page; a second run is a second sess
   await page.getByText('Dholuo').first().click();
   for (const name of ['dholuo-1', 'dholuo-1']) {
     await page.locator('input[type=file]').setInputFiles(join(FIXTURES, `${name}.wav`));
-    await page.getByText('Done:').waitFor({ state: 'detached' });
-    await page.getByText('Done:').waitFor();
+    await page.getByText('charged.').waitFor({ state: 'detached' });
+    await page.getByText('charged.').waitFor();
     expectWords(await transcriptOf(page), wordsOf(name));
   }
   await page.getByRole('link', { name: 'Overview' }).first().click();
@@ -148,7 +162,7 @@ test('each turn is its own line, and uncertain words are marked visually, on hov
   await page.getByText('Dholuo').first().click();
   const file = await wavWithPauses(['dholuo-1', 'dholuo-3']);
   await page.locator('input[type=file]').setInputFiles(file);
-  await page.getByText('Done:').waitFor();
+  await page.getByText('charged.').waitFor();
 
   const lines = page.getByTestId('transcript').locator('p');
   expect(await lines.count()).toBe(2);
@@ -164,6 +178,162 @@ test('each turn is its own line, and uncertain words are marked visually, on hov
   await page.getByText('words may be wrong').waitFor();
   await seen(page, 'playground-turns');
   expect(complaints).toEqual([]);
+});
+
+async function openPlayground(
+  email: string,
+  options: Parameters<typeof openPage>[1] = {},
+): Promise<WatchedPage & { accountId: string }> {
+  const watched = await openPage(browser, { permissions: ['microphone'], ...options });
+  const accountId = await service.admit(email);
+  await signInAs(watched.page, { service, email });
+  await watched.page.getByRole('link', { name: 'Playground', exact: true }).click();
+  await watched.page.getByRole('button', { name: 'Start speaking' }).waitFor();
+  return { ...watched, accountId };
+}
+
+async function setCredit(accountId: string, ms: number): Promise<void> {
+  const taken = { ms: ms - 3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
+  await createLedger(service.database.pool).adjust({ accountId, ...taken });
+}
+
+async function downloaded(page: Page, format: string): Promise<string> {
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page
+      .getByRole('button', { name: `Download ${format}` })
+      .first()
+      .click(),
+  ]);
+  return readFileSync(await file.path(), 'utf8');
+}
+
+test('the limit ends a run without an error; it continues where it was, and every format has all of it', async () => {
+  const { page, complaints } = await openPlayground('limit@example.com', { permissions: [] });
+  await page.getByLabel('Limit').selectOption('30');
+  // The second sentence starts after 30 s.
+  const file = await wavWithPauses([SENTENCE, SENTENCE], 28);
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByRole('heading', { name: 'Limit reached' }).waitFor();
+  await page.getByText('30 s of audio, 30 s charged. 59 min 30 s of credit left.').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(await page.getByTestId('clock').innerText()).toContain('0:30 / 0:30');
+  await seen(page, 'playground-limit');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('35.9 s of audio, 36 s charged. 59 min 24 s of credit left.').waitFor();
+  expect(await page.getByTestId('transcript').locator('p').count()).toBe(2);
+
+  const text = await downloaded(page, 'TXT');
+  expect(text.trim().split('\n').length).toBe(2);
+  const words = JSON.parse(await downloaded(page, 'JSON')).turns[1].words;
+  expect(words[0].start_ms).toBeGreaterThan(30_000);
+  expect(await downloaded(page, 'SRT')).toMatch(/^1\n00:00:0[01],\d{3} --> /);
+  expect(await downloaded(page, 'VTT')).toMatch(/^WEBVTT\n/);
+  // Another language for the next run leaves this transcript in its own.
+  await page.getByText('Dholuo').first().click();
+  expect(await page.getByTestId('transcript').getAttribute('lang')).toBe('ki');
+  await page.reload();
+  await page.getByText('Your last runs').waitFor();
+  await page.locator('summary').filter({ hasText: 'Kikuyu' }).first().click();
+  await seen(page, 'playground-history');
+  expect(complaints).toEqual([]);
+});
+
+test('little credit is announced before, during and after a run, whose clock turns yellow', async () => {
+  const { page, accountId, complaints } = await openPlayground('poor@example.com');
+  await setCredit(accountId, 4_000);
+  await page.reload();
+  await page.getByText('4 s of credit left. A run ends when it is used up.').waitFor();
+  await page.getByRole('button', { name: 'Start speaking' }).click();
+  await page.getByText('This run ends after 4 s').waitFor();
+  const clock = page.getByTestId('clock');
+  await expect.poll(() => clock.getAttribute('data-last'), { interval: 50 }).toBe('true');
+  expect(await clock.innerText()).toMatch(/0:0[34] \/ 0:04/);
+  await page.getByRole('heading', { name: 'Credit used up' }).waitFor();
+  await page.getByText('4 s charged. 0 s of credit left.').waitFor();
+  await page.getByText('No credit is left').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await seen(page, 'playground-no-credit');
+  expect(complaints).toEqual([]);
+});
+
+test('after a lost connection the page asks the ledger what was charged', async () => {
+  const { page } = await openPlayground('dropped@example.com');
+  const drops: (() => void)[] = [];
+  await page.routeWebSocket(/\/v1\/asr\/stream/, (socket) => {
+    const server = socket.connectToServer();
+    drops.push(() => {
+      void server.close();
+      void socket.close({ code: 4000 });
+    });
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'Start speaking' }).click();
+  await expect.poll(() => transcriptOf(page), { interval: 50 }).toContain(wordsOf(SENTENCE)[0]);
+  for (const drop of drops) drop();
+  await page.getByText('The connection was lost').waitFor();
+  await page.getByText(/ charged\. .* of credit left\./).waitFor();
+  const overview: Overview = await page.evaluate(
+    `fetch('/console-api/overview').then((answer) => answer.json())`,
+  );
+  const [session] = overview.sessions;
+  expect(session?.completed_at).not.toBeNull();
+  const charged = await page.locator('dl > div', { hasText: 'Charged' }).locator('dd').innerText();
+  expect(charged).toBe(`${(session?.billable_ms ?? 0) / 1_000} s`);
+  await seen(page, 'playground-lost');
+});
+
+test('on a phone Stop, level and clock stay above the tab bar while words scroll, and leaving asks first', async () => {
+  const { page, complaints } = await openPlayground('phone@example.com', DEVICES.phone);
+  await page.getByRole('button', { name: 'Start speaking' }).click();
+  await expect
+    .poll(() => transcriptOf(page), { interval: 50 })
+    .toContain(wordsOf(SENTENCE).slice(0, 2).join(' '));
+  const bars = await page.evaluate<{ top: number; bottom: number; tabs: number; words: number }>(`
+    (() => {
+      const box = (name) => document.querySelector(name).getBoundingClientRect();
+      const controls = box('[data-testid=controls]');
+      return {
+        top: controls.top,
+        bottom: controls.bottom,
+        tabs: box('nav').top,
+        words: box('[data-testid=transcript]').bottom,
+      };
+    })()
+  `);
+  expect(bars.bottom).toBeLessThanOrEqual(bars.tabs);
+  expect(bars.words).toBeLessThanOrEqual(bars.top);
+  await takePicture(page, 'playground-recording-phone-light');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await takePicture(page, 'playground-recording-phone-dark');
+  expect(await violations(page)).toEqual([]);
+
+  await page.getByRole('link', { name: 'Overview' }).click();
+  const question = page.getByRole('dialog', { name: 'Stop recording?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await page.goBack();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(page.url()).toBe(`${service.url}/app/playground`);
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await question.getByRole('button', { name: 'Stop and leave' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('a long transcript scrolls in its own area and follows the last line', async () => {
+  const { page } = await openPlayground('long@example.com', { ...DEVICES.phone, permissions: [] });
+  const file = await wavWithPauses(Array.from({ length: 8 }, () => SENTENCE));
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByText('charged.').waitFor();
+  const left = await page.evaluate<number>(`
+    (() => {
+      const box = document.querySelector('[data-testid=transcript]');
+      if (box.scrollHeight <= box.clientHeight) return Infinity;
+      return box.scrollHeight - box.scrollTop - box.clientHeight;
+    })()
+  `);
+  expect(left).toBeLessThan(5);
 });
 
 test('the server code shown on the page runs unchanged and creates a session', async () => {

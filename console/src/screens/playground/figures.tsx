@@ -1,29 +1,49 @@
 import { formatAudio } from '../../app/format.ts';
 import { useTexts } from '../../app/language.tsx';
-import type { Run } from './run.ts';
+import { isRunning, type Run } from './run.ts';
+
+/** Charged so far, by the rule of the ledger. */
+function estimate(run: Run): number {
+  return run.earlierChargedMs + Math.ceil(run.audioMs / 1_000) * 1_000;
+}
 
 export function Figures({ run }: { run: Run }) {
   const texts = useTexts();
-  const none = texts.playground.noneYet;
+  const { playground } = texts;
+  const none = playground.noneYet;
   const started = run.phase !== 'idle';
-  const charged = Math.max(run.billableMs, Math.ceil(run.audioMs / 1_000) * 1_000);
-  const free = run.phase === 'failed' && run.audioMs === 0;
   const figures = [
+    run.source === 'file'
+      ? {
+          name: playground.speed,
+          value: run.speed === null ? none : playground.times(run.speed.toFixed(1)),
+          hint: playground.speedHint,
+        }
+      : {
+          name: playground.age,
+          value:
+            run.ages === null
+              ? none
+              : `${seconds(run.ages.p50Ms)} / ${playground.secondsOf(seconds(run.ages.p95Ms))}`,
+          hint: playground.ageHint,
+        },
     {
-      name: texts.playground.latency,
-      value: run.latencyMs === null ? none : `${Math.round(run.latencyMs)} ms`,
-      hint: texts.playground.latencyHint,
+      name: playground.audio,
+      value: started ? formatAudio(run.earlierMs + run.audioMs, texts) : none,
     },
-    { name: texts.playground.audio, value: started ? formatAudio(run.audioMs, texts) : none },
+    { name: isRunning(run) ? playground.costSoFar : playground.cost, value: charge() },
     {
-      name: texts.playground.cost,
-      value: !started ? none : free ? texts.playground.notCharged : formatAudio(charged, texts),
-    },
-    {
-      name: texts.playground.left,
+      name: playground.left,
       value: run.remainingMs === null ? none : formatAudio(run.remainingMs, texts),
     },
   ];
+  function charge(): string {
+    if (!started) return none;
+    if (isRunning(run)) return formatAudio(estimate(run), texts);
+    if (run.chargedMs === null) return none;
+    const chargedMs = run.earlierChargedMs + run.chargedMs;
+    return chargedMs === 0 ? playground.notCharged : formatAudio(chargedMs, texts);
+  }
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md bg-line ring-1 ring-line sm:grid-cols-4">
       {figures.map((figure) => (
@@ -34,4 +54,8 @@ export function Figures({ run }: { run: Run }) {
       ))}
     </dl>
   );
+}
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(1);
 }

@@ -11,7 +11,7 @@ export function LevelMeter({ level }: { level: number }) {
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(level * 100)}
-      className="flex h-8 items-center justify-center gap-1"
+      className="flex h-8 min-w-0 items-center justify-center gap-0.5 overflow-hidden sm:gap-1 lg:gap-0.5"
     >
       {Array.from({ length: BARS }, (_, at) => {
         // The bars are tallest in the middle.
@@ -19,7 +19,7 @@ export function LevelMeter({ level }: { level: number }) {
         return (
           <span
             key={at}
-            className={`w-1 rounded-full transition-[height] duration-100 ${level > 0 ? 'bg-accent' : 'bg-line'}`}
+            className={`w-1 min-w-0.5 rounded-full transition-[height] duration-100 ${level > 0 ? 'bg-accent' : 'bg-line'}`}
             style={{ height: `${Math.max(10, level * shape * 100)}%` }}
           />
         );

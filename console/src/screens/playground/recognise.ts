@@ -1,14 +1,17 @@
 import { openMicrophone, type Microphone } from '@svc-asr/sdk/microphone';
 import { openStream, SvcError, type AsrSession, type SvcStream } from '@svc-asr/sdk/stream';
-import type { ModelId } from '@svc-asr/protocol/constants.ts';
-import { ConsoleApiError, post } from '../../app/api.ts';
+import { AUDIO, type ModelId } from '@svc-asr/protocol/constants.ts';
+import { ConsoleApiError, isSignedOut, post } from '../../app/api.ts';
+import { signInAgain } from '../../app/connection.ts';
 import { decodeFile } from './decode-file.ts';
-import { LatencyMeter } from './latency.ts';
+import { askLedger } from './ask-ledger.ts';
 import type { RunEvent } from './run.ts';
+import { WordAges } from './word-ages.ts';
 
 export type Source =
   | { readonly kind: 'microphone' }
-  | { readonly kind: 'file'; readonly file: File };
+  /** The file from this time on: the rest of a file whose run reached its limit. */
+  | { readonly kind: 'file'; readonly file: File; readonly fromMs: number };
 
 export interface Recognition {
   /** Stops recording and waits for the last words. */
@@ -21,6 +24,8 @@ interface RecogniseInput {
   readonly source: Source;
   readonly model: ModelId;
   readonly maxAudioSeconds: number;
+  /** Whether the transcript of the last run goes on. */
+  readonly continues: boolean;
   readonly on: (event: RunEvent) => void;
   /** Loudness from 0 to 1. */
   readonly onLevel: (level: number) => void;
@@ -28,17 +33,15 @@ interface RecogniseInput {
 
 const WORKLET_URL = '/microphone-worklet.js';
 const FRAME_SAMPLES = 3_200;
+/** The limit of a session that the stream reports as the reason of its end. */
+const LIMIT_REACHED = 'max_audio_reached';
 
 /** The console's server creates the session. The page gets a short-lived credential and never an API key. */
 export function recognise(input: RecogniseInput): Recognition {
   const stopped = new AbortController();
   const aborted = new AbortController();
   const stop = () => stopped.abort();
-  void run(input, { stopped: stopped.signal, stop, aborted: aborted.signal }).catch(
-    (error: unknown) => {
-      if (!aborted.signal.aborted) input.on({ type: 'failed', ...explain(error) });
-    },
-  );
+  void run(input, { stopped: stopped.signal, stop, aborted: aborted.signal });
   return {
     stop,
     abort: () => {
@@ -56,82 +59,129 @@ interface Signals {
 }
 
 async function run(input: RecogniseInput, signals: Signals): Promise<void> {
-  input.on({ type: 'started' });
+  const { model, continues, on } = input;
+  on({ type: 'started', model, source: input.source.kind, continues });
+  const opened: { session: AsrSession | null } = { session: null };
+  try {
+    on({ type: 'ended', ending: await stream(input, signals, opened) });
+  } catch (error) {
+    if (signals.aborted.aborted) return;
+    on({ type: 'failed', ...explain(error) });
+  }
+  if (opened.session === null || signals.aborted.aborted) return;
+  on({ type: 'asking' });
+  const receipt = await askLedger(opened.session.id, signals.aborted);
+  if (signals.aborted.aborted) return;
+  on(receipt === null ? { type: 'pending' } : { type: 'settled', receipt });
+}
+
+/** Streams until the user stops, or until the limit of the session. */
+async function stream(
+  input: RecogniseInput,
+  signals: Signals,
+  opened: { session: AsrSession | null },
+): Promise<'stopped' | 'limit'> {
   // Do everything that can fail before reserving credit.
-  const samples = input.source.kind === 'file' ? await decodeFile(input.source.file) : null;
-  const meter = new LatencyMeter();
-  const feed = new Feed(meter);
+  const samples = input.source.kind === 'file' ? await samplesOf(input.source) : null;
+  const ages = new WordAges();
+  const feed = new Feed(ages, (sentMs) => input.on({ type: 'sent', sentMs }));
   const microphone =
     samples === null
       ? await startMicrophone(feed, { onLevel: input.onLevel, onLost: signals.stop })
       : null;
   try {
-    const stream = await open(input, { meter, signal: signals.aborted });
-    feed.attach(stream);
-    if (samples === null) await endOf(signals.stopped, stream);
-    else await sendAll(stream, { samples, meter, signal: signals.stopped });
+    opened.session = await reserve(input);
+    const open = openStream({
+      session: opened.session,
+      signal: signals.aborted,
+      endpointing: true,
+    });
+    report(open, { input, ages });
+    feed.attach(open);
+    if (samples === null) await endOf(signals.stopped, open);
+    else await sendAll(open, { samples, signal: signals.stopped });
     await microphone?.stop();
     input.onLevel(0);
     input.on({ type: 'stopping' });
-    await stream.finish();
-    input.on({ type: 'finished' });
+    await open.finish();
+    return (await open.closed).reason === LIMIT_REACHED ? 'limit' : 'stopped';
+  } catch (error) {
+    // Audio that was on its way when the session was full.
+    if (error instanceof SvcError && error.code === LIMIT_REACHED) return 'limit';
+    throw error;
   } finally {
     await microphone?.stop();
     input.onLevel(0);
   }
 }
 
-async function open(
-  input: RecogniseInput,
-  part: { meter: LatencyMeter; signal: AbortSignal },
-): Promise<SvcStream> {
-  const session = await post<AsrSession>('/playground/session', {
-    model: input.model,
-    max_audio_seconds: input.maxAudioSeconds,
-  });
+async function samplesOf(source: Extract<Source, { kind: 'file' }>): Promise<Int16Array> {
+  const samples = await decodeFile(source.file);
+  return samples.subarray(Math.round((source.fromMs * AUDIO.sampleRateHz) / 1_000));
+}
+
+async function reserve(input: RecogniseInput): Promise<AsrSession> {
+  const body = { model: input.model, max_audio_seconds: input.maxAudioSeconds };
+  // It doesn't wait for a new sign-in: nobody may be recorded meanwhile.
+  const session = await post<AsrSession>('/playground/session', body, { signIn: 'fail' }).catch(
+    (error: unknown) => {
+      if (isSignedOut(error)) void signInAgain();
+      throw error;
+    },
+  );
   const { reserved, remaining } = session.credits;
   input.on({ type: 'reserved', remainingMs: remaining * 1_000, reservedMs: reserved * 1_000 });
-  const stream = openStream({ session, signal: part.signal, endpointing: true });
+  return session;
+}
+
+function report(open: SvcStream, { input, ages }: { input: RecogniseInput; ages: WordAges }): void {
+  const isFile = input.source.kind === 'file';
+  const startedAt = performance.now();
   let finalMs = 0;
-  stream.on('ready', () => input.on({ type: 'ready' }));
-  stream.on('delta', (delta) => {
-    const audioMs = finalMs + delta.audio_ms;
-    const latencyMs = part.meter.onText(audioMs, performance.now());
-    input.on({ type: 'delta', delta, audioMs, latencyMs });
+  open.on('ready', () => input.on({ type: 'ready' }));
+  open.on('delta', (delta) => {
+    ages.onText(delta.text, performance.now());
+    input.on({ type: 'delta', delta, audioMs: finalMs + delta.audio_ms });
   });
-  stream.on('final', (final) => {
+  open.on('final', (final) => {
+    const now = performance.now();
     finalMs = final.total_audio_ms;
-    input.on({ type: 'final', final });
+    // The words of a file wait in a queue, so their age says nothing.
+    const speed = isFile ? finalMs / (now - startedAt) : null;
+    input.on({ type: 'final', final, ages: isFile ? null : ages.onFinal(final.words, now), speed });
   });
-  return stream;
 }
 
 /** Requests the microphone first, while the click still counts as a user gesture. Buffers audio until the session is ready. */
 class Feed {
-  readonly #meter: LatencyMeter;
+  readonly #ages: WordAges;
+  readonly #onSent: (sentMs: number) => void;
   #waiting: Int16Array[] = [];
   #stream: SvcStream | null = null;
 
-  constructor(meter: LatencyMeter) {
-    this.#meter = meter;
+  constructor(ages: WordAges, onSent: (sentMs: number) => void) {
+    this.#ages = ages;
+    this.#onSent = onSent;
   }
 
   attach(stream: SvcStream): void {
     this.#stream = stream;
-    for (const samples of this.#waiting.splice(0)) void this.write(samples);
+    for (const samples of this.#waiting.splice(0)) void this.#send(stream, samples);
   }
 
   async write(samples: Int16Array): Promise<void> {
-    if (this.#stream === null) {
-      this.#waiting.push(samples);
-      return;
-    }
-    this.#meter.onSent(samples.length, performance.now());
-    await this.#stream.write(samples);
+    this.#ages.onCaptured(samples.length, performance.now());
+    if (this.#stream === null) this.#waiting.push(samples);
+    else await this.#send(this.#stream, samples);
   }
 
   skip(ms: number): void {
     this.#stream?.skip(ms);
+  }
+
+  async #send(stream: SvcStream, samples: Int16Array): Promise<void> {
+    this.#onSent(this.#ages.capturedMs);
+    await stream.write(samples);
   }
 }
 
@@ -159,12 +209,11 @@ async function endOf(stopped: AbortSignal, stream: SvcStream): Promise<void> {
 
 async function sendAll(
   stream: SvcStream,
-  input: { samples: Int16Array; meter: LatencyMeter; signal: AbortSignal },
+  input: { samples: Int16Array; signal: AbortSignal },
 ): Promise<void> {
   const over = stream.closed.then(() => 'over' as const);
   for (let at = 0; at < input.samples.length && !input.signal.aborted; at += FRAME_SAMPLES) {
     const frame = input.samples.subarray(at, at + FRAME_SAMPLES);
-    input.meter.onSent(frame.length, performance.now());
     // The limit may be reached before the end of the file. Its final has then arrived already.
     if ((await Promise.race([stream.write(frame), over])) === 'over') return;
   }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { LatencyMeter } from './latency.ts';
-import { follow, IDLE, isUncertain, type Run, type RunEvent } from './run.ts';
+import { render } from './export-run.ts';
+import { follow, IDLE, isUncertain, usedMs, type Run, type RunEvent } from './run.ts';
+import { WordAges } from './word-ages.ts';
 
 const delta = (text: string, audio_ms: number): RunEvent => ({
   type: 'delta',
   delta: { type: 'delta', text, utterance: 0, stable_chars: 3, audio_ms },
   audioMs: audio_ms,
-  latencyMs: 90,
 });
 const final = (text: string, total_audio_ms: number): RunEvent => ({
   type: 'final',
@@ -24,12 +24,24 @@ const final = (text: string, total_audio_ms: number): RunEvent => ({
     total_audio_ms,
     billable_ms: Math.ceil(total_audio_ms / 1_000) * 1_000,
   },
+  ages: null,
+  speed: null,
+});
+const started: RunEvent = {
+  type: 'started',
+  model: 'svc-asr-kikuyu-v1',
+  source: 'microphone',
+  continues: false,
+};
+const settled = (audio_ms: number, billable_ms: number, available_ms: number): RunEvent => ({
+  type: 'settled',
+  receipt: { status: 'completed', settled: true, audio_ms, billable_ms, available_ms },
 });
 const after = (...events: RunEvent[]): Run => events.reduce(follow, IDLE);
 
-test('replaces each delta with the next; a final completes the utterance and updates the charge', () => {
+test('replaces each delta with the next; a final completes the utterance', () => {
   const run = after(
-    { type: 'started' },
+    started,
     { type: 'ready' },
     delta('nĩ we', 1_120),
     delta('nĩ wega', 2_240),
@@ -37,38 +49,70 @@ test('replaces each delta with the next; a final completes the utterance and upd
   );
   expect(run).toMatchObject({ phase: 'listening', text: '', audioMs: 2_400 });
   expect(run.turns.map((turn) => turn.map(({ text }) => text))).toEqual([['nĩ', 'wega']]);
-  expect(run.billableMs).toBe(3_000);
+  // Only the ledger knows the charge.
+  expect(run.chargedMs).toBeNull();
 });
 
 test('keeps one line per turn and skips turns without words', () => {
-  const run = after(
-    { type: 'started' },
-    final('nĩ wega', 2_400),
-    final('', 3_000),
-    final('mũno', 5_000),
-  );
+  const run = after(started, final('nĩ wega', 2_400), final('', 3_000), final('mũno', 5_000));
   expect(run.turns.map((turn) => turn.map(isUncertain))).toEqual([[false, true], [false]]);
 });
 
-test('returns unused credit when the run ends', () => {
+test('takes charge and credit from the ledger, whatever the page believed', () => {
   const reserved: RunEvent = { type: 'reserved', remainingMs: 3_540_000, reservedMs: 60_000 };
-  const run = after({ type: 'started' }, reserved, { type: 'ready' }, final('nĩ wega', 2_400), {
-    type: 'finished',
+  const failed: RunEvent = { type: 'failed', code: 'connection_lost', message: 'x' };
+  const run = after(started, reserved, { type: 'ready' }, final('nĩ wega', 2_400), failed, {
+    type: 'asking',
   });
-  expect(run).toMatchObject({ phase: 'done', remainingMs: 3_597_000 });
+  expect(run).toMatchObject({ phase: 'failed', ledger: 'asking', chargedMs: null });
+  expect(follow(run, settled(0, 0, 3_600_000))).toMatchObject({
+    phase: 'failed',
+    ledger: 'settled',
+    chargedMs: 0,
+    remainingMs: 3_600_000,
+  });
+});
+
+test('continues after the limit: the transcript, its times and the charge add up', () => {
+  const reserved: RunEvent = { type: 'reserved', remainingMs: 60_000, reservedMs: 30_000 };
+  const limit: RunEvent = { type: 'ended', ending: 'limit' };
+  const run = after(
+    started,
+    reserved,
+    final('nĩ wega', 30_000),
+    limit,
+    settled(30_000, 30_000, 60_000),
+    { ...started, continues: true },
+    final('mũno', 1_000),
+    { type: 'ended', ending: 'stopped' },
+    settled(1_000, 1_000, 59_000),
+  );
+  expect(run).toMatchObject({ phase: 'done', earlierMs: 30_000, earlierChargedMs: 30_000 });
+  expect(run.turns[1]).toMatchObject([{ text: 'mũno', start_ms: 30_000 }]);
+  const exported = { ...run, audioMs: 31_000, chargedMs: 31_000 };
+  expect(render('txt', exported)).toBe('nĩ wega\nmũno\n');
+  expect(render('vtt', exported)).toContain('00:00:30.000 --> ');
+  expect(JSON.parse(render('json', exported))).toMatchObject({ charged_ms: 31_000 });
+});
+
+test('counts the audio of a file when it is recognised, and of a microphone when it is captured', () => {
+  const reserved: RunEvent = { type: 'reserved', remainingMs: 0, reservedMs: 30_000 };
+  const sent: RunEvent = { type: 'sent', sentMs: 31_000 };
+  expect(usedMs(after(started, reserved, sent))).toBe(30_000);
+  expect(usedMs(after({ ...started, source: 'file' }, reserved, sent, delta('x', 900)))).toBe(900);
 });
 
 test('keeps the error and the recognised text after a failure', () => {
   const failed: RunEvent = { type: 'failed', code: 'internal_error', message: 'x' };
   const run = after(
-    { type: 'started' },
+    started,
     { type: 'ready' },
     delta('nĩ we', 1_120),
     failed,
     {
       type: 'stopping',
     },
-    { type: 'finished' },
+    { type: 'ended', ending: 'stopped' },
   );
   expect(run).toMatchObject({
     phase: 'failed',
@@ -78,19 +122,18 @@ test('keeps the error and the recognised text after a failure', () => {
 });
 
 test('starts each run with empty state', () => {
-  const run = after(
-    { type: 'started' },
-    delta('x', 1_000),
-    { type: 'finished' },
-    { type: 'started' },
-  );
-  expect(run).toEqual({ ...IDLE, phase: 'connecting' });
+  const run = after(started, delta('x', 1_000), { type: 'ended', ending: 'stopped' }, started);
+  expect(run).toEqual({ ...IDLE, phase: 'connecting', model: 'svc-asr-kikuyu-v1' });
 });
 
-test('measures latency from the last audio that the text covers', () => {
-  const meter = new LatencyMeter();
-  for (let at = 0; at < 20; at += 1) meter.onSent(1_600, at * 100);
-  expect(meter.onText(1_120, 1_200)).toBe(200);
-  expect(meter.onText(2_000, 2_050)).toBe(150);
-  expect(new LatencyMeter().onText(1_000, 5)).toBeNull();
+test('measures how old each word is when it first appears', () => {
+  const ages = new WordAges();
+  for (let at = 1; at <= 20; at += 1) ages.onCaptured(1_600, at * 100);
+  ages.onText('nĩ', 1_200);
+  ages.onText('nĩ wega', 2_000);
+  // The first word ended at 1 s and appeared at 1.2 s, the second ended at 1.6 s and appeared at 2 s.
+  const words = [{ end_ms: 1_000 }, { end_ms: 1_600 }];
+  expect(ages.onFinal(words, 2_500)).toEqual({ p50Ms: 400, p95Ms: 400 });
+  expect(ages.onFinal([{ end_ms: 2_000 }], 2_100)).toEqual({ p50Ms: 200, p95Ms: 400 });
+  expect(new WordAges().onFinal([], 5)).toBeNull();
 });

@@ -1,10 +1,16 @@
 import type { DeltaEvent, FinalEvent } from '@svc-asr/protocol';
+import type { ModelId } from '@svc-asr/protocol/constants.ts';
+import type { PlaygroundReceipt } from '@svc-asr/protocol/console.ts';
+import type { Ages } from './word-ages.ts';
 
 /** One line of the transcript, for one turn. */
 export type Turn = readonly TurnWord[];
 
 export interface TurnWord {
   readonly text: string;
+  /** From the start of the run, over all of its sessions. */
+  readonly start_ms: number;
+  readonly end_ms: number;
   /** Confidence from 0 to 1. Null if the recogniser provides none. */
   readonly confidence: number | null;
 }
@@ -12,95 +18,164 @@ export interface TurnWord {
 /** The state of one playground run, from the click to the receipt. A pure reducer. */
 export interface Run {
   readonly phase: 'idle' | 'connecting' | 'listening' | 'finishing' | 'done' | 'failed';
+  /** Why it ended. Reaching the limit is not a failure. */
+  readonly ending: 'stopped' | 'limit' | null;
+  /** What the ledger says about the last session. Only the ledger knows the charge. */
+  readonly ledger: 'unasked' | 'asking' | 'settled' | 'pending';
+  readonly source: 'microphone' | 'file';
+  /** The transcript stays in this language when another one is chosen. */
+  readonly model: ModelId | null;
   readonly turns: readonly Turn[];
   /** The current utterance, and how many of its characters are stable. */
   readonly text: string;
   readonly stableChars: number;
+  /** Audio of the current session: captured, and covered by text. */
+  readonly sentMs: number;
   readonly audioMs: number;
-  readonly billableMs: number;
-  /** Credit left after this session, or null before there is one. */
-  readonly remainingMs: number | null;
   readonly reservedMs: number;
-  readonly latencyMs: number | null;
+  /** Earlier sessions of this run, which was continued. */
+  readonly earlierMs: number;
+  readonly earlierChargedMs: number;
+  /** The charge of the last session. Null until the ledger has settled it. */
+  readonly chargedMs: number | null;
+  /** Credit left, or null before there is a session. */
+  readonly remainingMs: number | null;
+  readonly ages: Ages | null;
+  /** Seconds of audio per second, for a file. */
+  readonly speed: number | null;
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
 export type RunEvent =
-  | { readonly type: 'started' }
+  | {
+      readonly type: 'started';
+      readonly model: ModelId;
+      readonly source: Run['source'];
+      /** Whether this session continues the transcript. */
+      readonly continues: boolean;
+    }
   | { readonly type: 'reserved'; readonly remainingMs: number; readonly reservedMs: number }
   | { readonly type: 'ready' }
+  | { readonly type: 'sent'; readonly sentMs: number }
   | {
       readonly type: 'delta';
       readonly delta: DeltaEvent;
       /** How much audio of the session the text covers. */
       readonly audioMs: number;
-      readonly latencyMs: number | null;
     }
-  | { readonly type: 'final'; readonly final: FinalEvent }
+  | {
+      readonly type: 'final';
+      readonly final: FinalEvent;
+      readonly ages: Ages | null;
+      readonly speed: number | null;
+    }
   | { readonly type: 'stopping' }
-  | { readonly type: 'finished' }
-  | { readonly type: 'failed'; readonly code: string; readonly message: string };
+  | { readonly type: 'ended'; readonly ending: 'stopped' | 'limit' }
+  | { readonly type: 'failed'; readonly code: string; readonly message: string }
+  | { readonly type: 'asking' }
+  | { readonly type: 'settled'; readonly receipt: PlaygroundReceipt }
+  /** The ledger gave no answer in time. */
+  | { readonly type: 'pending' };
 
 export const IDLE: Run = {
   phase: 'idle',
+  ending: null,
+  ledger: 'unasked',
+  source: 'microphone',
+  model: null,
   turns: [],
   text: '',
   stableChars: 0,
+  sentMs: 0,
   audioMs: 0,
-  billableMs: 0,
-  remainingMs: null,
   reservedMs: 0,
-  latencyMs: null,
+  earlierMs: 0,
+  earlierChargedMs: 0,
+  chargedMs: null,
+  remainingMs: null,
+  ages: null,
+  speed: null,
   problem: null,
 };
 
 export function follow(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case 'started':
-      return { ...IDLE, phase: 'connecting' };
+      return begin(run, event);
     case 'reserved':
       return { ...run, remainingMs: event.remainingMs, reservedMs: event.reservedMs };
     case 'ready':
       return run.phase === 'connecting' ? { ...run, phase: 'listening' } : run;
+    case 'sent':
+      return { ...run, sentMs: event.sentMs };
     case 'delta':
       return {
         ...run,
         text: event.delta.text,
         stableChars: event.delta.stable_chars,
         audioMs: Math.max(run.audioMs, event.audioMs),
-        latencyMs: event.latencyMs ?? run.latencyMs,
       };
     case 'final':
       return {
         ...run,
-        turns: event.final.text === '' ? run.turns : [...run.turns, turnOf(event.final)],
+        turns: event.final.text === '' ? run.turns : [...run.turns, turnOf(run, event.final)],
         text: '',
         stableChars: 0,
         audioMs: event.final.total_audio_ms,
-        billableMs: event.final.billable_ms,
+        ages: event.ages ?? run.ages,
+        speed: event.speed ?? run.speed,
       };
     case 'stopping':
       return run.phase === 'failed' ? run : { ...run, phase: 'finishing' };
-    case 'finished':
-      return run.phase === 'failed' ? run : settle(run);
+    case 'ended':
+      return run.phase === 'failed' ? run : { ...run, phase: 'done', ending: event.ending };
     case 'failed':
       return { ...run, phase: 'failed', problem: { code: event.code, message: event.message } };
+    case 'asking':
+      return { ...run, ledger: 'asking' };
+    case 'settled':
+      return {
+        ...run,
+        ledger: 'settled',
+        audioMs: event.receipt.audio_ms,
+        chargedMs: event.receipt.billable_ms,
+        remainingMs: event.receipt.available_ms,
+      };
+    case 'pending':
+      return { ...run, ledger: 'pending' };
   }
 }
 
-function turnOf({ words }: FinalEvent): Turn {
-  return words.map(({ text, confidence }) => ({ text, confidence: confidence ?? null }));
+function begin(run: Run, event: Extract<RunEvent, { type: 'started' }>): Run {
+  const { model, source } = event;
+  const fresh: Run = { ...IDLE, phase: 'connecting', model, source };
+  if (!event.continues) return fresh;
+  return {
+    ...fresh,
+    turns: run.turns,
+    earlierMs: run.earlierMs + run.audioMs,
+    earlierChargedMs: run.earlierChargedMs + (run.chargedMs ?? 0),
+    ages: run.ages,
+    speed: run.speed,
+  };
 }
 
-/** Adds the unused reservation back. */
-function settle(run: Run): Run {
-  const returnedMs = run.reservedMs - run.billableMs;
-  const remainingMs = run.remainingMs === null ? null : run.remainingMs + returnedMs;
-  return { ...run, phase: 'done', remainingMs };
+function turnOf(run: Run, { words }: FinalEvent): Turn {
+  return words.map(({ text, start_ms, end_ms, confidence }) => ({
+    text,
+    start_ms: run.earlierMs + start_ms,
+    end_ms: run.earlierMs + end_ms,
+    confidence: confidence ?? null,
+  }));
 }
 
 export function isRunning(run: Run): boolean {
   return run.phase === 'connecting' || run.phase === 'listening' || run.phase === 'finishing';
+}
+
+/** How much of the session's limit is used. A file is sent faster than it is recognised. */
+export function usedMs(run: Run): number {
+  return Math.min(run.source === 'file' ? run.audioMs : run.sentMs, run.reservedMs);
 }
 
 /** On synthetic speech, nearly half of the words below it are wrong, and 1 in 20 above it (models/MODEL_CARD.md). */
