@@ -144,6 +144,8 @@ export const Invitation = Closed(
 export type Invitation = Static<typeof Invitation>;
 export const InvitationList = Closed({ data: Type.Array(Invitation) }, 'InvitationList');
 export type InvitationList = Static<typeof InvitationList>;
+export const JoinedAccount = Closed({ account_id: Uuid }, 'JoinedAccount');
+export type JoinedAccount = Static<typeof JoinedAccount>;
 export const SwitchAccount = Closed({ account_id: Uuid }, 'SwitchAccount');
 
 /** A session as in the public API, with its reservation and expiry. */
@@ -211,7 +213,7 @@ export const ConsoleKey = Closed(
   'ConsoleKey',
 );
 export type ConsoleKey = Static<typeof ConsoleKey>;
-export const KeyList = Closed({ data: Type.Array(ConsoleKey) }, 'KeyList');
+export const KeyList = Closed({ data: Type.Array(ConsoleKey), now: DateTime }, 'KeyList');
 export type KeyList = Static<typeof KeyList>;
 
 export const CreateKey = Closed(
@@ -226,6 +228,8 @@ export const CreateKey = Closed(
   'CreateKey',
 );
 export type CreateKey = Static<typeof CreateKey>;
+export const RenameKey = Closed({ name: Name }, 'RenameKey');
+export type RenameKey = Static<typeof RenameKey>;
 export const NewKey = Closed(
   { key: ConsoleKey, secret: Type.String({ description: 'Shown once.' }) },
   'NewKey',
@@ -284,8 +288,12 @@ export const ActivityEntry = Closed(
     id: Count,
     at: DateTime,
     action: Type.String(),
+    /** Who did it. Only people of the account are named. */
+    by: Type.Enum(['person', 'operator', 'deleted']),
     actor: Text,
     target: Text,
+    /** The name of the key, or the address of the person. */
+    target_name: Text,
     before: Text,
     after: Text,
     source: Text,

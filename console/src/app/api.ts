@@ -5,11 +5,19 @@ import { reportAnswer, reportTrouble, signInAgain, untilSignedIn } from './conne
 export class ConsoleApiError extends Error {
   readonly code: string;
   readonly requestId: string | null;
-  constructor(input: { code: string; message: string; requestId: string | null }) {
+  /** How long the server asks to wait. */
+  readonly retryAfterMs: number | null;
+  constructor(input: {
+    code: string;
+    message: string;
+    requestId: string | null;
+    retryAfterMs?: number | null;
+  }) {
     super(input.message);
     this.name = 'ConsoleApiError';
     this.code = input.code;
     this.requestId = input.requestId;
+    this.retryAfterMs = input.retryAfterMs ?? null;
   }
 }
 
@@ -60,7 +68,12 @@ async function send<T>(request: Call): Promise<T> {
   if (response.status >= 500) reportTrouble('failing');
   else reportAnswer();
   if (body !== null && isErrorBody(body)) {
-    throw new ConsoleApiError({ ...body.error, requestId: body.error.request_id });
+    const seconds = Number(response.headers.get('retry-after'));
+    throw new ConsoleApiError({
+      ...body.error,
+      requestId: body.error.request_id,
+      retryAfterMs: seconds > 0 ? seconds * 1_000 : null,
+    });
   }
   if (response.ok && body !== null) return body;
   // Not an answer of this service, but of a proxy in front of it.

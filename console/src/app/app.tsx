@@ -19,7 +19,7 @@ import { useLoad } from './use-load.ts';
 // Rarely visited screens load on demand.
 const PlaygroundScreen = lazyScreen(() => import('../screens/playground/playground-screen.tsx'));
 const SettingsScreen = lazyScreen(() => import('../screens/settings/settings-screen.tsx'));
-const ActivityScreen = lazyScreen(() => import('../screens/activity-screen.tsx'));
+const ActivityScreen = lazyScreen(() => import('../screens/activity/activity-screen.tsx'));
 const OperatorScreen = lazyScreen(() => import('../screens/operator-screen.tsx'));
 
 export function App() {

@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
 import { en } from '../texts/en.ts';
 import { sw } from '../texts/sw.ts';
-import { formatAgo, formatAudio } from './format.ts';
+import { formatAgo, formatAudio, formatWait } from './format.ts';
 
 test.each([
   [0, '0 s'],
   [1_240, '1.2 s'],
-  [59_960, '60 s'],
+  [59_940, '59.9 s'],
+  [59_960, '1 min'],
   [61_000, '1 min 01 s'],
   [120_000, '2 min'],
   [3_600_000, '1 h'],
-  [7_384_000, '2 h 3 min'],
+  [7_384_000, '2 h 3 min 04 s'],
+  [3_605_000, '1 h 05 s'],
 ])('formats %i ms of audio as "%s"', (ms, text) => {
   expect(formatAudio(ms, en)).toBe(text);
 });
@@ -22,4 +24,12 @@ test('puts the unit before the number in Swahili', () => {
 test('computes relative times from the server clock', () => {
   const now = '2027-01-01T12:00:00Z';
   expect(formatAgo({ at: '2027-01-01T11:57:00Z', now, language: 'en' })).toBe('3 min. ago');
+});
+
+test.each([
+  [3_600_000, '1 h'],
+  [41_200, '42 s'],
+  [200_000, '4 min'],
+])('rounds a wait of %i ms up to "%s"', (ms, text) => {
+  expect(formatWait(ms, en)).toBe(text);
 });

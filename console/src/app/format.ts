@@ -1,19 +1,28 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import type { Texts } from '../texts/en.ts';
 
-/** Formats audio time: "4.2 s", "1 min 05 s", "2 h 3 min". */
+/** Formats audio time: "4.2 s", "1 min 05 s", "2 h 3 min 04 s". */
 export function formatAudio(ms: number, texts: Pick<Texts, 'time'>): string {
   const { hours, minutes, seconds } = texts.time;
-  if (ms < 60_000) {
-    const tenths = Math.round(ms / 100) / 10;
-    return seconds(Number.isInteger(tenths) ? String(tenths) : tenths.toFixed(1));
-  }
+  const tenths = Math.round(ms / 100) / 10;
+  if (tenths < 60) return seconds(Number.isInteger(tenths) ? String(tenths) : tenths.toFixed(1));
   const whole = Math.round(ms / 1_000);
   const h = Math.floor(whole / 3_600);
   const m = Math.floor((whole % 3_600) / 60);
   const s = whole % 60;
-  if (h > 0) return m === 0 ? hours(h) : `${hours(h)} ${minutes(m)}`;
-  return s === 0 ? minutes(m) : `${minutes(m)} ${seconds(String(s).padStart(2, '0'))}`;
+  // To the second, so that parts add up to their sum.
+  const parts = [
+    ...(h > 0 ? [hours(h)] : []),
+    ...(m > 0 ? [minutes(m)] : []),
+    ...(s > 0 ? [seconds(String(s).padStart(2, '0'))] : []),
+  ];
+  return parts.join(' ');
+}
+
+/** Formats a wait, rounded up: "40 s", "5 min", "1 h". */
+export function formatWait(ms: number, texts: Pick<Texts, 'time'>): string {
+  const unit = ms < 90_000 ? 1_000 : 60_000;
+  return formatAudio(Math.ceil(ms / unit) * unit, texts);
 }
 
 const UNITS = [

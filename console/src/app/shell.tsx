@@ -50,6 +50,10 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
         <div className="flex md:px-2">
           <Logo />
         </div>
+        {/* On wide screens the account is named in the menu below. */}
+        <p className="min-w-0 grow truncate text-right text-sm text-ink-2 md:hidden">
+          {me.account?.name}
+        </p>
         {/* A person without an account has nowhere to go yet. */}
         <nav
           hidden={places.length === 0}
@@ -138,7 +142,12 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
         >
           {me.email.slice(0, 1)}
         </span>
-        <span className="min-w-0 truncate max-md:sr-only">{me.email}</span>
+        <span className="grid min-w-0 max-md:sr-only">
+          <span className="truncate">{me.email}</span>
+          {me.account !== null && (
+            <span className="truncate text-xs text-ink-3">{me.account.name}</span>
+          )}
+        </span>
       </summary>
       <div
         tabIndex={-1}

@@ -41,7 +41,7 @@ export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
 
 export function Logo() {
   return (
-    <span className="inline-flex items-center gap-2.5 font-semibold tracking-tight">
+    <span className="inline-flex items-center gap-2.5 font-semibold tracking-tight whitespace-nowrap">
       <svg width="28" height="28" viewBox="0 0 32 32" aria-hidden="true">
         <rect width="32" height="32" rx="9" className="fill-accent" />
         <path

@@ -1,25 +1,51 @@
-import type { Invitation, InvitationList, Me } from '@svc-asr/protocol/console.ts';
+import { useState } from 'react';
+import type { Invitation, InvitationList, JoinedAccount, Me } from '@svc-asr/protocol/console.ts';
 import { post } from '../app/api.ts';
 import { formatDate } from '../app/format.ts';
 import { useLanguage, useTexts } from '../app/language.tsx';
+import { navigate } from '../app/router.tsx';
 import { useAction } from '../app/use-action.ts';
 import { useLoad } from '../app/use-load.ts';
 import { Button } from '../design/controls.tsx';
-import { Empty, ErrorNotice, Loaded } from '../design/feedback.tsx';
+import { Empty, ErrorNotice, Loaded, Notice } from '../design/feedback.tsx';
 import { Card, PageHead } from '../design/surfaces.tsx';
 
 /** Open invitations of the signed-in person. Also the first page of a person without an account. */
 export function InvitationsScreen({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
   const texts = useTexts();
   const { load, reload } = useLoad<InvitationList>('/invitations');
-  async function changed(): Promise<void> {
+  const [joined, setJoined] = useState<{ id: string; name: string } | null>(null);
+  async function answered(account: { id: string; name: string } | null): Promise<void> {
+    setJoined(account);
     await reload();
     await onChanged();
   }
+  const switching = useAction(async (accountId: string) => {
+    await post('/accounts/switch', { account_id: accountId });
+    await onChanged();
+    navigate('/app');
+  });
   const lead = me.account === null ? texts.invitations.leadNoAccount : texts.invitations.lead;
   return (
     <>
       <PageHead title={texts.invitations.title} lead={lead} />
+      {joined !== null && (
+        <div className="mb-4">
+          <Notice tone="good">
+            <p>{texts.invitations.joined(joined.name)}</p>
+            {me.account?.id !== joined.id && (
+              <Button
+                className="mt-3"
+                busy={switching.busy}
+                onClick={() => switching.run(joined.id)}
+              >
+                {texts.invitations.switchTo(joined.name)}
+              </Button>
+            )}
+            <ErrorNotice error={switching.error} />
+          </Notice>
+        </div>
+      )}
       <Card>
         <Loaded load={load} onRetry={() => void reload()}>
           {({ data }) =>
@@ -28,7 +54,11 @@ export function InvitationsScreen({ me, onChanged }: { me: Me; onChanged: () => 
             ) : (
               <ul className="divide-y divide-line">
                 {data.map((invitation) => (
-                  <InvitationRow key={invitation.id} invitation={invitation} onAnswered={changed} />
+                  <InvitationRow
+                    key={invitation.id}
+                    invitation={invitation}
+                    onAnswered={answered}
+                  />
                 ))}
               </ul>
             )
@@ -39,13 +69,22 @@ export function InvitationsScreen({ me, onChanged }: { me: Me; onChanged: () => 
   );
 }
 
-function InvitationRow(props: { invitation: Invitation; onAnswered: () => Promise<void> }) {
+function InvitationRow(props: {
+  invitation: Invitation;
+  /** With the account that was joined, if any. */
+  onAnswered: (joined: { id: string; name: string } | null) => Promise<void>;
+}) {
   const texts = useTexts();
   const { language } = useLanguage();
   const { invitation } = props;
   const answer = useAction(async (verb: 'accept' | 'decline') => {
-    await post(`/invitations/${invitation.id}/${verb}`);
-    await props.onAnswered();
+    const path = `/invitations/${invitation.id}/${verb}`;
+    if (verb === 'decline') {
+      await post(path);
+      return props.onAnswered(null);
+    }
+    const { account_id: id } = await post<JoinedAccount>(path);
+    return props.onAnswered({ id, name: invitation.account });
   });
   return (
     <li className="flex flex-wrap items-center gap-x-6 gap-y-3 py-4 first:pt-1 last:pb-1">

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { OperatorAccount, OperatorAccountPage } from '@svc-asr/protocol/console.ts';
 import { post } from '../app/api.ts';
 import { useTexts } from '../app/language.tsx';
@@ -11,14 +11,20 @@ import { Badge, ErrorNotice, Loaded } from '../design/feedback.tsx';
 import { Card } from '../design/surfaces.tsx';
 
 /** Finds accounts, suspends them and resumes them. The server asks for the operator's passkey. */
-export function OperatorAccounts(props: { onDone: (sentence: string) => void }) {
+export function OperatorAccounts({ approvals }: { approvals: number }) {
   const texts = useTexts().operator.accounts;
   const [search, setSearch] = useState('');
   const path = `/operator/accounts?search=${encodeURIComponent(search)}`;
   const { load, reload } = useLoad<OperatorAccountPage>(path);
+  const [changed, setChanged] = useState<{ id: string; sentence: string } | null>(null);
+  const seen = useRef(approvals);
+  useEffect(() => {
+    if (seen.current !== approvals) void reload();
+    seen.current = approvals;
+  }, [approvals, reload]);
   const [suspending, setSuspending] = useState<OperatorAccount | null>(null);
-  async function done(sentence: string): Promise<void> {
-    props.onDone(sentence);
+  async function done(id: string, sentence: string): Promise<void> {
+    setChanged({ id, sentence });
     await reload();
   }
   return (
@@ -36,7 +42,8 @@ export function OperatorAccounts(props: { onDone: (sentence: string) => void }) 
                     key={account.id}
                     account={account}
                     onSuspend={() => setSuspending(account)}
-                    onResumed={() => done(texts.resumed(account.name))}
+                    news={changed?.id === account.id ? changed.sentence : null}
+                    onResumed={() => done(account.id, texts.resumed(account.name))}
                   />
                 ))}
               </ul>
@@ -53,7 +60,7 @@ export function OperatorAccounts(props: { onDone: (sentence: string) => void }) 
           onConfirm={async () => {
             await withConfirmation(() => post(`/operator/accounts/${suspending.id}/suspend`));
             setSuspending(null);
-            await done(texts.suspended(suspending.name));
+            await done(suspending.id, texts.suspended(suspending.name));
           }}
           onClose={() => setSuspending(null)}
         />
@@ -64,6 +71,8 @@ export function OperatorAccounts(props: { onDone: (sentence: string) => void }) 
 
 function AccountRow(props: {
   account: OperatorAccount;
+  /** The result of the last change of this account. */
+  news: string | null;
   onSuspend: () => void;
   onResumed: () => Promise<void>;
 }) {
@@ -83,6 +92,9 @@ function AccountRow(props: {
             : `${account.email} · ${account.id}`}
         </p>
         <ErrorNotice error={resume.error} />
+        <p role="status" className="text-sm text-accent-strong empty:hidden">
+          {props.news}
+        </p>
       </div>
       <div>
         <Badge tone={account.status === 'active' ? 'good' : 'bad'}>

@@ -2,6 +2,7 @@ import { createContext, useContext, useState, type FormEvent, type ReactNode } f
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { CodeRequested, SignInMethods } from '@svc-asr/protocol/console.ts';
 import { post } from '../app/api.ts';
+import { formatTime } from '../app/format.ts';
 import { useLanguage, useTexts } from '../app/language.tsx';
 import { canUsePasskeys, signInWithPasskey } from '../app/passkeys.ts';
 import { useAction } from '../app/use-action.ts';
@@ -179,8 +180,11 @@ function CodeStep(
   const texts = useTexts();
   const [code, setCode] = useState('');
   const [invalid, setInvalid] = useState(false);
+  const [resentAt, setResentAt] = useState<number | null>(null);
+  const { language } = useLanguage();
   const request = useRequestCode((sent) => {
     setCode('');
+    setResentAt(Date.now());
     verify.clear();
     props.onSent(sent);
   });
@@ -211,6 +215,9 @@ function CodeStep(
           onChange={setCode}
         />
         <ErrorNotice error={verify.error ?? request.error} />
+        {resentAt !== null && verify.error === null && request.error === null && (
+          <Notice tone="good">{texts.signIn.resent(formatTime(resentAt, language))}</Notice>
+        )}
         <Button kind="primary" type="submit" busy={verify.busy}>
           {texts.signIn.verify}
         </Button>

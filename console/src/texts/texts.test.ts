@@ -29,3 +29,8 @@ test('renders the complete public page without scripts in both languages', () =>
     expect(page).not.toMatch(/undefined|\[object|<script|\sstyle=/);
   }
 });
+
+test('never calls a passkey a key', () => {
+  const passkeys = leaves(sw).filter(([path]) => path.toLowerCase().includes('passkey'));
+  expect(passkeys.filter(([, text]) => /\bu?funguo\b/i.test(text))).toEqual([]);
+});

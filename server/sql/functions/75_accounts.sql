@@ -68,6 +68,17 @@ begin
 end
 $$;
 
+-- Returns false if the account has no such key.
+create or replace function rename_api_key(p_account uuid, p_id text, p_name text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update api_keys set name = p_name where id = p_id and account_id = p_account
+    -- The copy in another cell must stay the same.
+    and not exists (select from accounts a where a.id = p_account and a.move_state is not null);
+  return found;
+end
+$$;
+
 -- At most one write a minute for each key, however busy it is.
 create or replace function touch_api_keys(p_ids text[]) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$

@@ -45,6 +45,7 @@ grant select on sweeper_watch, nodes to svc_sweeper;
 -- console: a developer's own keys and usage, and joining the waitlist.
 grant execute on function create_api_key(uuid, text, bytea, text, text[], timestamptz, smallint) to svc_console;
 grant execute on function revoke_api_key(uuid, text) to svc_console;
+grant execute on function rename_api_key(uuid, text, text) to svc_console;
 grant select on cell to svc_console;
 grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoked_at, last_used_at)
   on api_keys to svc_console;

@@ -155,6 +155,17 @@ export async function revokeApiKey(
   return row?.revoked === true;
 }
 
+const RENAME = statement('select rename_api_key($1, $2, $3) as renamed', { renamed: boolean() });
+
+/** Returns false if the account has no such key. */
+export async function renameApiKey(
+  db: Queryable,
+  key: { accountId: string; id: string; name: string },
+): Promise<boolean> {
+  const [row] = await queryRows(db, RENAME, [key.accountId, key.id, key.name]);
+  return row?.renamed === true;
+}
+
 /**
  * Records that these keys were used. Call it periodically with a batch, never while serving a
  * request.

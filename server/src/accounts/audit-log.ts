@@ -46,6 +46,58 @@ const LIST = statement(
 
 export type AuditEntry = RowOf<typeof LIST>;
 
+/**
+ * The entries of an account as its owners see them, with names instead of ids. Operators and database logins are not
+ * named. The names are looked up now, so those of deleted people and keys are gone.
+ */
+const LIST_FOR_OWNERS = statement(
+  `with entries as materialized (
+      select * from audit_log where account_id = $1 order by id desc limit $2
+    ), judged as (
+      select l.*, u.email as actor_email, case
+          when l.actor_id is null then 'operator'
+          when u.id is null then 'deleted'
+          when u.is_operator and m.user_id is null then 'operator'
+          else 'person' end as actor_kind
+        from entries l left join console_users u on u.id = l.actor_id
+          left join memberships m on m.user_id = l.actor_id and m.account_id = l.account_id
+    )
+    select l.id, l.at, l.action, l.actor_kind,
+      case when l.actor_kind = 'person' then l.actor_email end as actor,
+      l.target, coalesce(k.name, p.email, i.email) as target_name,
+      l.before::text, l.after::text,
+      case when l.actor_kind = 'person' then s.source end as source, l.request_id
+    from judged l
+      left join api_keys k on l.action like 'api_key.%' and k.id = l.target and k.account_id = l.account_id
+      left join console_users p on p.id = case when l.action like 'member.%' then l.target::uuid end
+      left join invitations i on i.id = case when l.action like 'invitation.%' then l.target::uuid end
+        and i.account_id = l.account_id
+      left join audit_sources s on s.audit_id = l.id
+    order by l.id desc`,
+  {
+    id: number(),
+    at: timestamp(),
+    action: text(),
+    actor_kind: text<'person' | 'operator' | 'deleted'>(),
+    actor: nullable(text()),
+    target: nullable(text()),
+    target_name: nullable(text()),
+    before: nullable(text()),
+    after: nullable(text()),
+    source: nullable(text()),
+    request_id: nullable(text()),
+  },
+);
+
+export type OwnersAuditEntry = RowOf<typeof LIST_FOR_OWNERS>;
+
+export async function listAuditLogForOwners(
+  db: Queryable,
+  input: { accountId: string; limit: number },
+): Promise<OwnersAuditEntry[]> {
+  return queryRows(db, LIST_FOR_OWNERS, [input.accountId, input.limit]);
+}
+
 /** Runs changes in one transaction whose audit entries carry this context. */
 export function withAuditContext<T>(
   pool: Pool,

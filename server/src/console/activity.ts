@@ -1,6 +1,6 @@
 import type { Activity } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
-import { listAuditLog } from '../accounts/audit-log.ts';
+import { listAuditLogForOwners } from '../accounts/audit-log.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { memberOf, requireOwner } from './guard.ts';
 
@@ -10,14 +10,16 @@ const SHOWN = 200;
 export function activityRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/activity', { onRequest: requireOwner }, async (request): Promise<Activity> => {
     const { accountId } = memberOf(request);
-    const entries = await listAuditLog(deps.db, { accountId, limit: SHOWN });
+    const entries = await listAuditLogForOwners(deps.db, { accountId, limit: SHOWN });
     return {
       data: entries.map((entry) => ({
         id: entry.id,
         at: entry.at.toISOString(),
         action: entry.action,
+        by: entry.actor_kind,
         actor: entry.actor,
         target: entry.target,
+        target_name: entry.target_name,
         before: entry.before,
         after: entry.after,
         source: entry.source,

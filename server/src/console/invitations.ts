@@ -1,4 +1,9 @@
-import { SwitchAccount, type Invitation, type InvitationList } from '@svc-asr/protocol/console.ts';
+import {
+  SwitchAccount,
+  type Invitation,
+  type InvitationList,
+  type JoinedAccount,
+} from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
 import {
   acceptInvitation,
@@ -21,14 +26,18 @@ export function invitationRoutes(app: FastifyInstance, deps: ConsoleDeps): void 
     return { data: received.map(presentInvitation) };
   });
 
-  app.post<IdParam>('/invitations/:id/accept', { schema: { params: idParam } }, async (request) => {
-    const { userId, token, account } = signedInOf(request);
-    const invitation = { userId, id: request.params.id };
-    const accountId = await audited(deps.db, request, (db) => acceptInvitation(db, invitation));
-    if (accountId === null) throw new ConsoleError('not_found');
-    if (account === null) await switchAccount(deps.db, { token, accountId });
-    return {};
-  });
+  app.post<IdParam>(
+    '/invitations/:id/accept',
+    { schema: { params: idParam } },
+    async (request): Promise<JoinedAccount> => {
+      const { userId, token, account } = signedInOf(request);
+      const invitation = { userId, id: request.params.id };
+      const accountId = await audited(deps.db, request, (db) => acceptInvitation(db, invitation));
+      if (accountId === null) throw new ConsoleError('not_found');
+      if (account === null) await switchAccount(deps.db, { token, accountId });
+      return { account_id: accountId };
+    },
+  );
 
   app.post<IdParam>(
     '/invitations/:id/decline',

@@ -1,6 +1,7 @@
 import { API_KEY_PREFIX, MODEL_IDS } from '@svc-asr/protocol';
 import {
   CreateKey,
+  RenameKey,
   type ConsoleKey,
   type KeyList,
   type NewKey,
@@ -9,6 +10,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   insertApiKey,
   listApiKeys,
+  renameApiKey,
   revokeApiKey,
   type ApiKeyRecord,
 } from '../accounts/api-keys.ts';
@@ -27,7 +29,7 @@ type KeyRules = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>;
 export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/keys', async (request): Promise<KeyList> => {
     const keys = await listApiKeys(deps.db, memberOf(request).accountId);
-    return { data: keys.map(presentKey) };
+    return { data: keys.map(presentKey), now: new Date().toISOString() };
   });
 
   app.post<{ Body: CreateKey }>(
@@ -63,6 +65,18 @@ export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       const key = { accountId: memberOf(request).accountId, id: request.params.id };
       const revoked = await audited(deps.db, request, (db) => revokeApiKey(db, key));
       if (!revoked) throw new ConsoleError('not_found');
+      return {};
+    },
+  );
+
+  app.post<IdParam & { Body: RenameKey }>(
+    '/keys/:id/rename',
+    { onRequest: requireOwner, schema: { params: keyIdParam, body: RenameKey } },
+    async (request) => {
+      const { accountId } = memberOf(request);
+      const key = { accountId, id: request.params.id, name: request.body.name.trim() };
+      const renamed = await audited(deps.db, request, (db) => renameApiKey(db, key));
+      if (!renamed) throw new ConsoleError('not_found');
       return {};
     },
   );

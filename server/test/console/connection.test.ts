@@ -31,6 +31,16 @@ async function endSessions(email: string): Promise<void> {
   );
 }
 
+function reserve(page: Page): Promise<{ id: string }> {
+  return page.evaluate(
+    `fetch('/console-api/playground/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"model":"svc-asr-kikuyu-v1"}',
+    }).then((answer) => answer.json())`,
+  );
+}
+
 async function signInOver(page: Page, email: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Email me a code' }).click();
@@ -134,13 +144,7 @@ test('a dead server is named, its figures are dated and greyed, and no session i
   const accountId = await service.admit(email);
   await page.clock.install();
   await signInAs(page, { service, email });
-  const session: { id: string } = await page.evaluate(
-    `fetch('/console-api/playground/session', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"model":"svc-asr-kikuyu-v1"}',
-    }).then((answer) => answer.json())`,
-  );
+  const session = await reserve(page);
   await activate(service, { sessionId: session.id, accountId });
   await page.reload();
   await page.getByText('A session is active').waitFor();
@@ -173,4 +177,51 @@ test('the playground says what to do when the server is unreachable', async () =
   });
   await page.getByText('The server could not be reached. Check your connection').waitFor();
   expect(await page.getByText('Failed to fetch').count()).toBe(0);
+});
+
+test('a resent code is confirmed, and a limit says how long to wait', async () => {
+  const email = 'patient@example.com';
+  const { page } = await openPage(browser);
+  await service.admit(email);
+  await page.goto(`${service.url}/app`);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Email me a code' }).click();
+  await page.getByRole('button', { name: 'Send a new code' }).click();
+  await page.getByText(/A new code was sent at \d\d:\d\d/).waitFor();
+  const limited = page.getByText(/^Too many requests\. Try again in \d+ (min|h)/);
+  await expect
+    .poll(
+      async () => {
+        await page.getByRole('button', { name: 'Send a new code' }).click();
+        return limited.count();
+      },
+      { interval: 200 },
+    )
+    .toBe(1);
+  await seen(page, 'sign-in-limited');
+});
+
+test('a live session is announced once, however often its page is refreshed', async () => {
+  const email = 'listener@example.com';
+  const { page } = await openPage(browser);
+  const accountId = await service.admit(email);
+  await page.clock.install();
+  await signInAs(page, { service, email });
+  const session = await reserve(page);
+  await activate(service, { sessionId: session.id, accountId });
+  await page.reload();
+  await page.getByText('A session is active').waitFor();
+  await page.evaluate(`
+    announced = 0;
+    for (const region of document.querySelectorAll('[aria-live], [role=status], [role=alert]')) {
+      new MutationObserver((changes) => { announced += changes.length; })
+        .observe(region, { childList: true, characterData: true, subtree: true });
+    }
+  `);
+  for (let poll = 0; poll < 3; poll += 1) {
+    const polled = page.waitForResponse((answer) => answer.url().endsWith('/console-api/overview'));
+    await page.clock.runFor(2_000);
+    await polled;
+  }
+  expect(await page.evaluate('announced')).toBe(0);
 });

@@ -87,8 +87,15 @@ test('K01 K02 waitlist, approval by an operator, email, sign-in, key, curl with 
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByText('A session is waiting for its client').waitFor();
 
+  const hint = secret.slice(0, 24);
+  const used = `select last_used_at is not null as used from api_keys where $1 like '%' || id`;
+  await expect
+    .poll(async () => (await service.database.pool.query(used, [hint])).rows[0]?.used)
+    .toBe(true);
   await page.getByRole('link', { name: 'API keys' }).click();
   await page.getByRole('button', { name: 'Revoke archive server' }).click();
+  // The key is in use.
+  await page.getByLabel('Type the last four characters').fill(hint.slice(-4));
   await page.getByRole('button', { name: 'Revoke the key' }).click();
   await page.getByText('"archive server" is revoked.').waitFor();
   await expect

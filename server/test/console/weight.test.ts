@@ -63,10 +63,10 @@ test('the public page is under 16 kB and responds to a tap on a cheap phone over
   expect(weight.requests).toBeLessThanOrEqual(6);
 });
 
-test('the console is under 95 kB up to its sign-in', async () => {
+test('the console is under 110 kB up to its sign-in', async () => {
   const weight = await weigh('/app', (page) =>
     page.getByLabel('Email address').fill('a@b.example'),
   );
   console.log('console on 3G', JSON.stringify(weight));
-  expect(weight.bytes).toBeLessThan(95_000);
+  expect(weight.bytes).toBeLessThan(110_000);
 });

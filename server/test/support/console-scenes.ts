@@ -138,7 +138,7 @@ export const OWNER: readonly Scene[] = [
   {
     name: 'activity',
     path: '/app/activity',
-    shown: (page) => page.getByText('Created an API key').first().waitFor(),
+    shown: (page) => page.getByText('created the API key').first().waitFor(),
   },
   {
     name: 'operator',

@@ -2,19 +2,23 @@ import { useState } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { ConsoleKey, KeyList as KeyListBody, Me, NewKey } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
-import { useTexts } from '../../app/language.tsx';
+import { formatDateTime } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
 import { useLoad } from '../../app/use-load.ts';
 import { Button } from '../../design/controls.tsx';
 import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { ConfirmDialog } from '../../design/confirm-dialog.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
+import { isInUse, nameOf } from './describe-key.ts';
 import { KeyList } from './key-list.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
+import { RenameKeyDialog } from './rename-key-dialog.tsx';
 
 type Step =
   | { at: 'list' }
   | { at: 'create' }
+  | { at: 'rename'; key: ConsoleKey }
   | { at: 'rotate'; key: ConsoleKey }
   | { at: 'revoke'; key: ConsoleKey }
   | { at: 'stored'; created: NewKey };
@@ -25,12 +29,13 @@ export function KeysScreen({ me }: { me: Me }) {
   const [step, setStep] = useState<Step>({ at: 'list' });
   const [revoked, setRevoked] = useState<string | null>(null);
   const live = load.state === 'ready' ? load.data.data.filter((key) => key.status === 'live') : [];
+  const now = load.state === 'ready' ? load.data.now : new Date().toISOString();
   const owner = me.account?.role === 'owner';
   const full = live.length >= CONSOLE_LIMITS.liveKeys;
   const back = () => setStep({ at: 'list' });
   async function revoke(key: ConsoleKey): Promise<void> {
     await post(`/keys/${key.id}/revoke`);
-    setRevoked(key.name);
+    setRevoked(nameOf(key));
     back();
     await reload();
   }
@@ -64,6 +69,8 @@ export function KeysScreen({ me }: { me: Me }) {
                   keys={list.data}
                   mayChange={owner}
                   mayRotate={owner && !full}
+                  now={list.now}
+                  onRename={(key) => setStep({ at: 'rename', key })}
                   onRotate={(key) => setStep({ at: 'rotate', key })}
                   onRevoke={(key) => setStep({ at: 'revoke', key })}
                 />
@@ -82,16 +89,56 @@ export function KeysScreen({ me }: { me: Me }) {
           }}
         />
       )}
-      {(step.at === 'rotate' || step.at === 'revoke') && (
+      {step.at === 'rename' && (
+        <RenameKeyDialog
+          apiKey={step.key}
+          onClose={back}
+          onRenamed={async () => {
+            back();
+            await reload();
+          }}
+        />
+      )}
+      {step.at === 'rotate' && (
         <ConfirmDialog
-          {...texts.keys.confirm[step.at]}
-          title={texts.keys.confirm[step.at].title(step.key.name)}
-          kind={step.at === 'rotate' ? 'primary' : 'destroy'}
-          onConfirm={() => (step.at === 'rotate' ? rotate(step.key) : revoke(step.key))}
+          {...texts.keys.confirm.rotate}
+          title={texts.keys.confirm.rotate.title(nameOf(step.key))}
+          lead={<KeyLead apiKey={step.key} lead={texts.keys.confirm.rotate.lead} />}
+          kind="primary"
+          onConfirm={() => rotate(step.key)}
+          onClose={back}
+        />
+      )}
+      {step.at === 'revoke' && (
+        <ConfirmDialog
+          {...texts.keys.confirm.revoke}
+          title={texts.keys.confirm.revoke.title(nameOf(step.key))}
+          lead={<KeyLead apiKey={step.key} lead={texts.keys.confirm.revoke.lead} />}
+          kind="destroy"
+          {...(isInUse(step.key, now)
+            ? { typed: { label: texts.keys.typeLast, expected: step.key.hint.slice(-4) } }
+            : {})}
+          onConfirm={() => revoke(step.key)}
           onClose={back}
         />
       )}
       {step.at === 'stored' && <NewKeyDialog created={step.created} onStored={back} />}
+    </>
+  );
+}
+
+/** Names the key by its prefix, which its owner can compare with their server's settings. */
+function KeyLead({ apiKey, lead }: { apiKey: ConsoleKey; lead: string }) {
+  const texts = useTexts();
+  const { language } = useLanguage();
+  const used = apiKey.last_used_at;
+  return (
+    <>
+      <p>
+        <code className="text-ink">{apiKey.hint}…</code>
+        {used !== null && ` · ${texts.keys.columns.lastUsed} ${formatDateTime(used, language)}`}
+      </p>
+      <p>{lead}</p>
     </>
   );
 }

@@ -112,10 +112,7 @@ function LiveSession({ session, now }: { session: ConsoleSession; now: string })
   const known = trouble === null;
   const title = active ? (known ? 'live' : 'liveBefore') : known ? 'waiting' : 'waitingBefore';
   return (
-    <section
-      aria-live="polite"
-      className="flex items-center gap-3.5 rounded-lg bg-accent-soft px-5 py-4 text-accent-strong"
-    >
+    <section className="flex items-center gap-3.5 rounded-lg bg-accent-soft px-5 py-4 text-accent-strong">
       <span aria-hidden="true" className="relative grid size-3 place-items-center">
         {known && (
           <span className="absolute size-3 animate-ping rounded-full bg-accent opacity-50" />
@@ -123,7 +120,10 @@ function LiveSession({ session, now }: { session: ConsoleSession; now: string })
         <span className="size-2.5 rounded-full bg-accent" />
       </span>
       <div className="text-sm">
-        <h2 className="font-semibold">{texts.overview[title]}</h2>
+        {/* Only a change of the state is announced, not every new "seconds ago". */}
+        <h2 aria-live="polite" className="font-semibold">
+          {texts.overview[title]}
+        </h2>
         <p>
           {active
             ? texts.overview.liveFor(

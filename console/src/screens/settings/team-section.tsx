@@ -21,9 +21,12 @@ interface TeamProps {
 export function TeamSection({ me, members, invitations, onChanged, onLeft }: TeamProps) {
   const texts = useTexts();
   const [leaving, setLeaving] = useState<Member | null>(null);
-  const changeRole = useAction(async (member: Member, role: Role) => {
+  const [promoted, setPromoted] = useState<Member | null>(null);
+  async function setRole(member: Member, role: Role): Promise<void> {
     onChanged(await post<Settings>(`/settings/members/${member.id}/role`, { role }));
-  });
+    setPromoted(null);
+  }
+  const changeRole = useAction(setRole);
   async function remove(member: Member): Promise<void> {
     if (member.you) {
       await post('/settings/leave');
@@ -47,7 +50,9 @@ export function TeamSection({ me, members, invitations, onChanged, onLeft }: Tea
                 <RoleSelect
                   label={texts.settings.roleOf(member.email)}
                   role={member.role}
-                  onChange={(role) => changeRole.run(member, role)}
+                  onChange={(role) =>
+                    role === 'owner' ? setPromoted(member) : changeRole.run(member, role)
+                  }
                 />
               ) : (
                 <span className="text-sm text-ink-2">{texts.settings.roles[member.role]}</span>
@@ -65,6 +70,16 @@ export function TeamSection({ me, members, invitations, onChanged, onLeft }: Tea
       <ErrorNotice error={changeRole.error} />
       <SentInvitations invitations={invitations} owner={owner} onChanged={onChanged} />
       {owner && <Invite onChanged={onChanged} />}
+      {promoted !== null && (
+        <ConfirmDialog
+          title={texts.settings.promoteTitle(promoted.email)}
+          lead={texts.settings.promoteLead}
+          action={texts.settings.promote}
+          kind="primary"
+          onConfirm={() => setRole(promoted, 'owner')}
+          onClose={() => setPromoted(null)}
+        />
+      )}
       {leaving !== null && (
         <ConfirmDialog
           title={

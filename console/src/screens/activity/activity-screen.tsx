@@ -1,9 +1,10 @@
 import type { Activity, ActivityEntry } from '@svc-asr/protocol/console.ts';
-import { formatDateTime } from '../app/format.ts';
-import { useLanguage, useTexts } from '../app/language.tsx';
-import { useLoad } from '../app/use-load.ts';
-import { Empty, Loaded } from '../design/feedback.tsx';
-import { Card, PageHead } from '../design/surfaces.tsx';
+import { formatDateTime } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { useLoad } from '../../app/use-load.ts';
+import { Empty, Loaded } from '../../design/feedback.tsx';
+import { Card, PageHead } from '../../design/surfaces.tsx';
+import { explainActivity } from './explain-activity.ts';
 
 /** The audit log of the account, for its owners. */
 export default function ActivityScreen() {
@@ -34,23 +35,13 @@ export default function ActivityScreen() {
 function Entry({ entry }: { entry: ActivityEntry }) {
   const texts = useTexts();
   const { language } = useLanguage();
-  const change = [entry.before, entry.after].filter((value) => value !== null).join(' → ');
   return (
     <li className="grid gap-x-6 gap-y-1 py-3 sm:grid-cols-[12rem_1fr]">
       <p className="text-sm text-ink-3">{formatDateTime(entry.at, language)}</p>
       <div className="min-w-0">
-        <p className="wrap-anywhere">
-          {texts.activity.actions[entry.action] ?? entry.action}
-          <span className="text-ink-2">
-            {' · '}
-            {entry.actor ?? texts.activity.erased}
-            {entry.source === null ? '' : ` · ${entry.source}`}
-          </span>
-        </p>
-        {change !== '' && (
-          <p className="font-mono text-xs wrap-anywhere text-ink-3">
-            {entry.target} {change}
-          </p>
+        <p className="wrap-anywhere">{explainActivity(entry, texts)}</p>
+        {entry.source !== null && (
+          <p className="text-xs wrap-anywhere text-ink-3">{texts.activity.from(entry.source)}</p>
         )}
       </div>
     </li>
