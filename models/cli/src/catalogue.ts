@@ -76,13 +76,14 @@ function problemOf(entry: CatalogueEntry): string | null {
 }
 
 /** Everything that becomes a file name or an argument of tar. */
-function pathsOf({ files = [], archive }: CatalogueEntry): readonly string[] {
+function pathsOf({ files = [], archive, decoding = {} }: CatalogueEntry): readonly string[] {
   const members = Object.entries(archive?.members ?? {});
   const inside = members.flatMap(([as, member]) => [as, ...member.split('/')]);
   return [
     ...files.map(({ as }) => as),
     ...(archive === undefined ? [] : [archive.folder]),
     ...inside,
+    ...Object.values(decoding).flatMap(({ lm }) => lm ?? []),
   ];
 }
 

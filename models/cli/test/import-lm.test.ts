@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { loadManifests } from '@svc-asr/engine';
 import { STAND_IN_DIR } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readCatalogue } from '../src/catalogue.ts';
 import { writeModelSet } from '../src/model-set.ts';
 import { run } from '../src/program.ts';
 
@@ -70,4 +71,12 @@ test('only CTC models take a language model', async () => {
   await writeFile(join(models, 'ctc/model.json'), JSON.stringify({ ...set, kind: 'transducer' }));
   const args = ['--into', 'ctc', '--for', 'ki', '--unit', 'word'];
   await expect(svcModels('import', 'lm', LM, ...args)).rejects.toThrow('Only CTC models');
+});
+
+test('a catalogue cannot name a language model outside its folder', async () => {
+  const [entry] = await readCatalogue();
+  const file = join(models, 'catalogue.json');
+  const decoding = { [KIKUYU]: { lm: '../../secret', unit: 'word' } };
+  await writeFile(file, JSON.stringify([{ ...entry, decoding }]));
+  await expect(readCatalogue(file)).rejects.toThrow('in place of a file name');
 });
