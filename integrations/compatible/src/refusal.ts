@@ -65,6 +65,16 @@ export function busy(code: string, message: string, status: 429 | 503 = 503): Re
   return new Refusal({ status, code, message, retryAfterMs: RETRY_AFTER_MS });
 }
 
+/** The SDK's sentences about the network are for the operator, who chose the address of the service. */
+const FOR_CLIENTS: Readonly<Record<string, string>> = {
+  connection_failed:
+    'The speech service cannot be reached. Try again. If this lasts, tell the operator of this address.',
+  timeout:
+    'The speech service did not answer in time. Try again. If this lasts, tell the operator of this address.',
+  unexpected_answer:
+    'The speech service is not where this program expects it. Tell the operator of this address.',
+};
+
 /** The refusal for any error: the service's own sentence if it refused, else a general one. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
@@ -78,7 +88,8 @@ export function toRefusal(error: unknown): Refusal {
       cause: error,
     });
   }
-  const { code, message, retryable } = error;
+  const { code, retryable } = error;
+  const message = FOR_CLIENTS[code] ?? error.message;
   const retryAfterMs = retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS) : null;
   return new Refusal({ status: statusOf(error), code, message, retryAfterMs, cause: error });
 }
