@@ -209,7 +209,7 @@ test('with turn detection a pause ends the turn', async () => {
 test('clear drops audio that was not committed', async () => {
   const client = await connect();
   client.configure({ type: 'server_vad', silence_duration_ms: 5_000 });
-  client.append(SOUND, 10);
+  client.append(Buffer.from(speech('kikuyu-2').pcm));
   await client.until('input_audio_buffer.speech_started');
   client.send({ type: 'input_audio_buffer.clear' });
   await client.until('input_audio_buffer.cleared');
