@@ -15,8 +15,8 @@ export function errorPage(): string {
   return [
     '# Errors',
     '',
-    'Generated from `protocol/` by `npm run docs`. Codes are stable: new ones may be added, and none is renamed. Treat an',
-    'unknown code like its type.',
+    'Codes are stable: new ones may be added, and none is renamed. Treat an unknown code like its type. `npm run docs` writes this page',
+    'from `protocol/`.',
     '',
     '## HTTP',
     '',

@@ -33,7 +33,7 @@ export function limitsPage(): string {
 const INTRODUCTION = [
   '# Limits',
   '',
-  'Generated from the constants in the code by `npm run docs`. What to do about an error is in [Errors](../errors.md).',
+  'What to do about an error is in [Errors](../errors.md). `npm run docs` writes this page from the constants in the code.',
   '',
 ];
 

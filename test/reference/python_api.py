@@ -167,7 +167,7 @@ GROUPS = {
 }
 
 print("# Python API\n")
-print("Generated from the signatures and docstrings of `svc_asr` by `npm run docs`. The")
+print("`npm run docs` writes this page from the signatures and docstrings of `svc_asr`. The")
 print("[README](../../sdk-python/README.md) shows how to use it, and [SDK errors](sdk-errors.md) lists the codes of `SvcError`.\n")
 for group, belongs in GROUPS.items():
     print(f"## {group}\n")

@@ -196,10 +196,9 @@ export function sdkErrorsPage(root: string): string {
 const INTRODUCTION = [
   '# SDK errors',
   '',
-  'Generated from the source of the SDKs by `npm run docs`.',
-  '',
   'Every failure is a `SvcError`. Its `code` is one of the [service](../errors.md), or one of these, which the SDKs add. New codes may be',
   'added, so decide by `retryable`. `http_502` and the like are responses of something between you and the service, such as a proxy.',
+  '`npm run docs` writes this page from the source of the SDKs.',
 ];
 
 function checkComplete(found: ReadonlySet<string>): void {

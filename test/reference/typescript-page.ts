@@ -17,8 +17,8 @@ export async function typescriptPage(): Promise<string> {
 
 const INTRODUCTION = `# TypeScript API
 
-Generated from the declarations of \`@svc-asr/sdk\` by \`npm run docs\`. The [README](../../sdk/README.md) shows how to use it, and
-[SDK errors](sdk-errors.md) lists the codes of \`SvcError\`.`;
+The [README](../../sdk/README.md) of \`@svc-asr/sdk\` shows how to use it, and [SDK errors](sdk-errors.md) lists the codes of \`SvcError\`.
+\`npm run docs\` writes this page from the declarations.`;
 
 async function renderPackage(folder: string): Promise<string> {
   const manifest: { name: string; exports: Record<string, { types: string }> } = JSON.parse(
