@@ -13,6 +13,9 @@ const SOUND = Buffer.from(
   Int16Array.from({ length: 2_400 }, (_, at) => 8_000 * Math.sin(at / 16)).buffer,
 );
 
+/** Turn detection hears no speech in a tone. */
+const VOICE = Buffer.from(speech('kikuyu-2').pcm);
+
 interface ServerMessage {
   readonly type: string;
   readonly event_id: string;
@@ -209,7 +212,7 @@ test('with turn detection a pause ends the turn', async () => {
 test('clear drops audio that was not committed', async () => {
   const client = await connect();
   client.configure({ type: 'server_vad', silence_duration_ms: 5_000 });
-  client.append(Buffer.from(speech('kikuyu-2').pcm));
+  client.append(VOICE);
   await client.until('input_audio_buffer.speech_started');
   client.send({ type: 'input_audio_buffer.clear' });
   await client.until('input_audio_buffer.cleared');
@@ -346,7 +349,7 @@ test('without any language the first audio is refused with the ways to name one'
 test('a client that leaves is not charged for more, and frees its session', async () => {
   const client = await connect();
   client.configure({ type: 'server_vad' });
-  client.append(SOUND, 10);
+  client.append(VOICE);
   await client.until('input_audio_buffer.speech_started');
   client.close();
   await client.closed;
@@ -362,7 +365,7 @@ test('a client that leaves is not charged for more, and frees its session', asyn
 test('speech that waits for the session of another connection is transcribed whole', async () => {
   const first = await connect();
   first.configure({ type: 'server_vad' });
-  first.append(SOUND, 10);
+  first.append(VOICE);
   await first.until('input_audio_buffer.speech_started');
   const second = await connect();
   second.configure(null);
