@@ -11,14 +11,20 @@ const FLAGS = [
   '--use-fake-ui-for-media-stream',
 ];
 
-/** Debian's Chromium without a user interface, whose windows cost half a second each. A recording becomes its microphone input, once or in a loop. */
-export function launchChromium(
-  options: { microphone?: string; repeat?: boolean } = {},
-): Promise<Browser> {
-  const { microphone, repeat = false } = options;
+interface ChromiumOptions {
+  /** A recording that becomes the microphone's input, once or in a loop. */
+  readonly microphone?: string;
+  readonly repeat?: boolean;
+  /** With the browser's own pages, such as its warning of a certificate. A page then costs ten times the CPU time. */
+  readonly whole?: boolean;
+}
+
+/** Debian's Chromium. */
+export function launchChromium(options: ChromiumOptions = {}): Promise<Browser> {
+  const { microphone, repeat = false, whole = false } = options;
   const hears = `--use-file-for-fake-audio-capture=${microphone}${repeat ? '' : '%noloop'}`;
   return chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell',
+    executablePath: whole ? '/usr/bin/chromium' : '/usr/bin/chromium-headless-shell',
     args: microphone === undefined ? FLAGS : [...FLAGS, hears],
   });
 }

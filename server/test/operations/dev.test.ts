@@ -136,6 +136,7 @@ test('a page names the address where its browser accepts the certificate, and th
   const browser = await launchChromium({
     microphone: join(ROOT, 'models/fixtures/kikuyu-1.wav'),
     repeat: true,
+    whole: true,
   });
   try {
     const [line] = await once(example.stdout.setEncoding('utf8'), 'data');
