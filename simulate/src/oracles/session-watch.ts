@@ -30,6 +30,9 @@ export class SessionWatch {
   #billableMs = 0;
   #hasOddBytes = false;
   #isDraining = false;
+  #isClosing = false;
+  /** A reset was answered without the final before it, as after a close by the client whose last finals are late. */
+  #gaveUpFinals = false;
 
   constructor(report: (violation: string) => void) {
     this.#report = report;
@@ -65,6 +68,11 @@ export class SessionWatch {
       this.#sentBytes += data.byteLength;
       if (!this.#hasOddBytes) this.#audio.push(data);
     } else if (data.startsWith('{"type":"flush"')) this.#flushes += 1;
+  }
+
+  /** The client closes the stream. */
+  onClosing(): void {
+    this.#isClosing = true;
   }
 
   onEvent(event: ServerEvent): void {
@@ -130,6 +138,7 @@ export class SessionWatch {
 
   #onFinal(final: Final): void {
     const { utterance, text, reason } = final;
+    if (this.#gaveUpFinals) this.#report(`final ${utterance} after the reply to a later reset`);
     if (utterance <= this.#lastFinal) this.#report(`final ${utterance} after ${this.#lastFinal}`);
     this.#lastFinal = utterance;
     if (!text.startsWith(this.#stable.get(utterance) ?? '')) {
@@ -183,6 +192,11 @@ export class SessionWatch {
     this.#take(discardedMs * BYTES_PER_MS);
     // Rounded up, unless everything is whole milliseconds.
     const roundedMs = this.#hasOddBytes ? 1 : 0;
+    if (this.#isClosing && totalMs - this.#settledMs - discardedMs > roundedMs) {
+      this.#gaveUpFinals = true;
+    }
+    // Audio without its final is not charged, and neither is what was dropped after it.
+    if (this.#gaveUpFinals) return;
     if (Math.abs(this.#settledMs + discardedMs - totalMs) > roundedMs) {
       this.#report(
         `a reset dropped ${discardedMs} ms up to ${totalMs}, but ${this.#settledMs} were settled`,
