@@ -15,7 +15,7 @@ import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts
 /** The largest file that is served without a key. */
 const PATH = '/docs/search.json';
 /** Requests that each client sends at once: the kernel's buffers hold about 4 MB, more than the file. */
-const PIPELINED = 12;
+const PIPELINED = 6;
 const GROWN_MIB_MAX = 100;
 const HONEST_P99_MAX_MS = 1_000;
 /**
