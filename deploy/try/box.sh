@@ -18,7 +18,7 @@ box_files() {
   echo '127.0.0.1 localhost' >"$box/files/etc/hosts"
   # This machine may have a lower hard limit than the units ask for.
   local unit
-  for unit in svc-asr svc-engine; do
+  for unit in svc-asr svc-engine svc-compatible; do
     mkdir -p "$box/files/etc/systemd/system/$unit.service.d"
     printf '[Service]\nLimitNOFILE=%s\n' "$(ulimit -Hn)" >"$box/files/etc/systemd/system/$unit.service.d/limit.conf"
   done

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { generateApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
 import { openStream } from '@svc-asr/sdk/stream';
 import { MODELS_DIR, speech, type Speech } from '@svc-asr/testing/speech/fixtures.ts';
-import { createSession, type Tenant } from '../service/fleet.ts';
+import { reserveSession, type Tenant } from '../service/fleet.ts';
 import {
   runClient,
   type ClientOutcome,
@@ -134,9 +134,13 @@ async function prepareRuns(
 
 /** Opens the one session that an account may have, and keeps it open until the returned function is called. */
 async function occupy(url: string, tenant: Tenant): Promise<() => void> {
-  const session = await createSession(url, tenant, { model: KIKUYU.model });
-  if (session === null) throw new Error('The session was refused.');
-  const stream = openStream({ session });
+  const stream = openStream({
+    getSession: () => reserveSession(url, tenant, { model: KIKUYU.model }),
+  });
+  const isReady = Promise.withResolvers<unknown>();
+  stream.on('ready', isReady.resolve);
+  void stream.closed.then(isReady.reject);
+  await isReady.promise;
   const speak = (): void => void stream.write(new Uint8Array(PIECE_BYTES)).catch(() => undefined);
   speak();
   const timer = setInterval(speak, SPEAK_EVERY_MS);

@@ -31,7 +31,7 @@ export async function checkFilePart(
     files.files_different === 0 &&
     files.receipts_different === 0 &&
     long.long_file_receipt_different === 0 &&
-    long.words_different === 0 &&
+    long.letters_different === 0 &&
     long.word_drift_ms <= WORD_DRIFT_MS_MAX &&
     hostile.hostile_failed === 0;
   return {

@@ -16,6 +16,8 @@ const CREDIT_MS = 20_000_000;
 const SAMPLE_MS = 100;
 /** How much of the file the SDK transcribes for comparison. */
 const COMPARED_S = 300;
+/** A word that is further away is another one. */
+const NEAR_MS = 1_000;
 
 export interface LongFileFigures {
   readonly long_file_s: number;
@@ -28,7 +30,9 @@ export interface LongFileFigures {
   readonly cpu_ms_per_audio_s: number;
   readonly sdk_cpu_ms_per_audio_s: number;
   readonly words: number;
-  /** Words that differ from those of the SDK without a voice gate. */
+  /** 1 if the letters differ from those of the SDK without a voice gate. */
+  readonly letters_different: number;
+  /** Words that the SDK has joined or separated otherwise, which depends on where chunks begin. */
   readonly words_different: number;
   /** How far the start of a word is from where the SDK has it without a voice gate, at most. */
   readonly word_drift_ms: number;
@@ -72,23 +76,32 @@ export async function checkLongFile(
     long_file_receipt_different: answer.usage?.seconds === consumed_ms / 1000 ? 0 : 1,
     cpu_ms_per_audio_s: round(cpuMs / input.seconds),
     sdk_cpu_ms_per_audio_s: round(sdkMs / comparedS),
-    ...wordDrift(gated, direct),
+    ...wordDrift(gated, { direct, log: input.log }),
   };
 }
 
-/** Compares the program's words, whose pauses were skipped, with those of the whole audio. */
+/**
+ * Compares the program's words, whose pauses were skipped, with those of the whole audio. A word that is there only once
+ * must not shift all others, so the same words are looked for near the same time.
+ */
 function wordDrift(
   gated: Answer,
-  direct: Transcript,
-): Pick<LongFileFigures, 'words' | 'words_different' | 'word_drift_ms'> {
-  const pairs = direct.words.map((word, at) => ({ word, ours: gated.words[at] }));
-  const same = pairs.flatMap(({ word, ours }) =>
-    ours?.word === word.text ? [Math.abs(ours.start * 1000 - word.start_ms)] : [],
+  input: { readonly direct: Transcript; readonly log: (line: string) => void },
+): Pick<LongFileFigures, 'letters_different' | 'words' | 'words_different' | 'word_drift_ms'> {
+  const { words } = input.direct;
+  const drifts = words.map(({ text, start_ms }) =>
+    gated.words
+      .filter(({ word }) => word === text)
+      .reduce((least, { start }) => Math.min(least, Math.abs(start * 1000 - start_ms)), Infinity),
   );
+  const missing = words.filter((_, at) => (drifts[at] ?? Infinity) > NEAR_MS);
+  for (const { text, start_ms } of missing) input.log(`not there at ${start_ms} ms: ${text}`);
+  const letters = words.map(({ text }) => text).join('');
   return {
-    words: pairs.length,
-    words_different: pairs.length - same.length,
-    word_drift_ms: Math.round(Math.max(0, ...same)),
+    letters_different: gated.words.map(({ word }) => word).join('') === letters ? 0 : 1,
+    words: words.length,
+    words_different: missing.length,
+    word_drift_ms: Math.round(Math.max(0, ...drifts.filter((drift) => drift <= NEAR_MS))),
   };
 }
 

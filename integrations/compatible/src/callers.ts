@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import type { CompatibleMetrics } from './metrics.ts';
 import { busy } from './refusal.ts';
 import { SessionQueue } from './session-queue.ts';
+import { VerifiedKeys } from './verified-keys.ts';
 
 export interface CallerStreamOptions {
   readonly model: ModelId;
@@ -15,8 +16,12 @@ export interface CallerStreamOptions {
 
 /** The sender of one request or socket, known by its API key. Holds the key for as long as the request lasts. */
 export interface Caller {
+  /** The same for all requests with one key. */
+  readonly id: string;
   /** For requests other than streams. */
   readonly client: SvcClient;
+  /** Resolves if the service knows the key. Anyone can make up a key with the right checksum. */
+  verify(signal: AbortSignal): Promise<void>;
   /**
    * Opens a stream whose first session is already reserved, so refusals come before anything is answered. While the
    * account is at its limit it waits its turn for up to 8 s. Later sessions of the stream are the SDK's.
@@ -33,6 +38,7 @@ export class Callers {
   readonly #queues = new Map<string, SessionQueue>();
   readonly #keys = new Map<string, number>();
   readonly #addresses = new Map<string, number>();
+  readonly #verified = new VerifiedKeys();
   #connections = 0;
   #streams = 0;
 
@@ -70,7 +76,9 @@ export class Callers {
     });
     let isHere = true;
     return {
+      id,
       client,
+      verify: (signal) => this.#verified.verify(id, { client, signal }),
       openStream: (options) => this.#openStream({ client, queue, options }),
       leave: () => {
         if (!isHere) return;

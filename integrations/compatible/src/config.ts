@@ -12,8 +12,9 @@ export interface Limits {
   readonly connections: number;
   readonly connectionsPerKey: number;
   readonly connectionsPerAddress: number;
-  /** ffmpeg processes at once. */
+  /** Files and live containers at once, and of these with one key. Each has an ffmpeg process or a file on the disk. */
   readonly decoders: number;
+  readonly decodersPerKey: number;
   /** How long a request waits for a session while the account is at its limit. Clients give up after 10 s. */
   readonly sessionWaitMs: number;
   /** How long a client's socket may send nothing. Clients of Deepgram send KeepAlive every 5 s. */
@@ -48,6 +49,7 @@ export const DEFAULT_LIMITS: Limits = {
   connectionsPerKey: 50,
   connectionsPerAddress: 200,
   decoders: 16,
+  decodersPerKey: 8,
   sessionWaitMs: 8_000,
   listenIdleMs: 60_000,
   realtimeIdleMs: 300_000,

@@ -49,6 +49,18 @@ export function takeKey(request: IncomingMessage): OfferedKey {
   return { key, protocol };
 }
 
+/** Removes the key from the request now. The returned function gives it, or throws. */
+export function hideKey(request: IncomingMessage): () => string {
+  try {
+    const { key } = takeKey(request);
+    return () => key;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
 function keyInProtocols(protocols: readonly string[]): OfferedKey | null {
   const inside = protocols.find((name) => name.startsWith(KEY_INSIDE));
   if (inside !== undefined) {

@@ -9,11 +9,11 @@ import { guarded, guardHttpServer, readTarget } from '@svc-asr/protocol/server-g
 import { WebSocketServer } from 'ws';
 import { Decoders } from './audio/decoders.ts';
 import { Callers, type Caller } from './callers.ts';
-import { ClientSocket } from './client-socket.ts';
+import { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
 import { checkConfig, type Config } from './config.ts';
 import type { Door, DoorContext, Log } from './door.ts';
 import { IgnoredParameters } from './ignored-parameters.ts';
-import { takeKey } from './keys.ts';
+import { hideKey } from './keys.ts';
 import { splitPrefix } from './languages.ts';
 import { CompatibleMetrics } from './metrics.ts';
 import { badRequest, busy, errorBody, errorHeaders, Refusal, toRefusal } from './refusal.ts';
@@ -67,13 +67,17 @@ export async function startCompatible(
   const doors = new Map(input.doors.flatMap((door) => door.paths.map((path) => [path, door])));
   const isTrusted = trustProxies(config.trustedProxies);
   const stopping = new AbortController();
-  const websockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
+  const websockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: FRAME_BYTES_MAX,
+    autoPong: false,
+  });
   let isDraining = false;
   metrics.gauge('svc_compatible_draining', () => (isDraining ? 1 : 0));
 
-  function admit(request: IncomingMessage): Caller {
+  function admit(request: IncomingMessage, readKey: () => string): Caller {
     if (isDraining) throw DRAINING;
-    const { key } = takeKey(request);
+    const key = readKey();
     const peer = request.socket.remoteAddress ?? '';
     const address = clientAddress(peer, request.headers['x-forwarded-for'], isTrusted);
     return callers.admit({ key, network: networkOf(address) });
@@ -100,7 +104,7 @@ export async function startCompatible(
     try {
       if (door === undefined) throw NOT_FOUND;
       const handle = handlerOf(door, request.method ?? '');
-      caller = admit(request);
+      caller = admit(request, hideKey(request));
       metrics.count('svc_compatible_requests_total', { door: door.name });
       const ignore = (name: string): void => ignored.add(name);
       const { query } = target;
@@ -123,6 +127,8 @@ export async function startCompatible(
   }
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    // First: a refusal inside the protocol answers with what is left of the offered subprotocols.
+    const readKey = hideKey(request);
     const { path: target, query } = readTarget(request);
     const { prefix, path } = splitPrefix(target);
     const door = doors.get(path);
@@ -141,7 +147,7 @@ export async function startCompatible(
     try {
       if (door?.connect === undefined) throw NOT_FOUND;
       if (request.headers.origin !== undefined) throw FROM_A_PAGE;
-      caller = admit(request);
+      caller = admit(request, readKey);
       metrics.count('svc_compatible_requests_total', { door: door.name });
       const ignore = (name: string): void => ignored.add(name);
       const admitted = { request, requestId, path, query, prefix, caller, signal, ignore };

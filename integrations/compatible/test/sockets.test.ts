@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { ClientSocket } from '../src/client-socket.ts';
+import { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
 import { DEFAULT_LIMITS } from '../src/index.ts';
 import { startCompatibleService, type CompatibleService } from './compatible-service.ts';
 import { ListenClient } from './deepgram/listen-client.ts';

@@ -2,7 +2,8 @@ import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
 import type { LegEvent } from './events.ts';
 import { parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
-import type { CallContext, MediaSocket } from './media-socket.ts';
+import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import type { CallContext } from './call-context.ts';
 import { callId, parametersOf } from './parameters.ts';
 import { RATES_ADVICE, sampleRate } from './sample-rates.ts';
 
@@ -11,7 +12,7 @@ import { RATES_ADVICE, sampleRate } from './sample-rates.ts';
  * and the other side on the right. The rate is not in the protocol: it is `?rate=` (8000) or `sampleRate` in the
  * metadata. Transcripts go back as `{type: 'transcription'}`, which FreeSWITCH raises as an event.
  */
-export function serveAudioFork(socket: MediaSocket, context: CallContext): void {
+export function serveAudioFork(socket: ClientSocket, context: CallContext): void {
   let call: Call | null = null;
   let legs: readonly CallLeg[] = [];
   let rest = Buffer.alloc(0);
@@ -44,7 +45,7 @@ export function serveAudioFork(socket: MediaSocket, context: CallContext): void 
     if (call === null) start(told);
     else if (digit !== undefined) legs[0]?.dtmf(digit);
   });
-  socket.onAudio((audio) => {
+  socket.onBinary((audio) => {
     if (call === null) start({});
     const [caller, callee] = legs;
     if (callee === undefined) {
@@ -71,7 +72,7 @@ function formatOf(
   return { sampleRateHz, legs: channels === 2 ? ['caller', 'callee'] : ['caller'] };
 }
 
-function tell(socket: MediaSocket, event: LegEvent): void {
+function tell(socket: ClientSocket, event: LegEvent): void {
   if (event.type === 'final' || event.type === 'interim') {
     const data = { leg: event.leg, is_final: event.type === 'final', transcript: event.text };
     socket.send({ type: 'transcription', data });

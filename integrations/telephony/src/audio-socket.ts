@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
-import type { CallContext } from './media-socket.ts';
+import type { CallContext } from './call-context.ts';
 import { callId } from './parameters.ts';
 
 /** Asterisk's AudioSocket: type, length (16 bits, big-endian), payload. */

@@ -10,7 +10,7 @@ import { serveAudioSocket } from './audio-socket.ts';
 import { checkExposure, type BridgeOptions } from './bridge-options.ts';
 import { Calls } from './calls.ts';
 import { serveJambonz } from './jambonz.ts';
-import { MediaSocket } from './media-socket.ts';
+import { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
 import { BridgeMetrics } from './metrics.ts';
 import { createPages } from './pages.ts';
 import { serveTwilio } from './twilio.ts';
@@ -76,6 +76,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const websockets = new WebSocketServer({
     noServer: true,
     maxPayload: FRAME_BYTES_MAX,
+    autoPong: false,
     handleProtocols: (offered) =>
       offered.has('audio.drachtio.org') ? 'audio.drachtio.org' : false,
   });
@@ -98,7 +99,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       const { context, onClosed } = calls.connect(asked.protocol, { query: asked.query, close });
       websocket.once('close', onClosed);
       socket.setTimeout(IDLE_MS_MAX, () => websocket.terminate());
-      PROTOCOLS[asked.protocol](new MediaSocket(websocket), context);
+      PROTOCOLS[asked.protocol](new ClientSocket(websocket), context);
     });
   });
   const port = await listen(http, host, options.port ?? 0);

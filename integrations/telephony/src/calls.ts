@@ -3,7 +3,7 @@ import { adviceFor } from './advice.ts';
 import { Call } from './call.ts';
 import type { CallEvent, Notice } from './events.ts';
 import { findLanguage, languageOf } from '@svc-asr/protocol/languages.ts';
-import type { CallContext, CallStart, RefusalCode } from './media-socket.ts';
+import type { CallContext, CallStart, RefusalCode } from './call-context.ts';
 import type { BridgeMetrics, Label } from './metrics.ts';
 
 type Protocol = Extract<Label, { protocol: string }>['protocol'];

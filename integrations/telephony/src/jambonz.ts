@@ -2,7 +2,8 @@ import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
 import type { LegEvent } from './events.ts';
 import { field, parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
-import type { CallContext, MediaSocket } from './media-socket.ts';
+import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import type { CallContext } from './call-context.ts';
 import { callId, parametersOf } from './parameters.ts';
 import { RATES_ADVICE, sampleRate } from './sample-rates.ts';
 
@@ -12,7 +13,7 @@ const LABELS = { ki: 'ki-KE', luo: 'luo-KE' } as const;
  * jambonz custom speech: receives `start`, linear audio and `stop`, and sends `transcription` messages. `start` has no
  * call id, so the application passes one in the recognizer's options (`callSid`) or in the address (`?call=`).
  */
-export function serveJambonz(socket: MediaSocket, context: CallContext): void {
+export function serveJambonz(socket: ClientSocket, context: CallContext): void {
   let call: Call | null = null;
   let leg: CallLeg | null = null;
   const refuse = (code: string, message: string): void => {
@@ -53,7 +54,7 @@ export function serveJambonz(socket: MediaSocket, context: CallContext): void {
     if (told['type'] === 'start' && call === null) start(told);
     if (told['type'] === 'stop') call?.hangUp();
   });
-  socket.onAudio((audio) => leg?.push(audio));
+  socket.onBinary((audio) => leg?.push(audio));
   socket.onClose(() => call?.hangUp());
 }
 
@@ -62,7 +63,7 @@ interface Wanted {
   readonly language: string;
 }
 
-function tell(socket: MediaSocket, event: LegEvent, wanted: Wanted): void {
+function tell(socket: ClientSocket, event: LegEvent, wanted: Wanted): void {
   const { language } = wanted;
   switch (event.type) {
     case 'interim':

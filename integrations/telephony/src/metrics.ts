@@ -1,5 +1,5 @@
 import { TextMetrics } from '@svc-asr/protocol/text-metrics.ts';
-import type { RefusalCode } from './media-socket.ts';
+import type { RefusalCode } from './call-context.ts';
 
 const COUNTERS = {
   svc_telephony_calls_total: 'Calls that started, by telephone system.',

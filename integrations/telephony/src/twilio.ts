@@ -1,7 +1,8 @@
 import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
 import { field, parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
-import type { CallContext, MediaSocket } from './media-socket.ts';
+import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import type { CallContext } from './call-context.ts';
 import { callId, parametersOf } from './parameters.ts';
 
 const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
@@ -10,7 +11,7 @@ const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
  * Twilio Media Streams: JSON messages with base64 mu-law. `<Start><Stream>` with both tracks sends `inbound` (the
  * caller) and `outbound`; each is a leg with its own session.
  */
-export function serveTwilio(socket: MediaSocket, context: CallContext): void {
+export function serveTwilio(socket: ClientSocket, context: CallContext): void {
   const legs = new Map<string, CallLeg>();
   let call: Call | null = null;
   const legOf = (track: string): CallLeg | undefined => {

@@ -96,3 +96,21 @@ test('only digits of a telephone become dtmf events', async () => {
   expect(digits).toEqual(['5#']);
   socket.close();
 });
+
+test('a telephone system that pings and does not read is cut off', async () => {
+  const client = new WebSocket(`${bridge.url.replace('http', 'ws')}/jambonz/${TOKEN}`);
+  client.on('error', () => undefined);
+  await once(client, 'open');
+  const closed = once(client, 'close');
+  const data = Buffer.alloc(125);
+  // Far more than the buffers of both systems hold.
+  client.pause();
+  for (let sent = 0; sent < 400_000 && client.bufferedAmount < 8 * 1024 * 1024;) {
+    for (let each = 0; each < 2_000; each += 1, sent += 1) client.ping(data, true, () => undefined);
+    await new Promise(setImmediate);
+  }
+  client.resume();
+  const [code] = await closed;
+  // Without a close frame. A silent caller that reads is refused with one.
+  expect(code).toBe(1006);
+});

@@ -11,11 +11,20 @@ export interface DecodeOptions {
   readonly isLive?: boolean;
 }
 
+const TOO_MANY = busy('too_many_files', 'This server is decoding too many files. Try again.');
+const TOO_MANY_WITH_KEY = busy(
+  'too_many_files',
+  'Too many files at once with this API key. Wait until some are done, then try again.',
+  429,
+);
+
 /** Decodes files and containers with ffmpeg, a limited number at once. */
 export class Decoders {
   readonly #ffmpeg: string;
   readonly #limits: Limits;
   readonly #metrics: CompatibleMetrics;
+  readonly #owners = new Map<string, number>();
+  #admitted = 0;
   #running = 0;
 
   constructor(input: {
@@ -29,6 +38,24 @@ export class Decoders {
     input.metrics.gauge('svc_compatible_decoders', () => this.#running);
   }
 
+  /** Makes room for one file of a caller. Throws if there is none. Call the returned function when the file is done. */
+  admit(ownerId: string): () => void {
+    const owned = this.#owners.get(ownerId) ?? 0;
+    if (this.#admitted >= this.#limits.decoders) throw TOO_MANY;
+    if (owned >= this.#limits.decodersPerKey) throw TOO_MANY_WITH_KEY;
+    this.#admitted += 1;
+    this.#owners.set(ownerId, owned + 1);
+    let isHere = true;
+    return () => {
+      if (!isHere) return;
+      isHere = false;
+      this.#admitted -= 1;
+      const left = (this.#owners.get(ownerId) ?? 1) - 1;
+      if (left === 0) this.#owners.delete(ownerId);
+      else this.#owners.set(ownerId, left);
+    };
+  }
+
   /**
    * Yields 16 kHz mono PCM, 16-bit little-endian, in frames of 100 ms. Decodes at the pace of the reader with bounded
    * memory. A file of `spool` stays open. Throws a `Refusal` for audio that is unreadable or too long.
@@ -37,9 +64,6 @@ export class Decoders {
     source: AsyncIterable<Uint8Array> | FileHandle,
     options: DecodeOptions,
   ): AsyncGenerator<Buffer, void> {
-    if (this.#running >= this.#limits.decoders) {
-      throw busy('too_many_files', 'This server is decoding too many files. Try again.');
-    }
     this.#running += 1;
     let outcome: DecodeOutcome = 'aborted';
     try {

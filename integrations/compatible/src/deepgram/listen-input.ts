@@ -18,6 +18,8 @@ const RATE_HZ = 16_000;
 export interface InputTarget {
   readonly write: (samples: Int16Array) => Promise<void>;
   readonly decoders: Decoders;
+  /** Whose audio it is. */
+  readonly ownerId: string;
   readonly signal: AbortSignal;
   /** The audio can't be decoded. */
   readonly onFailure: (error: unknown) => void;
@@ -91,14 +93,17 @@ class ContainerInput implements ListenInput {
   }
 
   async #decode(): Promise<void> {
-    const { decoders, signal, write, onFailure } = this.#target;
+    const { decoders, ownerId, signal, write, onFailure } = this.#target;
+    let leave: (() => void) | null = null;
     try {
+      leave = decoders.admit(ownerId);
       for await (const pcm of decoders.decode(this.#pieces, { signal, isLive: true })) {
         await write(toSamples(pcm));
       }
     } catch (error) {
       onFailure(error);
     }
+    leave?.();
     this.#pieces.end();
   }
 }

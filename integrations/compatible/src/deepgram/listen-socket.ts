@@ -1,5 +1,5 @@
 import type { SvcStream } from '@svc-asr/sdk/stream';
-import type { ClientSocket } from '../client-socket.ts';
+import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
 import { toRefusal, type Refusal } from '../refusal.ts';
 import { readCommand } from './commands.ts';
 import type { ListenInput } from './listen-input.ts';
@@ -10,11 +10,15 @@ import type { ListenMessage } from './messages.ts';
 const WAITING_BYTES_MAX = 320_000;
 const TEXT_LENGTH_MAX = 16 * 1024;
 const INVALID_MAX = 10;
+/** Clients send KeepAlive every few seconds, and Finalize once in a turn. */
+const TEXTS_PER_SECOND_MAX = 100;
 const CLOSE_REASON_BYTES_MAX = 123;
 
 const CLOSE = { done: 1000, refused: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
 const INVALID =
   'A text message was not KeepAlive, Finalize, CloseStream or Configure and was ignored. Fix the client.';
+const TOO_MANY =
+  'Too many text messages in a second. Send Finalize once in a turn, then reconnect.';
 const IDLE = 'No audio and no KeepAlive for too long. Open a new connection when someone speaks.';
 const RESTART = 'This server is restarting. Open a new connection now.';
 const NO_KEYTERMS = 'Keyterms are not supported. Send Configure without them.';
@@ -39,6 +43,7 @@ export class ListenSocket {
   #isEnding = false;
   #waitingBytes = 0;
   #invalid = 0;
+  #window = { startMs: 0, texts: 0 };
 
   constructor(parts: ListenParts) {
     const { socket, stream, signal } = parts;
@@ -71,6 +76,12 @@ export class ListenSocket {
 
   #onText(text: string): void {
     const { socket, listen, requestId } = this.#parts;
+    const nowMs = performance.now();
+    if (nowMs - this.#window.startMs > 1_000) this.#window = { startMs: nowMs, texts: 0 };
+    this.#window.texts += 1;
+    if (this.#window.texts > TEXTS_PER_SECOND_MAX) {
+      return this.#fail(CLOSE.refused, 'too_many_messages', TOO_MANY);
+    }
     const command = readCommand(text.length > TEXT_LENGTH_MAX ? '' : text);
     switch (command.type) {
       case 'KeepAlive':

@@ -1,5 +1,6 @@
 import type { Door, DoorContext, Handshake } from '../door.ts';
 import { billedMsOf } from '../transcribe.ts';
+import { withFilePlace } from '../audio/with-file-place.ts';
 import { transcribeBody } from './listen-body.ts';
 import { openInput } from './listen-input.ts';
 import { readRequest } from './listen-request.ts';
@@ -14,11 +15,12 @@ export const listenDoor: Door = {
   name: 'listen',
   api: 'deepgram',
   paths: ['/v1/listen'],
-  handle: { POST: transcribeBody },
+  handle: { POST: withFilePlace(transcribeBody) },
   connect,
   refuseSocket: refuseListenSocket,
-  // Version 4 of Deepgram's SDK uses Node's own WebSocket, which shows neither status nor headers.
-  refusesInside: ({ headers }) => SCHEME.test(headers['sec-websocket-protocol'] ?? ''),
+  // Version 4 of Deepgram's SDK uses Node's own WebSocket, which shows neither status nor headers. Pages are never accepted.
+  refusesInside: ({ headers }) =>
+    headers.origin === undefined && SCHEME.test(headers['sec-websocket-protocol'] ?? ''),
 };
 
 async function connect(handshake: Handshake, context: DoorContext): Promise<void> {
@@ -47,7 +49,8 @@ async function connect(handshake: Handshake, context: DoorContext): Promise<void
     requestId,
     idleMs: config.limits.listenIdleMs,
     signal,
-    openInput: (onFailure) => openInput(options.audio, { decoders, signal, write, onFailure }),
+    openInput: (onFailure) =>
+      openInput(options.audio, { decoders, ownerId: caller.id, signal, write, onFailure }),
   }).serve();
   const { metrics } = context;
   const billedMs = billedMsOf(stream.transcript.sessions) ?? 0;

@@ -11,6 +11,7 @@ import {
   type RealtimeError,
   type Shape,
 } from './realtime-events.ts';
+import { ignoredSettings } from './realtime-ignored.ts';
 import { RealtimeItems } from './realtime-items.ts';
 import { parseMessage, type RealtimeMessage } from './realtime-messages.ts';
 import {
@@ -36,6 +37,7 @@ export interface RealtimePort {
 const COMMITS_MAX = 32;
 /** Refused messages before the connection is closed. */
 const REFUSED_MAX = 10;
+const IGNORED_MAX = 100;
 
 /** One connection of OpenAI's Realtime API: messages in, events out. */
 export class RealtimeSession {
@@ -52,6 +54,8 @@ export class RealtimeSession {
   #eventNumber = 0;
   #itemNumber = 0;
   #refused = 0;
+  /** Settings without effect that the client has been told of. */
+  readonly #ignored = new Set<string>();
   #isOver = false;
 
   constructor(port: RealtimePort, input: { readonly model: string | null; readonly shape: Shape }) {
@@ -113,7 +117,9 @@ export class RealtimeSession {
     this.#settings = settings;
     this.#shape = shape;
     this.#choice = choice;
-    this.#tellSession('updated');
+    const ignored = ignoredSettings(session, shape).filter((name) => !this.#ignored.has(name));
+    if (this.#ignored.size < IGNORED_MAX) for (const name of ignored) this.#ignored.add(name);
+    this.#tellSession('updated', ignored);
   }
 
   #commit(): void {
@@ -170,10 +176,11 @@ export class RealtimeSession {
     }
   }
 
-  #tellSession(what: 'created' | 'updated'): void {
+  #tellSession(what: 'created' | 'updated', ignored: readonly string[] = []): void {
     const kind = this.#shape === 'ga' ? 'session' : 'transcription_session';
     const session = presentSession(this.#settings, { id: `sess_${this.#id}`, shape: this.#shape });
-    this.#send({ type: `${kind}.${what}`, session });
+    const named = ignored.length === 0 ? {} : { svc_ignored_parameters: ignored };
+    this.#send({ type: `${kind}.${what}`, session: { ...session, ...named } });
   }
 
   #send(body: object): void {

@@ -1,4 +1,4 @@
-import type { ClientSocket } from '../client-socket.ts';
+import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
 import type { Door, DoorContext, Handshake } from '../door.ts';
 import { chooseModel } from '../languages.ts';
 import { billedMsOf } from '../transcribe.ts';
@@ -9,6 +9,7 @@ import { RealtimeSession } from './realtime-session.ts';
 
 const FIRST_MESSAGE_MS_MAX = 500;
 const READ_ERROR_MS = 500;
+const QUERY: ReadonlySet<string> = new Set(['model', 'intent']);
 
 /**
  * OpenAI's Realtime API for transcription sessions. Every connection is accepted and refused with an `error` event, because
@@ -44,6 +45,7 @@ function closeSoon(socket: ClientSocket, code: number, reason: string): void {
 
 async function connect(handshake: Handshake, { config, metrics }: DoorContext): Promise<void> {
   const { request, query, prefix, caller, signal } = handshake;
+  for (const name of query.keys()) if (!QUERY.has(name)) handshake.ignore(name);
   const socket = await handshake.accept();
   const session = new RealtimeSession(
     {

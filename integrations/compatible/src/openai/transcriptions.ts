@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { spool } from '../audio/spool.ts';
+import { withFilePlace } from '../audio/with-file-place.ts';
 import type { Door, DoorContext, Visit } from '../door.ts';
 import { badRequest, errorBody, toRefusal } from '../refusal.ts';
 import { transcribe, TURN_SILENCE_MS, type FileTranscript } from '../transcribe.ts';
@@ -19,7 +20,7 @@ export const transcriptions: Door = {
   name: 'transcriptions',
   api: 'openai',
   paths: ['/v1/audio/transcriptions'],
-  handle: { POST: transcribeUpload },
+  handle: { POST: withFilePlace(transcribeUpload) },
 };
 
 /** `POST /v1/audio/translations`, which some programs offer beside it. */

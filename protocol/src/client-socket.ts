@@ -1,9 +1,25 @@
-import { WebSocket } from 'ws';
-
 /** A client that is this far behind no longer reads. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
+/** Answers to pings may wait up to this much: a client that pings and never reads would fill the memory. */
+const PONGS_BYTES_MAX = 64 * 1024;
+const OPEN = 1;
 
-/** A client's WebSocket. Errors end it and nothing else, and a client that doesn't read is cut off. */
+/** What this file uses of a WebSocket of `ws`, whose server has `autoPong: false`. */
+interface WebSocket {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown;
+  on(event: 'ping', listener: (data: Buffer) => void): unknown;
+  on(event: 'error' | 'close', listener: () => void): unknown;
+  send(text: string): void;
+  pong(data: Buffer): void;
+  pause(): void;
+  resume(): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+}
+
+/** A client's WebSocket in a bridge. Errors end it and nothing else, and a client that doesn't read is cut off. */
 export class ClientSocket {
   /** Resolves when the socket has closed, for whatever reason. */
   readonly closed: Promise<void>;
@@ -11,21 +27,29 @@ export class ClientSocket {
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
-    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    this.closed = new Promise((resolve) => socket.on('close', resolve));
     // Without a listener one client's broken frame would end the process.
     socket.on('error', () => socket.terminate());
+    socket.on('ping', (data) => {
+      if (socket.bufferedAmount > PONGS_BYTES_MAX) socket.terminate();
+      else socket.pong(data);
+    });
   }
 
   onText(listener: (text: string) => void): void {
-    this.#socket.on('message', (data: Buffer, isBinary) => {
+    this.#socket.on('message', (data, isBinary) => {
       if (!isBinary) this.#protect(() => listener(data.toString('utf8')));
     });
   }
 
   onBinary(listener: (bytes: Buffer) => void): void {
-    this.#socket.on('message', (data: Buffer, isBinary) => {
+    this.#socket.on('message', (data, isBinary) => {
       if (isBinary) this.#protect(() => listener(data));
     });
+  }
+
+  onClose(listener: () => void): void {
+    this.#socket.on('close', listener);
   }
 
   /** Stops reading while the service is behind. */
@@ -38,7 +62,7 @@ export class ClientSocket {
   }
 
   send(message: object): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.#socket.readyState !== OPEN) return;
     if (this.#socket.bufferedAmount > UNSENT_BYTES_MAX) return this.#socket.terminate();
     this.#socket.send(JSON.stringify(message));
   }
@@ -53,7 +77,7 @@ export class ClientSocket {
 
   #protect(listener: () => void): void {
     // Frames that arrive after a refusal belong to no stream.
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.#socket.readyState !== OPEN) return;
     try {
       listener();
     } catch {

@@ -1,0 +1,17 @@
+import type { DoorContext, Visit } from '../door.ts';
+
+/** Reads a file for a key that the service knows, once there is a place for it. */
+export function withFilePlace(
+  handle: (visit: Visit, context: DoorContext) => Promise<void>,
+): (visit: Visit, context: DoorContext) => Promise<void> {
+  return async (visit, context) => {
+    const { caller, signal } = visit;
+    await caller.verify(signal);
+    const leave = context.decoders.admit(caller.id);
+    try {
+      await handle(visit, context);
+    } finally {
+      leave();
+    }
+  };
+}
