@@ -136,26 +136,32 @@ interface Observed {
 
 async function observe(scene: Scene, fault: Fault): Promise<Observed> {
   const seen = new Set<string>();
-  const repair = await fault.inject(scene);
-  await until(async () => {
+  const hasNotified = (status: 'firing' | 'resolved'): boolean =>
+    fault.alerts.every((alert) => scene.alertmanager.hasNotified('on-call', status, alert));
+  // Watched from the start: on a slow machine an alert can fire and resolve while the fault is still being injected. A
+  // fault lasts until Alertmanager has notified: an alert that resolves before its group is sent is never notified.
+  const watching = until(async () => {
     for (const alert of await scene.prometheus.firing()) seen.add(alert);
-    return fault.alerts.every((alert) => seen.has(alert));
+    return fault.alerts.every((alert) => seen.has(alert)) && hasNotified('firing');
   }).catch(() => {});
+  const repair = await fault.inject(scene);
+  await watching;
   await repair();
   let firing = new Set<string>();
   await until(async () => {
     firing = await scene.prometheus.firing();
     return firing.size === 0;
   }).catch(() => {});
-  const isNotified = (alert: string): boolean =>
-    scene.alertmanager.hasNotified('on-call', 'firing', alert) &&
-    scene.alertmanager.hasNotified('on-call', 'resolved', alert);
-  await until(async () => fault.alerts.every(isNotified)).catch(() => {});
+  await until(async () => hasNotified('resolved')).catch(() => {});
   const fired = fault.alerts.filter((alert) => seen.has(alert));
   return {
     fired: fired.length,
     resolved: fired.filter((alert) => !firing.has(alert)).length,
-    notified: fault.alerts.filter(isNotified).length,
+    notified: fault.alerts.filter((alert) =>
+      (['firing', 'resolved'] as const).every((status) =>
+        scene.alertmanager.hasNotified('on-call', status, alert),
+      ),
+    ).length,
   };
 }
 
