@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Engine } from '@svc-asr/engine';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
@@ -9,11 +7,8 @@ import { enrolmentCode } from './console-operator.ts';
 import { startConsoleService, type ConsoleService } from './console-service.ts';
 import { freePort } from '@svc-asr/testing/free-port.ts';
 
-const SITE = join(import.meta.dirname, '../../../console/dist/site/index.html');
-
 /** Starts the console with its built pages, HTTPS, WSS and a mail server. */
 export async function startConsoleSite(options: { engine?: Engine } = {}): Promise<ConsoleService> {
-  if (!existsSync(SITE)) throw new Error('The console is not built: run `npm run build` first.');
   const { certFile, keyFile } = await makeCertificate();
   const port = String(await freePort());
   return startConsoleService({

@@ -5,12 +5,12 @@ const SITE = join(import.meta.dirname, '../../../site/dist/site');
 
 /** The addresses of all pages of the built documentation. */
 export async function docsPages(): Promise<string[]> {
-  const files = await readdir(SITE, { recursive: true }).catch(() => []);
+  const files = await readdir(SITE, { recursive: true });
   const pages = files
     .filter((file) => file.endsWith('/index.html'))
     .map((file) => `/${file.slice(0, -'/index.html'.length)}`)
     .toSorted();
-  if (pages.length === 0) throw new Error('The documentation is not built: run `npm run build`.');
+  if (pages.length === 0) throw new Error('The documentation has no pages.');
   return pages;
 }
 

@@ -1,0 +1,16 @@
+/** Which test runs in which tier: `npm run test:unit`, `test:integration` or `test:browser`. */
+
+export const TESTS = ['**/*.test.{ts,tsx}'];
+
+/** Beside their source. They start no server and no browser. */
+export const UNIT_TESTS = ['**/src/**/*.test.{ts,tsx}'];
+
+/** Need Chromium or Firefox. */
+export const BROWSER_TESTS = [
+  'sdk/test/browser/*.test.ts',
+  'sdk/test/examples/guides.test.ts',
+  'server/test/console/*.test.ts',
+  'server/test/operations/dev.test.ts',
+  'server/test/stream/browser-refusal.test.ts',
+  'server/test/stream/close-handshake.test.ts',
+];
