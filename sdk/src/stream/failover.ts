@@ -81,7 +81,7 @@ export class Failover {
   #nextWaitMs(leastMs: number): number | null {
     const now = performance.now();
     this.#failingSince ??= now;
-    const leftMs = this.#failingSince + (this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS) - now;
+    const leftMs = (this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS) - (now - this.#failingSince);
     if (leftMs <= 0) return null;
     const waitMs = Math.max(leastMs, backoffMs(this.#failures, Math.random));
     this.#failures += 1;

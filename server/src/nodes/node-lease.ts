@@ -4,7 +4,7 @@ import { ApiError } from '../platform/api-error.ts';
 import type { Log } from '../platform/log.ts';
 import { LeaseRenewals, type Renewal, type StartLeaseThread } from './lease-renewals.ts';
 import { LeaseState } from './lease-state.ts';
-import { findNodeEpoch, LEASE_MS, registerNode, retireNode } from './nodes.ts';
+import { findNode, LEASE_MS, registerNode, retireNode } from './nodes.ts';
 
 /** The node id and epoch under which this process may claim sessions. */
 export interface LeaseHolder {
@@ -132,17 +132,22 @@ export class NodeLease {
       .finally(() => (this.#reacting = null));
   }
 
-  /** A database restored from before our registration lacks this epoch, so no process has superseded it. */
+  /**
+   * A database restored from before our registration lacks this epoch, so no process has superseded it. One that is complete
+   * again may know the epoch as that of an earlier process, which has retired.
+   */
   async #onRefused(refusedEpoch: number): Promise<void> {
     const { db, id, log } = this.#input;
     const { epoch } = this.#state;
     if (this.#superseded || refusedEpoch !== epoch) return;
-    const known = await findNodeEpoch(db, id);
-    if (known === null || known < epoch) {
+    const known = await findNode(db, id);
+    if (known === null || known.epoch < epoch || (known.epoch === epoch && known.retired)) {
       await register(this.#input, this.#state);
       log.warn({ nodeId: id }, 'The database did not know this process, so it registered again.');
       return;
     }
+    // An older database refused, and the complete one has returned meanwhile. It accepts the next renewal.
+    if (known.epoch === epoch) return;
     this.#superseded = true;
     log.error(
       { nodeId: id },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { NodeLease, type NodeLeaseInput } from '../../src/nodes/node-lease.ts';
 import { LEASE_MS } from '../../src/nodes/nodes.ts';
@@ -121,4 +122,49 @@ test('registers again when the database does not know the process', async () => 
   await eventually(async () => (await nodeRow(id))?.held === true);
   expect(held.isHeld).toBe(true);
   expect(held.holder().epoch).toBeGreaterThanOrEqual(epoch);
+});
+
+/** A thread that reports what it is told to. */
+class ScriptedThread extends EventEmitter {
+  postMessage(): void {
+    setImmediate(() => this.emit('exit'));
+  }
+  terminate(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+async function registerScripted(): Promise<{ held: NodeLease; thread: ScriptedThread }> {
+  const thread = new ScriptedThread();
+  const held = await register({
+    startThread: () => {
+      setImmediate(() => thread.emit('message', { outcome: 'renewed' }));
+      return thread;
+    },
+  });
+  return { held, thread };
+}
+
+test('serves on when an older database refused the lease and the complete one has returned', async () => {
+  const { held, thread } = await registerScripted();
+  const { id, epoch } = held.holder();
+  thread.emit('message', { outcome: 'refused', epoch });
+  // The next refusal is handled after the first one, and this node is then gone.
+  await eventually(async () => {
+    await database.pool.query('delete from nodes where id = $1', [id]);
+    thread.emit('message', { outcome: 'refused', epoch: held.holder().epoch });
+    return logged.includes('registered again');
+  });
+  expect(logged).not.toContain('Another process registered');
+  expect(held.isHeld).toBe(true);
+});
+
+test('registers again when the database knows its epoch as that of a process that has retired', async () => {
+  const { held, thread } = await registerScripted();
+  const { id, epoch } = held.holder();
+  await database.pool.query('update nodes set retired_at = now() where id = $1', [id]);
+  thread.emit('message', { outcome: 'refused', epoch });
+  await eventually(() => held.holder().epoch === epoch + 1);
+  expect(await nodeRow(id)).toMatchObject({ held: true, epoch: epoch + 1 });
+  expect(logged).not.toContain('Another process registered');
 });

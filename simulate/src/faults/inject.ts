@@ -209,16 +209,16 @@ function rollBack(world: World, fault: Of<'database-rollback'>): void {
     if (fault.how === 'accepted') return accept();
     const refusing = servers(world).filter(({ history }) => history.isRolledBack);
     takeOver(complete);
+    const completeAtMs = scheduler.nowMs;
     // Processes that used the older database have history that the complete one lacks. An operator decides for them.
     scheduler.later(TRUST_MS, () => {
-      const rollbacks = world.plan.faults.filter(({ name }) => name === 'database-rollback');
-      const isDisturbed =
-        rollbacks.length > 1 ||
-        world.isStopping ||
-        server.state !== 'up' ||
-        world.statementMs > 0 ||
-        world.lostShare > 0;
-      const alive = new Set(servers(world));
+      const others = world.plan.faults.filter((other) => other !== fault);
+      const isDisturbed = world.isStopping || others.some((other) => disturbs(other, completeAtMs));
+      const alive = new Set<unknown>(servers(world));
+      const hung = [...world.nodes.values()].filter(
+        ({ process: { hungUntilMs } }) => hungUntilMs > completeAtMs,
+      );
+      for (const node of hung) alive.delete(node);
       const still = refusing.filter((one) => alive.has(one) && one.history.isRolledBack);
       if (!isDisturbed && still.length > 0) {
         world.violations.push('history: a process refuses the complete database');
@@ -230,6 +230,13 @@ function rollBack(world: World, fault: Of<'database-rollback'>): void {
 
 function servers(world: World) {
   return [...world.nodes.values(), ...world.apis.values()];
+}
+
+/** Whether a fault can delay or change what processes learn of the database after a time. */
+function disturbs(fault: Fault, sinceMs: number): boolean {
+  if (fault.name === 'database-rollback') return true;
+  const isOfDatabase = fault.name.startsWith('database-') || fault.name === 'slow-network';
+  return isOfDatabase && fault.atMs < scheduler.nowMs && fault.atMs + lastsMs(fault) > sinceMs;
 }
 
 /** Those that serve streams, or all if none does. */

@@ -159,10 +159,8 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     'engine-stall',
     mutant('reset-drops-flushed-audio', 'A reset drops waiting audio that was flushed before it.', {
       in: FEED,
-      from: `for (let last = this.#waiting.at(-1); last?.do === 'audio'; last = this.#waiting.at(-1)) {
-      this.#heldBytes -= last.bytes;`,
-      to: `for (let last = this.#waiting.at(-1); last !== undefined; last = this.#waiting.at(-1)) {
-      if (last.do === 'audio') this.#heldBytes -= last.bytes;`,
+      from: 'this.#waiting.splice(last + 1)',
+      to: 'this.#waiting.splice(0)',
     }),
   ),
   during(

@@ -92,7 +92,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     'database-rollback',
     mutant('not-registered-again', 'A process that the database forgot does not register again.', {
       in: 'server/src/nodes/node-lease.ts',
-      from: 'if (known === null || known < epoch) {',
+      from: 'if (known === null || known.epoch < epoch || (known.epoch === epoch && known.retired)) {',
       to: 'if (known === null && epoch < 0) {',
     }),
   ),

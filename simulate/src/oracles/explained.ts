@@ -12,6 +12,7 @@ const CUTS: ReadonlyMap<number, readonly FaultName[]> = new Map([
 const FAILURES: ReadonlyMap<string, readonly FaultName[]> = new Map([
   ['account_inactive', ['account-suspended']],
   ['session_ended', ['session-ended']],
+  ['invalid_session_credential', ['database-rollback']],
   [
     'finish_timeout',
     [
@@ -31,12 +32,15 @@ const FAILURES: ReadonlyMap<string, readonly FaultName[]> = new Map([
 const WAITS: ReadonlySet<string> = new Set([
   'capacity_exceeded',
   'concurrency_limit_exceeded',
+  'connection_failed',
   'connection_lost',
+  'connection_refused',
   'internal_error',
   'network_error',
   'service_restart',
   'service_restarting',
   'service_unavailable',
+  'session_credential_expired',
   'timeout',
 ]);
 
@@ -90,11 +94,13 @@ function unexplainedCuts(world: World, { taps }: ClientRecord): string[] {
   });
 }
 
-/** The SDK drops a connection that does not answer. One dead recogniser is replaced before that. */
+/** The SDK drops a connection that does not answer. One dead recogniser is replaced before that, if it is back soon. */
 function unexplainedDrops({ plan: { faults } }: World, { plan, taps }: ClientRecord): string[] {
-  const deaths = faults.filter(({ name }) => name === 'engine-death').length;
+  const deaths = faults.filter((fault) => fault.name === 'engine-death');
   const others = faults.filter(({ name }) => name !== 'engine-death');
-  if (plan.kind !== 'sdk' || deaths > 1) return [];
+  if (plan.kind !== 'sdk' || deaths.length > 1) return [];
+  const isBackLate = deaths.some((death) => 'backMs' in death && death.backMs > REPLACED_MS);
+  if (isBackLate) return [];
   if (others.some(({ name }) => !KEEP_ANSWERS.has(name))) return [];
   const isDropped = taps.some((tap) => tap.isOpen && tap.isDroppedByClient);
   return isDropped ? ['dropped a connection that had to answer'] : [];
@@ -119,6 +125,9 @@ function isCrowded({ plan }: World, accountId: string): boolean {
   const own = clients.filter((client) => client.accountId === accountId).length;
   return own > limit || clients.length > slots;
 }
+
+/** A stream that asks for its last finals waits for ten seconds. */
+const REPLACED_MS = 7_000;
 
 /** Accounts with less can run out of credit. */
 const CREDIT_MS = 3_600_000;

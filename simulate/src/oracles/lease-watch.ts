@@ -8,11 +8,14 @@ const UNDER_WAY_MS = 7_000;
 /** Checks that nodes act only while they may: with a valid lease, and on a database that has their whole history. */
 export class LeaseWatch {
   readonly #report: (violation: string) => void;
+  readonly #hungUntilMs: (node: string) => number;
   readonly #renewedAtMs = new Map<unknown, number>();
   readonly #refusedAtMs = new Map<unknown, number>();
 
-  constructor(report: (violation: string) => void) {
+  /** `hungUntilMs` says until when the event loop of a node hung. */
+  constructor(report: (violation: string) => void, hungUntilMs: (node: string) => number) {
     this.#report = report;
+    this.#hungUntilMs = hungUntilMs;
   }
 
   onCall({ text, values }: Call): void {
@@ -22,6 +25,8 @@ export class LeaseWatch {
         ? values[4]
         : undefined;
     if (typeof node !== 'string') return;
+    // What it began before its event loop hung continues now.
+    if (scheduler.nowMs - this.#hungUntilMs(node) < UNDER_WAY_MS) return;
     const refusedMs = scheduler.nowMs - (this.#refusedAtMs.get(node) ?? Infinity);
     if (refusedMs > UNDER_WAY_MS) {
       this.#report(`${node} uses a database that it refused ${Math.round(refusedMs)} ms ago`);

@@ -10,13 +10,14 @@ const NEVER_UNLESS_ROLLED_BACK = /^(SVC01|SVC03|SVC04)/;
 export class LedgerWatch implements LedgerDatabase {
   readonly #inner: LedgerDatabase;
   readonly #violations: string[] = [];
-  readonly #leases = new LeaseWatch((violation) => this.#violations.push(violation));
+  readonly #leases: LeaseWatch;
   /** How each upgrade settled its session. */
   readonly #settled = new Map<string, string>();
   #isRolledBack = false;
 
-  constructor(inner: LedgerDatabase) {
+  constructor(inner: LedgerDatabase, hungUntilMs: (node: string) => number) {
     this.#inner = inner;
+    this.#leases = new LeaseWatch((found) => this.#violations.push(found), hungUntilMs);
   }
 
   async run(call: Call): Promise<Answer> {

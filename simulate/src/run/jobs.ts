@@ -34,7 +34,7 @@ export async function runJobs(input: {
 }
 
 async function runJob(options: readonly string[]): Promise<Figures> {
-  const child = spawn(process.execPath, [MAIN, ...options], {
+  const child = spawn(process.execPath, [...process.execArgv, MAIN, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let last = '';

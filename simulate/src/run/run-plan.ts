@@ -35,7 +35,6 @@ export async function runPlan(plan: Plan, openLedger: OpenLedger): Promise<RunRe
   const world = new World(plan, openLedger);
   await world.start();
   const violations = await live(world);
-  violations.push(...world.violations);
   for (const client of world.clients) {
     const found = [...client.violations, ...checkTranscript(client)];
     violations.push(...found.map((violation) => `${client.plan.name}: ${violation}`));
@@ -70,7 +69,8 @@ async function live(world: World): Promise<string[]> {
   // The close of a session can be lost with the database's history. The sweeper then ends the session after 20 minutes.
   const isOver = world.wasRolledBack || (await sessionsEnd(world));
   if (!isOver) return ['liveness: a session did not end'];
-  const violations = await probe(world);
+  const violations = await untilEmpty(world);
+  violations.push(...(await probe(world)));
   violations.push(...(await untilEmpty(world)));
   return [...violations, ...(await stopAll(world))];
 }

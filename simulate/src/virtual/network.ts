@@ -42,7 +42,9 @@ export class VirtualNetwork {
 
   listen(host: string, listener: Listener): void {
     this.#listeners.set(host, listener);
-    listener.owner.onDeath(() => this.#onDeath(host, listener.owner));
+    listener.owner.onDeath(() => {
+      if (this.#listeners.get(host) === listener) this.#listeners.delete(host);
+    });
   }
 
   close(host: string): void {
@@ -89,22 +91,18 @@ export class VirtualNetwork {
     const server = new VirtualSocket({ owner: listener.owner, path, remoteAddress: '10.0.0.2' });
     VirtualSocket.join(client, server);
     this.#links.add({ host, path, client, server });
+    listener.owner.onDeath(() => this.#onDeath({ gone: server, rest: client, path }));
+    owner?.onDeath(() => this.#onDeath({ gone: client, rest: server, path }));
     scheduler.deliver(listener.owner, path.delayMs(), () => {
       if (!client.destroyed) listener.server.emit('connection', server);
     });
     return client;
   }
 
-  /** The kernel of a dead process resets its connections. */
-  #onDeath(host: string, owner: VirtualProcess): void {
-    if (this.#listeners.get(host)?.owner === owner) this.#listeners.delete(host);
-    for (const { client, server, path } of this.links()) {
-      if (server.owner !== owner && client.owner !== owner) continue;
-      const rest = server.owner === owner ? client : server;
-      const gone = server.owner === owner ? server : client;
-      gone.vanish();
-      if (path.blockedUntilMs === Infinity || rest.destroyed) continue;
-      scheduler.deliver(rest.owner, path.delayMs(), () => rest.destroy());
-    }
+  /** The kernel of a dead process resets its connections, unless the machine is gone too. */
+  #onDeath({ gone, rest, path }: Record<'gone' | 'rest', VirtualSocket> & { path: Path }): void {
+    gone.vanish();
+    if (path.blockedUntilMs === Infinity || rest.destroyed) return;
+    scheduler.deliver(rest.owner, path.delayMs(), () => rest.destroy());
   }
 }

@@ -8,7 +8,7 @@ export class VirtualProcess {
   /** How far its calendar clock is off. */
   wallOffsetMs = 0;
   /** Until then its event loop hangs: its timers and its input wait. */
-  hungUntilMs = 0;
+  hungUntilMs = -Infinity;
   #isDead = false;
   readonly #threads: VirtualProcess[] = [];
   readonly #onDeath: (() => void)[] = [];

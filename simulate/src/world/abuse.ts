@@ -61,3 +61,40 @@ function drawBurst(random: Random, bytes: number): ClientStep[] {
   ]);
   return [burst, ...between];
 }
+
+/** Audio before `ready` is not accepted. */
+const UNTIL_READY: ClientStep = { do: 'pause', ms: 1_500 };
+
+/** Small frames all at once, so that many wait while the recogniser decodes, with commands after and between them. */
+export function drawWaitingFrames(random: Random): ClientStep[] {
+  const bytes = random.integer(3, 8) * MILLISECOND_BYTES;
+  const burst = (from: number, to: number): ClientStep => ({
+    do: 'burst',
+    bytes,
+    times: random.integer(from, to),
+  });
+  const types = random.pick([['flush'], ['reset'], ['flush', 'reset'], ['flush', 'flush']]);
+  const commands = types.flatMap((type): ClientStep[] => [
+    { do: 'text', text: JSON.stringify({ type }), times: 1 },
+    burst(1, 60),
+  ]);
+  return [UNTIL_READY, burst(200, 420), ...commands, { do: 'pause', ms: 3_000 }, { do: 'close' }];
+}
+
+/**
+ * Turn detection on audio that lies at odd offsets of what was read together: after a message or frame of an odd length.
+ */
+export function drawOddTurns(random: Random): ClientStep[] {
+  const text = random.pick([
+    '{"type":"config","endpointing":{}}',
+    '{"type":"config","endpointing": {}}',
+    '{"type":"config","endpointing":{"silence_ms":300}}',
+    '{"type":"config","endpointing":{"silence_ms":1000}}',
+  ]);
+  const frames = Array.from({ length: random.integer(1, 4) }, (): ClientStep[] => [
+    { do: 'burst', bytes: 2 * random.integer(32, 400), times: random.integer(2, 20) },
+    { do: 'burst', bytes: random.integer(1, 800), times: random.integer(0, 3) },
+  ]).flat();
+  const config: ClientStep = { do: 'text', text, times: 1 };
+  return [UNTIL_READY, config, ...frames, { do: 'pause', ms: 300 }, { do: 'close' }];
+}

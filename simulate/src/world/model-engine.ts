@@ -84,6 +84,7 @@ export function createModelEngine(input: {
       chunkSamples: CHUNK_SAMPLES,
       contextSize: CONTEXT_SIZE,
       build: BUILD,
+      keyterms: true,
     }),
     open,
     health: () => ({

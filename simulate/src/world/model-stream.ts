@@ -77,6 +77,8 @@ export class ModelStream implements EngineStream {
     this.#call({ do: 'reset' });
   }
 
+  expect(): void {}
+
   close(): Promise<void> {
     this.#end();
     this.#queue.end();

@@ -2,7 +2,7 @@ import { drawFaults, type Fault, type FaultName } from '../faults/faults.ts';
 import { deriveSeed, Random } from '../virtual/random.ts';
 import type { ApiPlan } from './api-server.ts';
 import type { ClientPlan, ClientStep } from './client.ts';
-import { drawAbuse } from './abuse.ts';
+import { drawAbuse, drawOddTurns, drawWaitingFrames } from './abuse.ts';
 import type { NodePlan } from './streaming-server.ts';
 
 export interface AccountPlan {
@@ -13,6 +13,11 @@ export interface AccountPlan {
 
 /** The SDK leaves a session that has been idle for 50 s. */
 const LONG_PAUSE_MS = 55_000;
+
+/** How many runs have a client that does something rare on purpose. */
+const FOCUS_SHARE = 0.12;
+/** Longer than a connection without an answer is kept. */
+const LONG_SPEECH_MS = 40_000;
 
 /** Everything that a seed decides in advance. A failing plan can be cut down to a smaller one. */
 export interface Plan {
@@ -43,10 +48,28 @@ export function planFor(seed: number, only: readonly FaultName[] = []): Plan {
     nodes,
     apis,
     accounts,
-    clients,
+    clients: focused(clients, new Random(deriveSeed(seed, 'focus'))),
     faults: drawFaults(new Random(deriveSeed(seed, 'faults')), only),
     delayMs: [0.2, slowestMs],
   };
+}
+
+/** Replaces the first client, in some runs, by one that reaches a rare state. The others stay as they were drawn. */
+function focused(clients: readonly ClientPlan[], random: Random): ClientPlan[] {
+  const [first, ...others] = clients;
+  if (first === undefined || !random.chance(FOCUS_SHARE)) return [...clients];
+  const raw = { ...first, kind: 'raw', endpointing: false, maxAudioSeconds: 60 } as const;
+  const what = random.pick(['waiting-frames', 'odd-turns', 'long-speech'] as const);
+  switch (what) {
+    case 'waiting-frames':
+      return [{ ...raw, steps: drawWaitingFrames(random) }, ...others];
+    case 'odd-turns':
+      return [{ ...raw, steps: drawOddTurns(random) }, ...others];
+    case 'long-speech': {
+      const steps = [{ do: 'say', ms: LONG_SPEECH_MS }] as const;
+      return [{ ...first, kind: 'sdk', maxAudioSeconds: 60, steps }, ...others];
+    }
+  }
 }
 
 function drawAccounts(random: Random): AccountPlan[] {

@@ -5,9 +5,11 @@ import { SessionWatch } from '../oracles/session-watch.ts';
 import type { Trace } from '../run/trace.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 
-/** The SDK gives up a silent connection after 12 s, and later while much audio is on its way. */
+/** The SDK gives up a silent connection after 12 s, and later if much audio was on its way when it asked for an answer. */
 const SILENT_MS_MAX = 16_000;
 const SILENT_SHARE_MAX = 5;
+/** Audio of this time before and after the last event can be on its way. */
+const ON_ITS_WAY_MS = { before: 6_000, after: 2_500 };
 
 /** One connection of a client, as the client sees it. */
 export interface SessionTap {
@@ -51,6 +53,7 @@ export function tapped(
     taps.push(tap);
     /** Since when the client waits for any event after it sent something. */
     let waitingSinceMs: number | null = null;
+    const sent: Sent[] = [];
     trace.add('opens a stream', { from: name, to: host });
     const recording: SocketHandlers = {
       onOpen() {
@@ -69,7 +72,8 @@ export function tapped(
       onEnd(end) {
         tap.end = end;
         const silentMs = waitingSinceMs === null ? 0 : scheduler.nowMs - waitingSinceMs;
-        if (isSdk && silentMs > SILENT_MS_MAX + SILENT_SHARE_MAX * tap.watch.sentMs) {
+        const onItsWayMs = waitingSinceMs === null ? 0 : sentAround(sent, waitingSinceMs);
+        if (isSdk && silentMs > SILENT_MS_MAX + SILENT_SHARE_MAX * onItsWayMs) {
           violations.push(`sdk: keeps a connection that was silent for ${Math.round(silentMs)} ms`);
         }
         const why = end.refusal?.code ?? end.reason;
@@ -83,6 +87,7 @@ export function tapped(
       send(data) {
         if (typeof data === 'string') trace.add(data.slice(0, 40), { from: name, to: host });
         tap.watch.onSent(data);
+        if (isSdk) sent.push({ atMs: scheduler.nowMs, totalMs: tap.watch.sentMs });
         waitingSinceMs ??= scheduler.nowMs;
         socket.send(data);
       },
@@ -102,6 +107,18 @@ export function tapped(
       },
     };
   };
+}
+
+interface Sent {
+  readonly atMs: number;
+  readonly totalMs: number;
+}
+
+/** How much audio was sent around a time. */
+function sentAround(sent: readonly Sent[], atMs: number): number {
+  const from = sent.findLast((one) => one.atMs < atMs - ON_ITS_WAY_MS.before)?.totalMs ?? 0;
+  const to = sent.findLast((one) => one.atMs <= atMs + ON_ITS_WAY_MS.after)?.totalMs ?? from;
+  return to - from;
 }
 
 function describe(event: ServerEvent): string {

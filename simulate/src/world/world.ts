@@ -76,6 +76,7 @@ export class World {
     network.install();
     this.database = new LedgerWatch(
       openLedger(() => Math.floor(scheduler.wallMs(this.databaseClock))),
+      (node) => this.processes.get(node)?.hungUntilMs ?? -Infinity,
     );
     this.direct = asQueryable((call) => this.database.run(call));
     this.#connectClients(randomOf('balancer'));

@@ -9,7 +9,7 @@ import { acceptLedgerHistory } from '@svc-asr/server/ledger/history-marks.ts';
 import { HistoryGuard } from '@svc-asr/server/ledger/history-guard.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import {
-  findNodeEpoch,
+  findNode,
   listLiveNodes,
   registerNode,
   renewNode,
@@ -172,7 +172,7 @@ export class RandomCalls {
     if (roll === 6) await this.#register(id);
     if (roll === 7 && random.chance(0.5)) await retireNode(this.#db, { id, epoch });
     if (roll === 8) await listLiveNodes(this.#db);
-    if (roll === 9) await findNodeEpoch(this.#db, random.pick([id, 'none']));
+    if (roll === 9) await findNode(this.#db, random.pick([id, 'none']));
     if (roll === 10) await this.#report({ id, epoch });
   }
 

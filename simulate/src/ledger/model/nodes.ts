@@ -1,7 +1,7 @@
 import { databaseError } from '../database.ts';
 import { endSession } from './post.ts';
 import { expireLapsed } from './sessions.ts';
-import type { Moment, NodeRow, SessionRow } from './state.ts';
+import { sessionOf, type Moment, type NodeRow, type SessionRow } from './state.ts';
 
 const LEASE_MS = 6_000;
 const STREAM_MAX_MS = 20 * 60_000;
@@ -62,6 +62,20 @@ export function reportLiveAudio(
   }
   const samples = new Map(call.sessionIds.map((id, at) => [id, call.samples[at] ?? 0]));
   state.liveAudio.set(call.id, { nodeId: call.id, nodeEpoch: call.epoch, samples });
+}
+
+/** Counts the streams that are described for the first time, by the node and upgrade that claimed them. */
+export function recordStreams({ state }: Moment, call: { node: string; streams: string }): number {
+  const before = state.described.size;
+  const streams: { account_id: string; session_id: string; request_id: string }[] = JSON.parse(
+    call.streams,
+  );
+  for (const { account_id, session_id, request_id } of streams) {
+    const session = sessionOf(state, account_id, session_id);
+    if (session?.nodeId !== call.node || session.attemptId !== request_id) continue;
+    state.described.add(session_id);
+  }
+  return state.described.size - before;
 }
 
 /** Fails the sessions of lost nodes, unless leases may have lapsed for want of a database. */

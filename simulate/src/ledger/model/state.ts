@@ -125,6 +125,8 @@ export interface LedgerState {
   /** When the end of a session was requested, by session. */
   readonly endRequests: Map<string, number>;
   readonly liveAudio: Map<string, LiveAudioRow>;
+  /** Sessions whose stream was described by its node. */
+  readonly described: Set<string>;
   watch: { lastTickAt: number; quietUntil: number };
 }
 
@@ -141,6 +143,7 @@ export function emptyLedger(): LedgerState {
     marks: new Map(),
     endRequests: new Map(),
     liveAudio: new Map(),
+    described: new Set(),
     watch: { lastTickAt: -Infinity, quietUntil: -Infinity },
   };
 }

@@ -15,6 +15,7 @@ import {
   liveNodes,
   registerNode,
   renewNode,
+  recordStreams,
   reportLiveAudio,
   retireNode,
   sweepLapsed,
@@ -46,10 +47,10 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
     ],
   ],
   [
-    'select epoch from nodes',
+    'select epoch, retired_at is not null',
     ({ state }, [id]) => {
       const node = state.nodes.get(asText(id));
-      return node === undefined ? [] : [{ epoch: node.epoch }];
+      return node === undefined ? [] : [{ epoch: node.epoch, retired: node.retiredAt !== null }];
     },
   ],
   ['where lease_until > clock_timestamp() and retired_at is null order by id', liveNodeRows],
@@ -65,6 +66,12 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
       });
       return [{ report_live_audio: null }];
     },
+  ],
+  [
+    'record_streams(',
+    (moment, [node, streams]) => [
+      { recorded: recordStreams(moment, { node: asText(node), streams: asText(streams) }) },
+    ],
   ],
   [
     'with clock as materialized',
