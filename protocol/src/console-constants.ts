@@ -34,6 +34,11 @@ export const CONSOLE_LIMITS = {
   passkeyChallengeLifetimeMs: 5 * 60_000,
   allowedOrigins: 20,
   usageDays: 30,
+  sessionsPerPage: 50,
+  /** Rows of a downloaded file. */
+  csvRows: 10_000,
+  /** How long the details of a stream are kept. */
+  sessionDetailsDays: 30,
 } as const;
 
 /** Errors that only the console returns. All others are in API_ERRORS. */

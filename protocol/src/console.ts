@@ -33,8 +33,11 @@ export const JoinWaitlist = Closed(
 );
 export type JoinWaitlist = Static<typeof JoinWaitlist>;
 
-/** Whether the service can email codes. Passkeys always work. */
-export const SignInMethods = Closed({ email: Type.Boolean() }, 'SignInMethods');
+/** Whether the service can email codes, and the only origin at which anybody can sign in. Passkeys always work there. */
+export const SignInMethods = Closed(
+  { email: Type.Boolean(), origin: Type.Optional(Type.String()) },
+  'SignInMethods',
+);
 export type SignInMethods = Static<typeof SignInMethods>;
 
 export const RequestCode = Closed({ email: Email, language: Language }, 'RequestCode');

@@ -18,6 +18,9 @@ import { useLoad } from './use-load.ts';
 
 // Rarely visited screens load on demand.
 const PlaygroundScreen = lazyScreen(() => import('../screens/playground/playground-screen.tsx'));
+const SessionsScreen = lazyScreen(() => import('../screens/sessions/sessions-screen.tsx'));
+const SessionScreen = lazyScreen(() => import('../screens/sessions/session-screen.tsx'));
+const UsageScreen = lazyScreen(() => import('../screens/sessions/usage-screen.tsx'));
 const SettingsScreen = lazyScreen(() => import('../screens/settings/settings-screen.tsx'));
 const ActivityScreen = lazyScreen(() => import('../screens/activity/activity-screen.tsx'));
 const OperatorScreen = lazyScreen(() => import('../screens/operator-screen.tsx'));
@@ -71,6 +74,10 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
     return <InvitationsScreen me={me} onChanged={onChanged} />;
   }
   if (path === '/app') return <OverviewScreen />;
+  if (path === '/app/sessions') return <SessionsScreen />;
+  if (path === '/app/sessions/usage') return <UsageScreen />;
+  const session = /^\/app\/sessions\/([0-9a-f-]{36})$/.exec(path)?.[1];
+  if (session !== undefined) return <SessionScreen id={session} />;
   if (path === '/app/keys') return <KeysScreen me={me} />;
   if (path === '/app/playground') return <PlaygroundScreen me={me} />;
   if (path === '/app/settings')

@@ -37,6 +37,11 @@ export function usePath(): string {
   return useSyncExternalStore(subscribe, () => location.pathname.replace(/\/+$/, ''));
 }
 
+/** The query of the address. */
+export function useSearch(): URLSearchParams {
+  return new URLSearchParams(useSyncExternalStore(subscribe, () => location.search));
+}
+
 export function navigate(path: string): void {
   if (guard === null || path === shown) go(path);
   else guard(() => go(path));

@@ -10,15 +10,21 @@ import { useTexts } from './language.tsx';
 import { Link, navigate, usePath } from './router.tsx';
 import { chooseTheme, currentTheme, THEMES } from './theme.ts';
 
-const PLACES = ['overview', 'playground', 'keys', 'settings', 'operator'] as const;
+const PLACES = ['overview', 'sessions', 'playground', 'keys', 'settings', 'operator'] as const;
 type Place = (typeof PLACES)[number];
 const PATHS: Record<Place, string> = {
   overview: '/app',
+  sessions: '/app/sessions',
   playground: '/app/playground',
   keys: '/app/keys',
   settings: '/app/settings',
   operator: '/app/waitlist',
 };
+
+/** A place includes the pages below it, such as one session. */
+function isAt(path: string, place: Place): boolean {
+  return path === PATHS[place] || (place !== 'overview' && path.startsWith(`${PATHS[place]}/`));
+}
 
 const INVITATIONS = '/app/invitations';
 
@@ -66,7 +72,7 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
               href={PATHS[place]}
               icon={place}
               label={texts.nav[place]}
-              current={path === PATHS[place]}
+              current={isAt(path, place)}
             />
           ))}
         </nav>

@@ -1,6 +1,7 @@
 /** Line icons on a 20 px grid. They are decorative; the text next to them carries the meaning. */
 const PATHS = {
   overview: 'M3.5 16.5v-6M8 16.5v-12M12.5 16.5v-8M17 16.5v-10',
+  sessions: 'M3.5 5.5h13M3.5 10h13M3.5 14.5h8',
   keys: 'M11.8 8.2a3.7 3.7 0 1 0-2 2l1.4 1.4h2v2h2v2h2.3v-2.9l-5.7-4.5ZM6.6 6.6h.01',
   playground:
     'M10 3a2.5 2.5 0 0 0-2.5 2.5v4a2.5 2.5 0 0 0 5 0v-4A2.5 2.5 0 0 0 10 3ZM5 9.5a5 5 0 0 0 10 0M10 14.5V17',

@@ -103,6 +103,8 @@ function EmailStep(props: {
   const [invalid, setInvalid] = useState(false);
   const request = useRequestCode(props.onSent);
   const { load } = useLoad<SignInMethods>('/sign-in/methods', DIRECTLY);
+  const { origin = location.origin } = load.state === 'ready' ? load.data : {};
+  if (origin !== location.origin) return <WrongAddress origin={origin} />;
   if (load.state === 'ready' && !load.data.email) {
     return <NoEmailStep onSignedIn={props.onSignedIn} />;
   }
@@ -139,6 +141,22 @@ function EmailStep(props: {
           <PasskeyButton onSignedIn={props.onSignedIn} />
         </>
       )}
+    </Frame>
+  );
+}
+
+/** The server accepts sign-ins only from pages of its public address. Any other would be refused without a reason. */
+function WrongAddress({ origin }: { origin: string }) {
+  const texts = useTexts();
+  return (
+    <Frame
+      title={texts.signIn.wrongAddress}
+      lead={texts.signIn.wrongAddressLead(location.origin, origin)}
+    >
+      <a className="button button-primary" href={`${origin}${location.pathname}${location.search}`}>
+        {texts.signIn.wrongAddressOpen}
+      </a>
+      <p className="text-xs text-ink-3">{texts.signIn.wrongAddressOperator}</p>
     </Frame>
   );
 }

@@ -5,6 +5,7 @@ export const en = {
     label: 'Main',
     skip: 'Skip to content',
     overview: 'Overview',
+    sessions: 'Sessions',
     keys: 'API keys',
     playground: 'Playground',
     settings: 'Settings',
@@ -112,6 +113,12 @@ export const en = {
     passkey: 'Use a passkey',
     invalidEmail: 'Enter an email address, such as name@example.com.',
     invalidCode: 'The code has 8 digits.',
+    wrongAddress: 'This console has another address',
+    wrongAddressLead: (here: string, there: string) =>
+      `You opened ${here}. Sign-in works only at ${there}, so that nobody can imitate this page.`,
+    wrongAddressOpen: 'Open the console there',
+    wrongAddressOperator:
+      'If you operate this service and this address is right, set PUBLIC_URL to it and restart.',
     ended: 'Your session has ended. Sign in to continue where you were.',
   },
   time: {
@@ -136,6 +143,8 @@ export const en = {
     asTable: 'Show as a table',
     asChart: 'Show as a chart',
     sessions: 'Recent sessions',
+    allSessions: 'All sessions',
+    allUsage: 'By day, model and key',
     sessionsEmptyTitle: 'No sessions yet',
     sessionsEmpty: 'Try the playground, or create a session with your API key.',
     openPlayground: 'Open the playground',
@@ -151,8 +160,8 @@ export const en = {
     liveBefore: 'A session was active when the server last answered',
     waiting: 'A session is waiting for its client',
     waitingBefore: 'A session was waiting for its client when the server last answered',
-    liveFor: (model: string, since: string, limit: string) =>
-      `${model}, started ${since}. Up to ${limit} of audio. The amount is counted when the session ends.`,
+    liveFor: (model: string, since: string, audio: string, limit: string) =>
+      `${model}, started ${since}. ${audio} of audio so far, up to ${limit}.`,
     waitingFor: (model: string, limit: string) =>
       `${model}: ${limit} reserved. If no client connects within a minute, all of it is returned.`,
   },
@@ -372,6 +381,8 @@ export const en = {
       signInCode: (who: string) => `${who} signed in with an email code.`,
       keyCreated: (who: string, key: string) => `${who} created the API key "${key}".`,
       keyRevoked: (who: string, key: string) => `${who} revoked the API key "${key}".`,
+      keyRenamed: (who: string, key: string) =>
+        `${who} renamed an API key. Its name is now "${key}".`,
       keyChanged: (who: string, key: string) => `${who} changed the API key "${key}".`,
       accountCreated: (who: string) => `${who} created this account.`,
       accountChanged: (who: string) => `${who} moved this account to another place.`,

@@ -7,6 +7,7 @@ export const sw: Texts = {
     label: 'Kuu',
     skip: 'Ruka hadi yaliyomo',
     overview: 'Muhtasari',
+    sessions: 'Vipindi',
     keys: 'Funguo za API',
     playground: 'Jaribio',
     settings: 'Mipangilio',
@@ -117,6 +118,12 @@ export const sw: Texts = {
     passkey: 'Tumia passkey',
     invalidEmail: 'Andika anwani ya barua pepe, kama jina@example.com.',
     invalidCode: 'Msimbo una tarakimu 8.',
+    wrongAddress: 'Konsoli hii ina anwani nyingine',
+    wrongAddressLead: (here, there) =>
+      `Umefungua ${here}. Kuingia kunawezekana kwenye ${there} pekee, ili mtu asiweze kuiga ukurasa huu.`,
+    wrongAddressOpen: 'Fungua konsoli huko',
+    wrongAddressOperator:
+      'Ikiwa unaendesha huduma hii na anwani hii ni sahihi, iweke kwenye PUBLIC_URL kisha uanzishe upya.',
     ended: 'Kipindi chako cha kuingia kimekwisha. Ingia ili uendelee ulipoachia.',
   },
   time: {
@@ -141,6 +148,8 @@ export const sw: Texts = {
     asTable: 'Onyesha kama jedwali',
     asChart: 'Onyesha kama chati',
     sessions: 'Vipindi vya karibuni',
+    allSessions: 'Vipindi vyote',
+    allUsage: 'Kwa siku, modeli na ufunguo',
     sessionsEmptyTitle: 'Hakuna vipindi bado',
     sessionsEmpty: 'Ongea kwenye jaribio, au unda kipindi kwa ufunguo wako wa API.',
     openPlayground: 'Fungua jaribio',
@@ -156,8 +165,8 @@ export const sw: Texts = {
     liveBefore: 'Kipindi kilikuwa kinaendelea seva ilipojibu mara ya mwisho',
     waiting: 'Kipindi kinamsubiri mteja wake',
     waitingBefore: 'Kipindi kilikuwa kinamsubiri mteja wake seva ilipojibu mara ya mwisho',
-    liveFor: (model, since, limit) =>
-      `${model}, kilianza ${since}. Sauti isiyozidi ${limit}; sauti iliyosikika huhesabiwa kikiisha.`,
+    liveFor: (model, since, audio, limit) =>
+      `${model}, kilianza ${since}. Sauti ya ${audio} hadi sasa, isiyozidi ${limit}.`,
     waitingFor: (model, limit) =>
       `${model}: ${limit} imetengwa. Mteja asipounganisha ndani ya dakika moja, yote hurudi.`,
   },
@@ -382,6 +391,8 @@ export const sw: Texts = {
       signInCode: (who) => `${who} aliingia kwa msimbo wa barua pepe.`,
       keyCreated: (who, key) => `${who} aliunda ufunguo wa API "${key}".`,
       keyRevoked: (who, key) => `${who} alibatilisha ufunguo wa API "${key}".`,
+      keyRenamed: (who, key) =>
+        `${who} alibadilisha jina la ufunguo wa API. Sasa jina lake ni "${key}".`,
       keyChanged: (who, key) => `${who} alibadilisha ufunguo wa API "${key}".`,
       accountCreated: (who) => `${who} aliunda akaunti hii.`,
       accountChanged: (who) => `${who} alihamisha akaunti hii mahali pengine.`,

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { CONSOLE_ERRORS } from '@svc-asr/protocol/console-constants.ts';
 import { renderPublicPage } from '../public/page.ts';
 import { en } from './en.ts';
+import { SESSION_TEXTS } from './sessions.ts';
 import { sw } from './sw.ts';
+import { USAGE_TEXTS } from './usage.ts';
 
 function leaves(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return [[path, value]];
@@ -11,10 +13,16 @@ function leaves(value: unknown, path = ''): [string, string][] {
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
 }
 
+function paths(texts: unknown): string[] {
+  return leaves(texts).map(([path]) => path);
+}
+
 test('has every text in both languages and a message for every error code', () => {
-  const paths = (texts: unknown) => leaves(texts).map(([path]) => path);
   expect(paths(sw)).toEqual(paths(en));
-  expect([...leaves(en), ...leaves(sw)].filter(([, text]) => text.trim() === '')).toEqual([]);
+  expect(paths(SESSION_TEXTS.sw)).toEqual(paths(SESSION_TEXTS.en));
+  expect(paths(USAGE_TEXTS.sw)).toEqual(paths(USAGE_TEXTS.en));
+  const all = [en, sw, SESSION_TEXTS, USAGE_TEXTS].flatMap((texts) => leaves(texts));
+  expect(all.filter(([, text]) => text.trim() === '')).toEqual([]);
   const hidden = new Set(['cross_site_request']);
   const unexplained = Object.keys(CONSOLE_ERRORS).filter(
     (code) => !hidden.has(code) && !(code in en.errors.codes && code in sw.errors.codes),

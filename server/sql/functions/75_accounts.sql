@@ -75,7 +75,12 @@ begin
   update api_keys set name = p_name where id = p_id and account_id = p_account
     -- The copy in another cell must stay the same.
     and not exists (select from accounts a where a.id = p_account and a.move_state is not null);
-  return found;
+  if not found then
+    return false;
+  end if;
+  -- Without the names: the audit log is permanent, and a name is erased with its account.
+  perform write_audit(p_account, 'api_key.renamed', p_id, null, null);
+  return true;
 end
 $$;
 

@@ -117,6 +117,32 @@ end
 $$;
 
 -- Adds ledger charges since the last call, up to this many transactions. Returns true if there are more.
+create or replace function roll_up_usage_by_key(p_account uuid, p_batch integer) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_from bigint;
+  v_to bigint;
+  v_last bigint;
+begin
+  insert into usage_by_key_rolled (account_id) values (p_account) on conflict do nothing;
+  select rolled_seq into v_from from usage_by_key_rolled where account_id = p_account for update;
+  -- Transactions of an account are numbered under its lock, so once one is visible, all earlier ones are.
+  select last_seq into v_last from accounts where id = p_account;
+  v_to := least(v_last, v_from + p_batch);
+  insert into usage_by_key as u (account_id, day, model, key_id, billable_ms, sessions)
+    select p_account, (t.created_at at time zone 'UTC')::date, s.model, coalesce(s.key_id, ''), sum(t.consumed_ms),
+      count(*)
+    from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
+    where t.account_id = p_account and t.seq > v_from and t.seq <= v_to and t.kind in ('complete', 'settle_late')
+    group by 2, 3, 4
+    on conflict (account_id, day, model, key_id) do update
+      set billable_ms = u.billable_ms + excluded.billable_ms, sessions = u.sessions + excluded.sessions;
+  update usage_by_key_rolled set rolled_seq = v_to where account_id = p_account;
+  return v_to < v_last;
+end
+$$;
+
+-- For processes of the previous version, while both run.
 create or replace function roll_up_usage(p_account uuid, p_batch integer) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -163,6 +189,7 @@ begin
   perform forget_person(person) from unnest(v_people) person;
   delete from waitlist where account_id = p_account;
   delete from audit_sources where account_id = p_account;
+  delete from session_details where account_id = p_account;
   update accounts set status = 'suspended', name = 'erased', email = null, allowed_origins = null
     where id = p_account;
   return true;

@@ -3,8 +3,8 @@
 revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
-  passkey_challenges, operator_enrolments, security_notices, known_places, usage_days, usage_rolled, ledger_marks,
-  session_end_requests, cell_links, account_imports, account_arrivals
+  passkey_challenges, operator_enrolments, security_notices, known_places, usage_days, usage_rolled, usage_by_key, usage_by_key_rolled, ledger_marks,
+  session_end_requests, session_details, cell_links, account_imports, account_arrivals
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function. Grants of earlier versions end here too.
 revoke execute on all functions in schema public
@@ -33,6 +33,7 @@ grant execute on function register_node(text, text, text[], integer) to svc_node
 grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
 grant execute on function retire_node(text, bigint) to svc_node;
 grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to svc_node;
+grant execute on function record_streams(text, jsonb) to svc_node;
 grant select on nodes, session_end_requests to svc_node;
 grant select (id, status, allowed_origins) on accounts to svc_node;
 
@@ -50,14 +51,18 @@ grant select on cell to svc_console;
 grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoked_at, last_used_at)
   on api_keys to svc_console;
 grant select on accounts, sessions, live_audio to svc_console;
-grant select (account_id, seq, kind, session_id, available_after_ms, reserved_after_ms, consumed_after_ms, created_at)
-  on txn to svc_console;
+grant select (account_id, seq, kind, session_id, available_ms, reserved_ms, consumed_ms, available_after_ms,
+  reserved_after_ms, consumed_after_ms, created_at) on txn to svc_console;
+grant select on session_details to svc_console;
+grant execute on function forget_session_details(integer) to svc_console;
+grant execute on function first_reservation_at(uuid, timestamptz) to svc_console;
 grant select on waitlist to svc_console;
 grant insert (id, email, name, purpose, language) on waitlist to svc_console;
 grant execute on function roll_up_usage(uuid, integer) to svc_console;
+grant execute on function roll_up_usage_by_key(uuid, integer) to svc_console;
 grant execute on function erase_account(uuid) to svc_console;
 grant execute on function set_allowed_origins(uuid, text[]) to svc_console;
-grant select on console_users, memberships, invitations, usage_days to svc_console;
+grant select on console_users, memberships, invitations, usage_days, usage_by_key to svc_console;
 grant update (language, welcomed_at, welcome_tries, welcome_after) on console_users to svc_console;
 -- Joining an account takes an accepted invitation or an approval; leaving it is a plain delete.
 grant update (role), delete on memberships to svc_console;

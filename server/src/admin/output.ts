@@ -1,3 +1,4 @@
+import { writeCsv, type CsvValue } from '../platform/csv.ts';
 import { escapeControls } from '../platform/escape-controls.ts';
 
 /** Prints a command's result as a table or as JSON. */
@@ -36,8 +37,8 @@ export function createOutput(streams: Streams, json: boolean): Output {
     csv(rows) {
       const [first] = rows;
       if (first === undefined) return;
-      const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(plain))];
-      streams.out(lines.map((line) => `${line.map(csvCell).join(',')}\r\n`).join(''));
+      const values = rows.map((row) => Object.values(row).map(csvValue));
+      streams.out(writeCsv(Object.keys(first), values));
     },
     say(sentence) {
       if (!json) streams.err(`${escapeControls(sentence)}\n`);
@@ -85,15 +86,8 @@ function cell(value: Value): string {
   return oneLine(value);
 }
 
-/** A value as programs read it. */
-function plain(value: Value): string {
-  return typeof value === 'number' ? String(value) : cell(value);
-}
-
-/** Quotes a cell (RFC 4180). A spreadsheet must not read a name as a formula. */
-function csvCell(text: string): string {
-  const safe = /^[=+@\t\r]|^-(?!\d+$)/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+function csvValue(value: Value): CsvValue {
+  return typeof value === 'number' ? value : cell(value);
 }
 
 /** A line break in a field would look like another row. */

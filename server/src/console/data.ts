@@ -28,16 +28,31 @@ const SESSIONS = statement(
   },
 );
 
+const STREAMS = statement(
+  `select session_id, request_id, origin, client, close_code, close_reason, recorded_at
+    from session_details where account_id = $1 order by recorded_at desc limit $2`,
+  {
+    session_id: text(),
+    request_id: text(),
+    origin: nullable(text()),
+    client: nullable(text()),
+    close_code: number(),
+    close_reason: text(),
+    recorded_at: timestamp(),
+  },
+);
+
 /** Exports all data of an account, and erases it. */
 export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/data', async (request, reply) => {
     const { accountId, userId } = memberOf(request);
-    const [account, members, passkeys, keys, sessions] = await Promise.all([
+    const [account, members, passkeys, keys, sessions, streams] = await Promise.all([
       findAccount(deps.db, accountId),
       listMembers(deps.db, accountId),
       listPasskeys(deps.db, userId),
       listApiKeys(deps.db, accountId),
       queryRows(deps.db, SESSIONS, [accountId, SESSIONS_MAX]),
+      queryRows(deps.db, STREAMS, [accountId, SESSIONS_MAX]),
     ]);
     void reply.header('content-disposition', 'attachment; filename="svc-asr-data.json"');
     return {
@@ -51,6 +66,7 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       })),
       api_keys: keys,
       sessions,
+      streams,
       sessions_listed_at_most: SESSIONS_MAX,
     };
   });

@@ -7,9 +7,7 @@ import { balance } from '../ledger/balance.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { memberOf, signedInOf } from './guard.ts';
-import { queryRows, statement, timestamp } from '../platform/statement.ts';
-
-const NOW = statement('select clock_timestamp() as now', { now: timestamp() });
+import { databaseTime } from '../platform/database-time.ts';
 
 export function meRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/me', async (request): Promise<Me> => {
@@ -39,7 +37,7 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const days = await usageByDay(deps.db, { accountId, days: CONSOLE_LIMITS.usageDays });
     const account = await balance(deps.db, accountId);
     if (account === null) throw new ConsoleError('not_found');
-    const [clock] = await queryRows(deps.db, NOW);
+    const now = await databaseTime(deps.db);
     return {
       available_ms: account.availableMs,
       reserved_ms: account.reservedMs,
@@ -61,7 +59,7 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
         billable_ms: billableMs,
         sessions,
       })),
-      now: (clock?.now ?? new Date()).toISOString(),
+      now: now.toISOString(),
     };
   });
 }

@@ -21,12 +21,15 @@ import { passkeySignInRoutes } from './passkey-sign-in.ts';
 import { passkeyRoutes } from './passkeys.ts';
 import { playgroundRoutes } from './playground.ts';
 import { personRoutes, settingsRoutes } from './settings.ts';
+import { startCleanup } from './cleanup.ts';
+import { sessionRoutes } from './sessions.ts';
 import { signInRoutes } from './sign-in.ts';
 import { loadSite } from './site.ts';
 import { securityTxtRoute } from './security-txt.ts';
 import { docsRoutes } from './docs-routes.ts';
 import { pageHeaders, siteRoutes } from './site-routes.ts';
 import { teamRoutes } from './team.ts';
+import { usageRoutes } from './usage.ts';
 import { waitlistRoutes } from './waitlist.ts';
 import { startEmailQueue } from './email-queue.ts';
 
@@ -41,8 +44,10 @@ const REQUESTS = { perMinute: 240, burst: 120 };
 export async function consolePlugin(app: FastifyInstance, service: Deps): Promise<void> {
   const deps = openConsole(service);
   const emailQueue = startEmailQueue(deps);
+  const cleanup = startCleanup(deps);
   app.addHook('onClose', async () => {
     await emailQueue.stop();
+    await cleanup.stop();
     await deps.outbox?.idle();
     deps.mailer?.close();
     await deps.db.end();
@@ -82,6 +87,8 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
     await signedIn.register(async (members) => {
       members.addHook('onRequest', requireAccount);
       overviewRoutes(members, deps);
+      sessionRoutes(members, deps);
+      usageRoutes(members, deps);
       keyRoutes(members, deps);
       playgroundRoutes(members, deps);
       settingsRoutes(members, deps);

@@ -24,7 +24,8 @@ import { issueCode, spendCode } from './sign-in-codes.ts';
  */
 export function signInRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   const onRequest = limitForms(deps);
-  app.get('/sign-in/methods', (): SignInMethods => ({ email: deps.outbox !== null }));
+  const { origin } = new URL(deps.publicUrl);
+  app.get('/sign-in/methods', (): SignInMethods => ({ email: deps.outbox !== null, origin }));
 
   app.post<{ Body: RequestCode }>(
     '/sign-in/code',

@@ -66,12 +66,15 @@ export async function renewNode(
   return onlyRow(rows).renewed;
 }
 
-const FIND_EPOCH = statement('select epoch from nodes where id = $1', { epoch: number() });
+const FIND = statement('select epoch, retired_at is not null as retired from nodes where id = $1', {
+  epoch: number(),
+  retired: boolean(),
+});
 
 /** Returns null if the database has no such node. */
-export async function findNodeEpoch(db: Queryable, id: string): Promise<number | null> {
-  const [row] = await queryRows(db, FIND_EPOCH, [id]);
-  return row?.epoch ?? null;
+export async function findNode(db: Queryable, id: string): Promise<RowOf<typeof FIND> | null> {
+  const [row] = await queryRows(db, FIND, [id]);
+  return row ?? null;
 }
 
 const RETIRE = statement('select retire_node($1, $2) as retired', { retired: boolean() });

@@ -23,6 +23,7 @@ async function admin(...words: readonly string[]): Promise<{ status: number; out
 test('an owner sees who created and revoked a key, from where and in which request', async () => {
   const owner = await service.signedIn('owner@example.com');
   const { key } = await owner.createKey('server');
+  await owner.post(`/keys/${key.id}/rename`, { name: 'a new name' });
   const revoked = await owner.post(`/keys/${key.id}/revoke`);
   expect((await owner.get<KeyList>('/keys')).body.data[0]?.status).toBe('revoked');
   const entries = await activityOf(owner);
@@ -41,8 +42,14 @@ test('an owner sees who created and revoked a key, from where and in which reque
     'credit.grant',
     'sign_in',
     'api_key.created',
+    'api_key.renamed',
     'api_key.changed',
   ]);
+  // The log is permanent, and names are erased with their account.
+  const { rows } = await service.database.pool.query<{ log: string }>(
+    `select string_agg(l::text, ' ') as log from audit_log l`,
+  );
+  expect(rows[0]?.log).not.toContain('a new name');
 });
 
 test('members, invitations, origins and limits are logged with the values before and after', async () => {

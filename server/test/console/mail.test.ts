@@ -37,7 +37,10 @@ test('an email that the mail server refused stays queued and is sent by the next
 test('without a mail server the log, /readyz, the sign-in page and the form say so', async () => {
   const service = await startService({ env: { PUBLIC_URL: 'https://console.example.org' } });
   const browser = new TestBrowser(service.url);
-  expect((await browser.get('/sign-in/methods')).body).toEqual({ email: false });
+  expect((await browser.get('/sign-in/methods')).body).toEqual({
+    email: false,
+    origin: 'https://console.example.org',
+  });
   const body = { email: 'a@example.com', language: 'en' };
   const answer = await browser.post<ErrorBody>('/sign-in/code', body);
   expect([answer.status, answer.body.error.code]).toEqual([503, 'email_not_configured']);
@@ -55,6 +58,7 @@ test('with a mail server /readyz has no warning, and the sign-in page offers cod
   const service = await startConsoleService();
   expect((await new TestBrowser(service.url).get('/sign-in/methods')).body).toEqual({
     email: true,
+    origin: 'https://console.example.org',
   });
   const ready = await fetch(`${service.url}/readyz`);
   expect(await ready.json()).toEqual({ status: 'ready' });

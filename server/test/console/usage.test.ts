@@ -1,4 +1,5 @@
 import type { Overview } from '@svc-asr/protocol/console.ts';
+import type { UsageReport } from '@svc-asr/protocol/console-usage.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { registerNode } from '../../src/nodes/nodes.ts';
 import {
@@ -24,12 +25,17 @@ afterAll(() => service.stop());
 
 async function speak(
   accountId: string,
-  input: { model: typeof KIKUYU | typeof DHOLUO; samples: number; status?: 'completed' | 'failed' },
+  input: {
+    model: typeof KIKUYU | typeof DHOLUO;
+    samples: number;
+    status?: 'completed' | 'failed';
+    keyId?: string;
+  },
 ): Promise<void> {
   const { ledger } = service.deps;
   const result = await ledger.reserve({
     accountId,
-    keyId: null,
+    keyId: input.keyId ?? null,
     model: input.model,
     requestedMs: 60_000,
     idempotencyKey: null,
@@ -70,6 +76,66 @@ test("usage per day and model equals the ledger's charges, however often it is r
       { date: today, model: KIKUYU, billable_ms: 3_000, sessions: 2 },
     ]);
     expect(body.consumed_ms).toBe(4_000);
+  }
+});
+
+/** What the ledger itself says, by day, model and key. */
+async function ledgerLines(accountId: string): Promise<string[]> {
+  const { rows } = await service.database.pool.query<{ line: string }>(
+    `select concat_ws(' ', to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD'), s.model,
+        coalesce(s.key_id, 'none'), count(*), sum(t.consumed_ms)) as line
+      from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
+      where t.account_id = $1 and t.kind in ('complete', 'settle_late')
+      group by to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD'), s.model, s.key_id`,
+    [accountId],
+  );
+  return rows.map(({ line }) => line).toSorted();
+}
+
+test('usage by key, as a table and as a file, equals the ledger to the millisecond', async () => {
+  const { accountId, browser } = await newAccount('by-key@example.com');
+  const { key } = await browser.createKey('@server, main');
+  const keyId = key.id;
+  await speak(accountId, { model: KIKUYU, samples: 19_200, keyId });
+  await speak(accountId, { model: KIKUYU, samples: 48_000, keyId });
+  await speak(accountId, { model: DHOLUO, samples: 16_000, keyId });
+  await speak(accountId, { model: KIKUYU, samples: 1 });
+  await speak(accountId, { model: KIKUYU, samples: 16_000, keyId, status: 'failed' });
+  const { body } = await browser.get<UsageReport>('/usage');
+  const said = body.data.map((line) =>
+    [line.day, line.model, line.key_id ?? 'none', line.sessions, line.billable_ms].join(' '),
+  );
+  expect(said.toSorted()).toEqual(await ledgerLines(accountId));
+  const { body: overview } = await browser.get<Overview>('/overview');
+  const total = body.data.reduce((sum, line) => sum + line.billable_ms, 0);
+  expect([total, body.complete]).toEqual([overview.consumed_ms, true]);
+
+  const file = await fetch(`${service.url}/console-api/usage.csv`, {
+    headers: { cookie: browser.cookie },
+  });
+  const lines = (await file.text()).trim().split('\r\n').slice(1);
+  expect(lines.join('\n')).toContain(`"'@server, main"`);
+  const filed = lines.map((line) => {
+    const [day, model, id, ...rest] = line.replace(`"'@server, main"`, 'name').split(',');
+    return [day, model, id === '' ? 'none' : id, rest[1], rest[2]].join(' ');
+  });
+  expect(filed.toSorted()).toEqual(await ledgerLines(accountId));
+  const past = await browser.get<UsageReport>('/usage?from=2026-01-01&to=2026-01-31');
+  expect(past.body).toEqual({ from: '2026-01-01', to: '2026-01-31', data: [], complete: true });
+  expect((await browser.get('/usage?from=yesterday')).status).toBe(400);
+});
+
+test('usage is for members of the account only', async () => {
+  const { accountId, browser: owner } = await newAccount('usage-owner@example.com');
+  const member = await service.joined(owner, { email: 'usage-member@example.com', role: 'member' });
+  const { browser: other } = await newAccount('usage-other@example.com');
+  await speak(accountId, { model: KIKUYU, samples: 16_000 });
+  expect((await owner.get<UsageReport>('/usage')).body.data).toHaveLength(1);
+  expect((await member.get<UsageReport>('/usage')).body.data).toHaveLength(1);
+  expect((await other.get<UsageReport>('/usage')).body.data).toEqual([]);
+  const stranger = new TestBrowser(service.url);
+  for (const path of ['/usage', '/usage.csv']) {
+    expect((await stranger.get(path)).status).toBe(401);
   }
 });
 

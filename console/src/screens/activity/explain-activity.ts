@@ -20,6 +20,8 @@ export function explainActivity(entry: ActivityEntry, texts: Texts): string {
       return 'revoked_at' in after
         ? says.keyRevoked(who, keyName(entry, texts))
         : says.keyChanged(who, keyName(entry, texts));
+    case 'api_key.renamed':
+      return says.keyRenamed(who, keyName(entry, texts));
     case 'account.created':
       return says.accountCreated(who);
     case 'account.changed':

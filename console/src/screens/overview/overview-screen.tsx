@@ -72,7 +72,17 @@ function OverviewBody({ overview }: { overview: Overview }) {
         <Card title={texts.overview.credit}>
           <CreditGauge balance={overview} />
         </Card>
-        <Card title={texts.overview.usage}>
+        <Card
+          title={texts.overview.usage}
+          aside={
+            <Link
+              href="/app/sessions/usage"
+              className="rounded-sm text-sm underline underline-offset-4"
+            >
+              {texts.overview.allUsage}
+            </Link>
+          }
+        >
           {days.some((day) => day.totalMs > 0) ? (
             <UsageChart days={days} />
           ) : (
@@ -82,7 +92,14 @@ function OverviewBody({ overview }: { overview: Overview }) {
           )}
         </Card>
       </div>
-      <Card title={texts.overview.sessions}>
+      <Card
+        title={texts.overview.sessions}
+        aside={
+          <Link href="/app/sessions" className="rounded-sm text-sm underline underline-offset-4">
+            {texts.overview.allSessions}
+          </Link>
+        }
+      >
         {overview.sessions.length === 0 ? (
           <Empty
             icon="playground"
@@ -129,6 +146,7 @@ function LiveSession({ session, now }: { session: ConsoleSession; now: string })
             ? texts.overview.liveFor(
                 model,
                 formatAgo({ at: session.created_at, now, language }),
+                formatAudio(session.audio_ms, texts),
                 limit,
               )
             : texts.overview.waitingFor(model, limit)}

@@ -1,17 +1,9 @@
-import type { SessionStatus } from '@svc-asr/protocol';
 import type { ConsoleSession } from '@svc-asr/protocol/console.ts';
 import { formatAgo, formatAudio, formatDateTime } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
-import { Badge } from '../../design/feedback.tsx';
+import { Link } from '../../app/router.tsx';
+import { StatusBadge } from '../sessions/status-badge.tsx';
 import { explainCharge } from './explain-charge.ts';
-
-const TONES = {
-  reserved: 'warn',
-  active: 'good',
-  completed: 'plain',
-  failed: 'bad',
-  expired: 'plain',
-} as const satisfies Record<SessionStatus, string>;
 
 /** The recent sessions: a table on wide screens, cards on phones. */
 export function SessionList({ sessions, now }: { sessions: ConsoleSession[]; now: string }) {
@@ -46,15 +38,19 @@ function SessionRow({ session, now }: { session: ConsoleSession; now: string }) 
   return (
     <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
       <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-2 max-md:text-xs max-md:text-ink-3">
-        <time dateTime={session.created_at} title={formatDateTime(session.created_at, language)}>
+        <Link
+          href={`/app/sessions/${session.id}`}
+          title={formatDateTime(session.created_at, language)}
+          className="rounded-sm underline underline-offset-4"
+        >
           {formatAgo({ at: session.created_at, now, language })}
-        </time>
+        </Link>
       </td>
       <td className="max-md:col-start-1 max-md:row-start-1 max-md:font-medium">
         {texts.common.models[session.model]}
       </td>
       <td className="max-md:col-start-2 max-md:row-start-1">
-        <Badge tone={TONES[session.status]}>{texts.status[session.status]}</Badge>
+        <StatusBadge status={session.status} />
       </td>
       <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
         {over ? formatAudio(session.audio_ms, texts) : texts.playground.noneYet}

@@ -1,0 +1,28 @@
+import { useTexts } from '../../app/language.tsx';
+import { Link, usePath } from '../../app/router.tsx';
+import { useUsageTexts } from '../../texts/usage.ts';
+
+/** Links between the list of sessions and their sums. */
+export function SessionTabs() {
+  const texts = useTexts();
+  const usage = useUsageTexts();
+  const path = usePath();
+  const tabs = [
+    ['/app/sessions', texts.nav.sessions],
+    ['/app/sessions/usage', usage.title],
+  ] as const;
+  return (
+    <nav aria-label={usage.tabs} className="mb-5 flex gap-5 border-b border-line text-sm">
+      {tabs.map(([href, label]) => (
+        <Link
+          key={href}
+          href={href}
+          {...(path === href ? { 'aria-current': 'page' as const } : {})}
+          className="-mb-px border-b-2 border-transparent px-1 py-2.5 text-ink-2 hover:text-ink aria-[current]:border-accent aria-[current]:font-semibold aria-[current]:text-ink"
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,162 @@
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
+import type { ListedSession, SessionPage } from '@svc-asr/protocol/console-sessions.ts';
+import { formatAudio, formatDateTime } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { Link, useSearch } from '../../app/router.tsx';
+import { useLoad } from '../../app/use-load.ts';
+import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
+import { Card, PageHead } from '../../design/surfaces.tsx';
+import { useSessionTexts } from '../../texts/sessions.ts';
+import { FILTERS, SessionFilters } from './session-filters.tsx';
+import { SessionTabs } from './session-tabs.tsx';
+import { StatusBadge } from './status-badge.tsx';
+
+/** On phones the filters open on demand, so that the list is on the first screen. */
+const WIDE = matchMedia('(min-width: 48rem)');
+
+/** All sessions of the account, with filters in the address. */
+export default function SessionsScreen() {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const search = useSearch();
+  const query = search.size === 0 ? '' : `?${search}`;
+  const { load, reload } = useLoad<SessionPage>(`/sessions${query}`);
+  const { language } = useLanguage();
+  const rows = new Intl.NumberFormat(language).format(CONSOLE_LIMITS.csvRows);
+  const keys = load.state === 'ready' ? load.data.keys : [];
+  return (
+    <>
+      <PageHead title={common.nav.sessions} lead={texts.lead} />
+      <SessionTabs />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
+        <details
+          className="card p-5 sm:p-6"
+          open={WIDE.matches || FILTERS.some((filter) => search.has(filter))}
+        >
+          <summary className="rounded-sm font-medium">{texts.filters}</summary>
+          <div className="mt-4">
+            <SessionFilters key={query} search={search} keys={keys} />
+          </div>
+        </details>
+        <Card>
+          <Loaded load={load} onRetry={() => void reload()}>
+            {(page) => <Page page={page} search={search} />}
+          </Loaded>
+        </Card>
+        <p className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-2">
+          <a
+            className="button button-secondary"
+            href={`/console-api/sessions.csv${query}`}
+            download="svc-asr-sessions.csv"
+          >
+            {texts.csv}
+          </a>
+          {texts.csvHint(rows)}
+        </p>
+      </div>
+    </>
+  );
+}
+
+function Page({ page, search }: { page: SessionPage; search: URLSearchParams }) {
+  const texts = useSessionTexts();
+  const { language } = useLanguage();
+  const isFiltered = FILTERS.some((filter) => search.has(filter));
+  const at = (before: string | null) => {
+    const next = new URLSearchParams(search);
+    if (before === null) next.delete('before');
+    else next.set('before', before);
+    return `/app/sessions${next.size === 0 ? '' : `?${next}`}`;
+  };
+  return (
+    <div className="grid gap-4">
+      {page.data.length === 0 ? (
+        <Empty icon="sessions" text={isFiltered ? texts.empty : texts.emptyAll} />
+      ) : (
+        <SessionTable sessions={page.data} />
+      )}
+      {page.searched_to !== null && (
+        <Notice tone="info">{texts.searchedTo(formatDateTime(page.searched_to, language))}</Notice>
+      )}
+      <div className="flex flex-wrap gap-2 empty:hidden">
+        {search.has('before') && (
+          <Link href={at(null)} className="button button-secondary">
+            {texts.newest}
+          </Link>
+        )}
+        {page.next !== null && (
+          <Link href={at(page.next)} className="button button-secondary">
+            {page.searched_to === null ? texts.older : texts.continue}
+          </Link>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A table on wide screens, cards on phones. */
+function SessionTable({ sessions }: { sessions: ListedSession[] }) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { columns } = common.overview;
+  return (
+    <table className="w-full text-left text-sm max-md:block">
+      <caption className="sr-only">{common.nav.sessions}</caption>
+      <thead className="text-xs text-ink-3 max-md:sr-only">
+        <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
+          <th>{columns.started}</th>
+          <th>{columns.model}</th>
+          <th>{columns.status}</th>
+          <th>{texts.key}</th>
+          <th>{texts.origin}</th>
+          <th className="text-right">{columns.audio}</th>
+          <th className="text-right">{columns.charged}</th>
+        </tr>
+      </thead>
+      <tbody className="max-md:block">
+        {sessions.map((session) => (
+          <Row key={session.id} session={session} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ session }: { session: ListedSession }) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { language } = useLanguage();
+  const keyName = session.key_name === '' ? session.key_id : session.key_name;
+  return (
+    <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
+      <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-1">
+        <Link
+          href={`/app/sessions/${session.id}`}
+          className="text-accent-strong underline underline-offset-4"
+        >
+          {formatDateTime(session.created_at, language)}
+        </Link>
+      </td>
+      <td className="max-md:col-start-1 max-md:row-start-2">
+        {common.common.models[session.model]}
+      </td>
+      <td className="max-md:col-start-2 max-md:row-start-1">
+        <StatusBadge status={session.status} />
+      </td>
+      <td className="wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-3 max-md:text-xs">
+        {keyName ?? texts.playground}
+      </td>
+      <td className="wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-4 max-md:text-xs">
+        {session.origin ?? session.client ?? common.playground.noneYet}
+      </td>
+      <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
+        {formatAudio(session.audio_ms, common)}
+      </td>
+      <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
+        {session.completed_at === null
+          ? common.playground.noneYet
+          : formatAudio(session.billable_ms, common)}
+      </td>
+    </tr>
+  );
+}

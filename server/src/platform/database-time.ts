@@ -1,0 +1,9 @@
+import type { Queryable } from './db.ts';
+import { queryRows, statement, timestamp } from './statement.ts';
+
+const NOW = statement('select clock_timestamp() as now', { now: timestamp() });
+
+export async function databaseTime(db: Queryable): Promise<Date> {
+  const [clock] = await queryRows(db, NOW);
+  return clock?.now ?? new Date();
+}

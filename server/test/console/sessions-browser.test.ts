@@ -1,0 +1,114 @@
+import type { AsrSession } from '@svc-asr/protocol';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
+import { violations } from '../support/console-axe.ts';
+import { openPage, signInAs, startConsoleInChromium } from '../support/console-chromium.ts';
+import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
+
+const { service, browser, stop } = await startConsoleInChromium();
+afterAll(stop);
+
+async function callApi<T>(page: Page, path: string, body: unknown): Promise<T> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const request = JSON.stringify({ ...init, body: JSON.stringify(body) });
+  return page.evaluate(`fetch('/console-api${path}', ${request}).then((answer) => answer.json())`);
+}
+
+/** Streams audio that looks wrong, from a browser's origin. */
+async function stream(page: Page): Promise<{ id: string; requestId: string }> {
+  const model = 'svc-asr-kikuyu-v1';
+  const session = await callApi<AsrSession>(page, '/playground/session', { model });
+  const client = await StreamClient.ready(session, {
+    url: service.streamUrl,
+    rejectUnauthorized: false,
+    headers: { origin: 'https://app.example.com', 'user-agent': 'my-app/2.1' },
+  });
+  client.send(Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVEfmt '), speech({ samples: 24_000 })]));
+  client.say({ type: 'flush' });
+  await client.next('final');
+  await client.close();
+  const count = `select count(*) as n from session_details where session_id = $1`;
+  await eventually(async () => {
+    const { rows } = await service.database.pool.query<{ n: number }>(count, [session.id]);
+    return rows[0]?.n === 1;
+  });
+  return { id: session.id, requestId: String(client.requestId) };
+}
+
+test('a developer finds a session by its request id and sees how it went, by keyboard', async () => {
+  const { page, context, complaints } = await openPage(browser, { reducedMotion: 'reduce' });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await service.admit('finder@example.com');
+  await signInAs(page, { service, email: 'finder@example.com' });
+  const { id, requestId } = await stream(page);
+  await callApi(page, '/playground/session', { model: 'svc-asr-dholuo-v1' });
+  await page.getByRole('link', { name: 'Sessions', exact: true }).press('Enter');
+  const rows = page.locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(2);
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'sessions');
+  await page.goto(`${service.url}/app/sessions?before=1`);
+  await page.getByRole('link', { name: 'Newest' }).press('Enter');
+  await expect.poll(() => rows.count()).toBe(2);
+
+  // A filter is part of the address, and survives a reload.
+  await page.getByLabel('Status').selectOption('reserved');
+  await page.getByRole('button', { name: 'Search' }).press('Enter');
+  await expect.poll(() => new URL(page.url()).search).toBe('?status=reserved');
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await page.getByLabel('Status').inputValue()).toBe('reserved');
+  const csv = await page.getByRole('link', { name: 'Download CSV' }).getAttribute('href');
+  expect(csv).toBe('/console-api/sessions.csv?status=reserved');
+  await page.getByRole('link', { name: 'Clear the filters' }).press('Enter');
+  await page.getByLabel('Session or request id').fill('nonsense');
+  await page.keyboard.press('Enter');
+  await page.getByText('Enter a whole id').waitFor();
+  await page.getByLabel('Session or request id').fill(requestId);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => rows.count()).toBe(1);
+  await rows.getByRole('link').press('Enter');
+
+  await page.getByRole('heading', { name: 'Kikuyu session' }).waitFor();
+  expect(page.url()).toContain(id);
+  const steps = ['Reserved', 'Connected', 'Ready', 'Finals', 'Closed', 'Settled'];
+  const line = await page.getByRole('listitem').allInnerTexts();
+  for (const step of steps) expect(line.filter((text) => text.startsWith(step))).toHaveLength(1);
+  for (const said of ['1000 completed', 'my-app 2.1', 'This looks like a WAV file', requestId]) {
+    await page.getByText(said).first().waitFor();
+  }
+  await page.getByText('no text and no audio').waitFor();
+  await page.getByRole('cell', { name: '+2,000' }).waitFor();
+  await page.getByRole('button', { name: 'Copy for support' }).press('Enter');
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(JSON.parse(copied)).toMatchObject({ id, request_id: requestId, billable_ms: 2_000 });
+  await page.getByRole('button', { name: 'Copy for support' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'session');
+
+  await page.goto(`${service.url}/app/sessions`);
+  await page.getByRole('link', { name: 'Usage' }).press('Enter');
+  await page.getByText('Charged: 2 s. Sessions: 1.').waitFor();
+  await page.getByRole('cell', { name: '2,000' }).first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'usage');
+  await page.getByLabel('From').fill('2026-01-01');
+  await page.getByLabel('To', { exact: false }).last().fill('2026-01-31');
+  await page.getByRole('button', { name: 'Show' }).press('Enter');
+  await page.getByText('Nothing was charged').waitFor();
+  expect(new URL(page.url()).search).toBe('?from=2026-01-01&to=2026-01-31');
+  await page.goto(`${service.url}/app/sessions/${id}`);
+
+  await callApi(page, '/settings/language', { language: 'sw' });
+  await page.reload();
+  await page.getByRole('heading', { name: 'Kipindi cha' }).waitFor();
+  await takePicturesOfEveryLook(page, 'session-sw');
+  await page.goto(`${service.url}/app/sessions?status=active`);
+  await page.getByText('Hakuna kipindi kinacholingana').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'sessions-sw-empty');
+  expect(complaints).toEqual([]);
+});
