@@ -1,3 +1,4 @@
+import type { StreamOptions } from '@svc-asr/sdk/stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SvcError, type ModelId } from '@svc-asr/sdk';
 import { EXIT, InterruptedError, type Context } from './command.ts';
@@ -17,6 +18,7 @@ export interface Bulk {
   readonly model: ModelId;
   readonly workers: number;
   readonly skipSilence: boolean;
+  readonly keyterms: Pick<StreamOptions, 'keyterms'>;
   readonly board: ProgressBoard;
   readonly results: Results;
 }
@@ -52,6 +54,8 @@ class BulkRun {
   /** An error that every further file would meet too, such as a refused key. */
   #stopped: { readonly error: unknown } | null = null;
 
+  readonly #noted = new Set<string>();
+
   constructor(context: Context, bulk: Bulk, pool: SessionPool) {
     this.#context = context;
     this.#bulk = bulk;
@@ -68,10 +72,17 @@ class BulkRun {
     }
   }
 
+  #noteOnce(note: string): void {
+    if (!this.#noted.has(note)) this.#context.terminal.note(note);
+    this.#noted.add(note);
+  }
+
   async #work(): Promise<void> {
-    const { model, skipSilence } = this.#bulk;
+    const { model, skipSilence, keyterms } = this.#bulk;
     const { interrupted } = this.#context;
-    const worker = new StreamWorker({ model, pool: this.#pool, skipSilence, interrupted });
+    const pool = this.#pool;
+    const onNote = (note: string): void => this.#noteOnce(note);
+    const worker = new StreamWorker({ model, pool, skipSilence, keyterms, interrupted, onNote });
     try {
       for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
         if ((await this.#file(worker, job)) === 'no_room') return;

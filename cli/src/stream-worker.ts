@@ -1,7 +1,8 @@
 import type { AsrSession, ModelId } from '@svc-asr/sdk';
-import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
+import { openStream, type StreamOptions, type SvcStream } from '@svc-asr/sdk/stream';
 import { InterruptedError } from './command.ts';
 import { afterFirstAudio, audioFrom, Feeder, TURN_SILENCE_MS } from './feeder.ts';
+import { reportKeyterms } from './keyterms.ts';
 import { FileTranscript, Mark, PartialTranscriptError } from './file-transcript.ts';
 import { earlierMs, type Job } from './jobs.ts';
 import { decodeFile } from './media.ts';
@@ -11,6 +12,9 @@ export interface WorkerOptions {
   readonly model: ModelId;
   readonly pool: SessionPool;
   readonly skipSilence: boolean;
+  readonly keyterms: Pick<StreamOptions, 'keyterms'>;
+  /** Called with facts about the whole run. They may repeat. */
+  readonly onNote: (note: string) => void;
   readonly interrupted: AbortSignal;
 }
 
@@ -123,7 +127,7 @@ export class StreamWorker {
   }
 
   #open(): SvcStream {
-    const { pool } = this.#options;
+    const { pool, keyterms, onNote } = this.#options;
     const stream = openStream({
       getSession: async (request) => {
         const session = await pool.create(this, request, ({ message }) =>
@@ -133,7 +137,9 @@ export class StreamWorker {
         return session;
       },
       endpointing: { silenceMs: TURN_SILENCE_MS },
+      ...keyterms,
     });
+    reportKeyterms(stream, keyterms, onNote);
     stream.on('ready', () => this.#observer?.onReady());
     stream.on('delta', ({ text }) => this.#observer?.onText(text));
     stream.on('waiting', ({ error }) => this.#observer?.onNote(`${error.message} Waiting ...`));

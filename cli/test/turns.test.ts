@@ -67,3 +67,20 @@ test('lists the turns in JSON', async () => {
   expect(text).toBe(TURNS.join(' '));
   expect(finals).toMatchObject(TURNS.map((turn) => ({ text: turn })));
 });
+
+test('keyterms of both options are sent, and the note names those that are not used', async () => {
+  const list = join(folder, 'names.txt');
+  await writeFile(list, 'Kĩambu\n3G\n\n');
+  const flags = ['--keyterms', 'Wanjirũ, 4G', '--keyterms-file', list];
+  const { code, err } = await transcribe(files[0] ?? '', ...flags);
+  expect(code).toBe(0);
+  expect(err).toContain(
+    'Keyterms that are not used: 4G (unsupported_characters), 3G (unsupported_characters).',
+  );
+});
+
+test('a file of keyterms that cannot be read ends the command before any charge', async () => {
+  const missing = join(folder, 'missing.txt');
+  const { code, err } = await transcribe(files[0] ?? '', '--keyterms-file', missing);
+  expect([code, err]).toEqual([2, expect.stringContaining("can't be read")]);
+});

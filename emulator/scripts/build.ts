@@ -28,6 +28,7 @@ const PACKAGES = ['emulator', 'server', 'engine', 'protocol', 'testing'];
  */
 const LEFT_OUT = new Set([
   './start-engine.ts',
+  './start-confirmer.ts',
   '@redis/client',
   '@opentelemetry/api',
   '@opentelemetry/exporter-trace-otlp-http',

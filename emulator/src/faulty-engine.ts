@@ -155,6 +155,7 @@ function pausing(stream: EngineStream, claim: StreamClaim, pauseOver: Promise<vo
     },
     flush: () => void inTurn().then(() => stream.flush()),
     reset: () => void inTurn().then(() => stream.reset()),
+    expect: (keyterms) => void inTurn().then(() => stream.expect(keyterms)),
   });
 }
 
@@ -162,7 +163,7 @@ function pausing(stream: EngineStream, claim: StreamClaim, pauseOver: Promise<vo
 function wrapped(
   stream: EngineStream,
   claim: Claim,
-  replaced: Partial<Pick<EngineStream, 'write' | 'flush' | 'reset' | 'close'>>,
+  replaced: Partial<Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect' | 'close'>>,
 ): EngineStream {
   const close = replaced.close ?? (() => stream.close());
   const createDetector = stream.createDetector?.bind(stream);
@@ -179,6 +180,7 @@ function wrapped(
     write: replaced.write ?? ((pcm) => stream.write(pcm)),
     flush: replaced.flush ?? (() => stream.flush()),
     reset: replaced.reset ?? (() => stream.reset()),
+    expect: replaced.expect ?? ((keyterms) => stream.expect(keyterms)),
     close() {
       claim.release();
       return close();

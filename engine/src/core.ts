@@ -8,6 +8,8 @@ export {
   type FrameVerdict,
   type SpeechDetector,
 } from './voice-activity/voice-activity.ts';
+export { HOP_SAMPLES, type VoiceVerdicts } from './voice-activity/confirmation.ts';
+export type { ConfirmerCounts, VoiceConfirmer, VoiceListener } from './voice-activity/confirmer.ts';
 export {
   createScriptedEngine,
   type ScriptedEngine,

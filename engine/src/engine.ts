@@ -41,6 +41,8 @@ export interface EngineModel {
   readonly contextSize: readonly [number, number];
   /** Name of the weights. */
   readonly build: string;
+  /** Whether streams can listen for keyterms. Without it they ignore them. */
+  readonly keyterms: boolean;
 }
 
 export interface EngineHealth {
@@ -71,6 +73,11 @@ export interface EngineStream {
   flush(): void;
   /** Drops the unfinished utterance. Earlier flushes still get their finals first. */
   reset(): void;
+  /**
+   * Listens for these terms, as `readKeyterms` returns them, in place of the earlier ones. A marker like flush: they apply
+   * to the current utterance if it has no audio yet, and to those after it.
+   */
+  expect(keyterms: readonly string[]): void;
   /**
    * The ordered events of the stream, for one reader. `error` is always the last event. Iteration ends after close.
    */

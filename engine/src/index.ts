@@ -6,10 +6,11 @@ export {
   type OfflineCtcManifest,
   type TransducerManifest,
 } from './manifest.ts';
-export { CtcEncoder } from './ctc/ctc-encoder.ts';
+export { CtcEncoder, type Logits } from './ctc/ctc-encoder.ts';
 export { CtcLoader } from './ctc/ctc-loader.ts';
 export { CtcRecogniser } from './ctc/ctc-recogniser.ts';
 export type { Decoding } from './ctc/decoding.ts';
+export { KeytermTree } from './keyterms/keyterm-tree.ts';
 export {
   POOL_NOTICES,
   startSherpaEngine,
@@ -17,6 +18,9 @@ export {
   type SherpaEngine,
   type SherpaOptions,
 } from './sherpa/pool.ts';
+export { Silero } from './silero/silero.ts';
+export { SileroConfirmer } from './silero/silero-confirmer.ts';
+export { SileroStream } from './silero/silero-stream.ts';
 export { startEngineNode, type EngineNode, type EngineNodeOptions } from './node/engine-node.ts';
 export type { PeerNotice } from './riva/peer.ts';
 export {

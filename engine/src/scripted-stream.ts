@@ -103,6 +103,8 @@ export class ScriptedStream implements EngineStream {
     this.#call({ do: 'reset' });
   }
 
+  expect(): void {}
+
   close(): Promise<void> {
     this.#end();
     this.#queue.end();

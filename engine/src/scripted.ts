@@ -18,6 +18,8 @@ export interface ScriptedOptions {
   readonly capacity?: number;
   /** The name of its weights. */
   readonly build?: string;
+  /** Whether it takes keyterms. They don't change a script. Default: true. */
+  readonly keyterms?: boolean;
   /** The engine is not ready until it resolves. Opens wait for it. */
   readonly started?: Promise<void>;
   /** How long until a hanging stream is detected. Infinity: never. */
@@ -39,7 +41,7 @@ const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
 };
 
 export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEngine {
-  const { capacity = 64, stalledAfterMs = 2_000, build = SCRIPTED } = options;
+  const { capacity = 64, stalledAfterMs = 2_000, build = SCRIPTED, keyterms = true } = options;
   const streams = new Set<ScriptedStream>();
   const closing = new AbortController();
   const started = (options.started ?? Promise.resolve()).then(() => void (isStarted = true));
@@ -79,7 +81,7 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
   }
 
   return {
-    describe: (model) => describe(model, build),
+    describe: (model) => describe(model, { build, keyterms }),
     open,
     health(): EngineHealth {
       const ready = !closing.signal.aborted && isStarted;
@@ -98,9 +100,12 @@ export function createScriptedEngine(options: ScriptedOptions = {}): ScriptedEng
   };
 }
 
-function describe(model: ModelId, build: string): EngineModel {
+function describe(
+  model: ModelId,
+  weights: { readonly build: string; readonly keyterms: boolean },
+): EngineModel {
   if (!MODEL_IDS.includes(model)) throw new RangeError('Unknown model.');
-  return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build };
+  return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, ...weights };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

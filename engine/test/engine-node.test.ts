@@ -570,3 +570,37 @@ test('a stream leaves its node for newer weights or much less load, and never fo
   expect(moves(peer(4, 'demo-9'), peer(5, 'demo-9'))).toBe(false);
   expect(moves(peer(5, 'demo-9'), peer(4, 'demo-9'))).toBe(false);
 });
+
+test('a node hears the keyterms of each utterance, and says whether its model uses them', async () => {
+  const node = await startNode();
+  const heard: (readonly string[])[] = [];
+  const open = node.engine.open.bind(node.engine);
+  node.engine.open = async (input) =>
+    Object.assign(await open(input), {
+      expect: (keyterms: readonly string[]) => void heard.push(keyterms),
+    });
+  const gateway = await startRivaEngine({ addresses: node.address, tls: null });
+  closers.push(() => gateway.close());
+  expect(gateway.describe(MODEL).keyterms).toBe(true);
+  const stream = await gateway.open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  stream.expect(['wanjirũ', "ng'ang'a"]);
+  await stream.write(new Uint8Array(CHUNK_SAMPLES * 2));
+  stream.expect([]);
+  stream.flush();
+  await reading.until('final');
+  await stream.write(new Uint8Array(CHUNK_SAMPLES * 2));
+  stream.flush();
+  await reading.until('final', 2);
+  await stream.close();
+  expect(heard).toEqual([['wanjirũ', "ng'ang'a"]]);
+});
+
+test('a gateway takes no keyterms for a model that a node does not use them with', async () => {
+  const nodes = [await startNode(), await startNode({ keyterms: false })];
+  const addresses = nodes.map(({ address }) => address).join(',');
+  const gateway = await startRivaEngine({ addresses, tls: null });
+  closers.push(() => gateway.close());
+  await eventually(() => gateway.health().capacity === 128);
+  expect(gateway.describe(MODEL).keyterms).toBe(false);
+});

@@ -168,6 +168,7 @@ function pooledStream(): PooledStream {
     buffers: new ChunkBuffers(),
     isCrowded: () => false,
     send: () => {},
+    sendKeyterms: () => {},
     sendChunk: () => {},
     release: () => {},
   });

@@ -367,3 +367,55 @@ test('limits concurrent replays per recogniser', async () => {
   (await leaves[2])?.();
   expect(entered).toEqual(['a0', 'a1', 'b3', 'a2']);
 });
+
+test('every recogniser gets the keyterms of an utterance before its audio, also after a loss', async () => {
+  const inner = createScriptedEngine({ script: { texts: [TEXT] } });
+  const calls: string[][] = [];
+  async function open(input: OpenInput): Promise<EngineStream> {
+    const stream = await inner.open(input);
+    const seen: string[] = [];
+    calls.push(seen);
+    const { write, flush, reset } = {
+      write: stream.write.bind(stream),
+      flush: stream.flush.bind(stream),
+      reset: stream.reset.bind(stream),
+    };
+    return Object.assign(stream, {
+      expect: (keyterms: readonly string[]) => void seen.push(`expect ${keyterms.join(',')}`),
+      write: (pcm: Uint8Array) => {
+        if (pcm.byteLength > 0 && seen.at(-1) !== 'audio') seen.push('audio');
+        return write(pcm);
+      },
+      flush: () => {
+        seen.push('flush');
+        flush();
+      },
+      reset: () => {
+        seen.push('reset');
+        reset();
+      },
+    });
+  }
+  const engine = withReplay({ ...inner, open });
+  const stream = await engine.open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  stream.expect(['one']);
+  await stream.write(chunks(1));
+  stream.expect(['two']);
+  await stream.write(chunks(1));
+  await reading.until('delta');
+  inner.crash();
+  stream.flush();
+  await stream.write(chunks(1));
+  stream.flush();
+  stream.expect(['three']);
+  stream.reset();
+  await stream.write(chunks(1));
+  stream.flush();
+  await reading.until('final', 3);
+  await stream.close();
+  expect(calls[0]?.slice(0, 2)).toEqual(['expect one', 'audio']);
+  expect(calls[1]?.filter((call) => call !== 'reset').join(' ')).toBe(
+    'expect one audio flush expect two audio flush expect three audio flush',
+  );
+});

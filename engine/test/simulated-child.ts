@@ -105,6 +105,7 @@ class SimulatedChild {
         if (type === FRAME.flush) this.#scheduler.flush(id);
         else throw new Error('The parent gave the stream up.');
       },
+      sendKeyterms: () => {},
       sendChunk: (buffer, bytes) => this.#scheduler.audio(id, buffer.subarray(HEADER_BYTES, bytes)),
       release: () => {},
     });

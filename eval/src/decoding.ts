@@ -2,10 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CtcLoader, type CtcRecogniser, type Decoding } from '@svc-asr/engine';
-import { AUDIO } from '@svc-asr/protocol';
 import { errorRate, type Count, type Interval } from './bootstrap.ts';
 import { overTelephone, withWhiteNoise } from './conditions.ts';
-import { countErrors, stream } from './decoding-set.ts';
+import { countErrors, searchCost, stream } from './decoding-set.ts';
 import { readFolder, type Language, type Utterance } from './sets.ts';
 
 /**
@@ -109,24 +108,6 @@ async function report(
     `${name}: WER ${present(errorRate(counts))}, stable after ${ms(mean)} (p90 ${ms(p90)}), ` +
       `search ${cost.searchMs.toFixed(2)} ms and encoder ${cost.encoderMs.toFixed(1)} ms per audio second`,
   );
-}
-
-/** Processor time per audio second of whole recordings. A stream encodes 3.8 times and searches twice as many frames. */
-async function searchCost(recogniser: CtcRecogniser, own: readonly Utterance[]) {
-  let [searchMs, encoderMs, seconds] = [0, 0, 0];
-  for (const { wave } of own) {
-    const began = process.cpuUsage();
-    const logits = await recogniser.model.run(wave);
-    const encoded = process.cpuUsage(began);
-    const text = recogniser.newText();
-    const searching = process.cpuUsage();
-    text.add(logits, { firstFrame: 0, keepTo: 0 });
-    const searched = process.cpuUsage(searching);
-    encoderMs += (encoded.user + encoded.system) / 1000;
-    searchMs += (searched.user + searched.system) / 1000;
-    seconds += wave.length / AUDIO.sampleRateHz;
-  }
-  return { searchMs: searchMs / seconds, encoderMs: encoderMs / seconds };
 }
 
 async function dump(

@@ -1,12 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { startSherpaEngine } from '@svc-asr/engine';
+import { ENDPOINTING } from '@svc-asr/protocol';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { codecFigures, measureCodecs, presentCodecs, type CodecResult } from './codecs.ts';
+import { evaluateDecoding } from './decoding-report.ts';
 import { evaluateFolder, sweepLeadIn } from './folder.ts';
 import { disturbed, measure, measureSilence, type Condition, type Result } from './measure.ts';
 import { figuresOf, missedGoals, presentPage, presentTable, type Report } from './report.ts';
 import { isFolder, readFixtures, readFolder, renderHeldOut, type Language } from './sets.ts';
+import type { DetectorName } from './turns/detectors.ts';
 import { evaluateTurns } from './turns/evaluate-turns.ts';
 import type { Half } from './turns/voices.ts';
 
@@ -49,10 +52,22 @@ const program = new Command('npm run eval --')
     false,
   )
   .addOption(
+    new Option('--detector <name>', 'with --turns: the detector to judge')
+      .choices(ENDPOINTING.detectors)
+      .default(ENDPOINTING.detector),
+  )
+  .addOption(
     new Option('--half <half>', 'with --turns: the voices to design on, or those that judge')
       .choices(['design', 'held-out'])
       .default('held-out'),
   )
+  .option(
+    '--decoding',
+    'greedy decoding, beam search, language model and keyterms instead: --folder has seen/, unseen/ and names/',
+    false,
+  )
+  .option('--lm-ki <file>', 'with --decoding: the language model of characters for Kikuyu')
+  .option('--lm-luo <file>', 'with --decoding: the same for Dholuo')
   .option('--models <dir>', 'manifests and weights (default: MODELS_DIR, else models/)')
   .option(
     '--out <dir>',
@@ -78,7 +93,11 @@ interface Options {
   readonly sweep?: string;
   readonly codecs: boolean;
   readonly turns: boolean;
+  readonly detector: DetectorName;
   readonly half: Half;
+  readonly decoding: boolean;
+  readonly lmKi?: string;
+  readonly lmLuo?: string;
   readonly models?: string;
   readonly out: string;
   readonly limit: number;
@@ -183,6 +202,21 @@ function folder(options: Options, path: string): Promise<number> {
   return sweepLeadIn({ ...given, model: options.sweep || 'demo' });
 }
 
+/** Uses the weights of the tests, because the bundled model is no CTC model. */
+async function decoding({ folder: given, lmKi, lmLuo, limit, short }: Options): Promise<number> {
+  if (given === undefined || lmKi === undefined || lmLuo === undefined) {
+    throw new Error('Give --folder, --lm-ki and --lm-luo. docs/engine.md says how they are made.');
+  }
+  const { passed, figures } = await evaluateDecoding({
+    folder: resolve(given),
+    weights: join(ROOT, 'testing/stand-in'),
+    lms: { ki: resolve(lmKi), luo: resolve(lmLuo) },
+    limit: short ? 12 : limit,
+  });
+  console.log(JSON.stringify({ name: 'eval-decoding', passed, figures }));
+  return passed ? 0 : 1;
+}
+
 function findModels(options: Options): string {
   return resolve(options.models ?? process.env['MODELS_DIR'] ?? join(ROOT, 'models'));
 }
@@ -200,6 +234,7 @@ async function publish(report: Report, out: string): Promise<void> {
 
 async function main(): Promise<number> {
   const options = program.exitOverride().parse().opts<Options>();
+  if (options.decoding) return decoding(options);
   if (options.turns) return evaluateTurns(options);
   if (options.codecs) return evaluateCodecs(options);
   return options.folder === undefined ? evaluate(options) : folder(options, options.folder);

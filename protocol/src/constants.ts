@@ -8,21 +8,24 @@ export const CREDENTIAL_PREFIX = 'svc.auth.';
 export const API_KEY_PREFIX = 'svc_live_v1_';
 export const STREAM_PATH = '/v1/asr/stream';
 
+/** Constants of the SDK's stream. Bundlers drop unused constants, but not unused fields, and no computed values. */
+export const SAMPLES_PER_MS = 16;
+export const BYTES_PER_SAMPLE = 2;
+export const BYTES_PER_SECOND = 32_000;
+export const AUDIO_SECONDS_MAX = 300;
+export const SESSION_WALL_CLOCK_MS = 900_000;
+
 export const AUDIO = {
   encoding: 'pcm_s16le',
   sampleRateHz: 16_000,
   channels: 1,
-  bytesPerSample: 2,
+  bytesPerSample: BYTES_PER_SAMPLE,
 } as const;
 
 /** Attention context in 80 ms encoder frames, left then right. */
 export const CONTEXT_SIZE = [56, 13] as const;
 /** A chunk is the current frame and its right context: 14 frames of 80 ms. */
 export const CHUNK_SAMPLES: number = 17_920;
-
-/** Constants of the SDK's stream. Bundlers drop unused constants, but not unused fields, and no computed values. */
-export const AUDIO_SECONDS_MAX = 300;
-export const SESSION_WALL_CLOCK_MS = 900_000;
 
 export const LIMITS = {
   requestBodyBytes: 16_384,
@@ -63,10 +66,12 @@ export const REFUSAL_CLOSE_CODES: Readonly<Record<number, number>> = {
   503: 4503,
 };
 
-/** The values that `config.endpointing` accepts, in milliseconds. */
+/** The values that `config.endpointing` accepts. Times are in milliseconds. */
 export const ENDPOINTING = {
   silenceMs: { min: 200, max: 5_000, default: 700 },
   maxUtteranceMs: { min: 5_000, max: 60_000, default: 30_000 },
+  detectors: ['level', 'confirmed'],
+  detector: 'level',
 } as const;
 
 export const IDEMPOTENCY_KEY_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';

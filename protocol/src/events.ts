@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { CHUNK_SAMPLES, CONTEXT_SIZE, LIMITS } from './constants.ts';
+import { CHUNK_SAMPLES, CONTEXT_SIZE, ENDPOINTING, LIMITS } from './constants.ts';
+import { KEYTERM_REFUSALS } from './keyterms.ts';
 import { AUDIO_FIELDS, ModelIdSchema } from './models.ts';
 import { constant, count, uuid } from './schema.ts';
 
@@ -80,6 +81,12 @@ export const ReadyEvent = Type.Object(
     max_frame_bytes: constant(LIMITS.frameBytes, 'The largest binary frame.'),
     idle_timeout_ms: count('Without audio for this long, the stream ends.'),
     session_time_limit_ms: count('The longest time that the stream may stay open.'),
+    keyterms: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the model can listen for `config.keyterms`. `false`: it ignores them. Left out by older servers.',
+      }),
+    ),
   },
   { title: 'ReadyEvent', description: 'The client may send audio. It carries the limits.' },
 );
@@ -89,9 +96,40 @@ export const EndpointingInForce = Type.Object(
   {
     silence_ms: count('How long nobody must speak before the server sends a final.'),
     max_utterance_ms: count('The longest utterance.'),
+    detector: Type.Optional(
+      Type.Enum([...ENDPOINTING.detectors], {
+        description:
+          'The detector in force, if you named one: `level` where the server has no second detector.',
+      }),
+    ),
   },
   { title: 'EndpointingInForce', description: 'Where the server ends utterances by itself.' },
 );
+
+export const KeytermsInForce = Type.Object(
+  {
+    taken: Type.Array(Type.String(), {
+      description: 'The keyterms in force, as the models spell them.',
+    }),
+    refused: Type.Array(
+      Type.Object(
+        {
+          index: count('The position in your list, from 0.'),
+          reason: Type.Enum([...KEYTERM_REFUSALS], {
+            description:
+              '`not_supported`: this model ignores keyterms. `not_text`, `empty`, `duplicate`: as named. ' +
+              "`unsupported_characters`: only a to z, ĩ, ũ, the apostrophe of ng' and spaces are possible. `too_long`: the list " +
+              'has too many characters in all. `too_many`: this one and all after it are too many.',
+          }),
+        },
+        { title: 'RefusedKeyterm', description: 'A keyterm that is not used.' },
+      ),
+      { description: 'The others.' },
+    ),
+  },
+  { title: 'KeytermsInForce', description: 'Which keyterms are used, and why others are not.' },
+);
+export type KeytermsInForce = Static<typeof KeytermsInForce>;
 
 export const ConfigAckEvent = Type.Object(
   {
@@ -103,8 +141,10 @@ export const ConfigAckEvent = Type.Object(
       description: 'The endpointing in force. `false`: off, only flushes end utterances.',
     }),
     effective: Type.Enum(['now', 'next_utterance'], {
-      description: 'When the settings take effect. This version always sends `now`.',
+      description:
+        '`next_utterance`: the keyterms of the message apply after the next final or reset. Everything else applies at once.',
     }),
+    keyterms: Type.Optional(KeytermsInForce),
     ignored: Type.Array(Type.String(), {
       description: 'Fields of the message that the server does not know.',
     }),
@@ -152,6 +192,12 @@ export const SpeechStartedEvent = Type.Object(
     type: eventType('speech_started'),
     utterance: Utterance,
     audio_ms: count('Where in the session speech starts, accurate to about 100 ms.'),
+    confirmed: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the second detector of `confirmed` heard speech too. Absent if it did not listen. Interrupt a voice agent unless it is `false`.',
+      }),
+    ),
   },
   { title: 'SpeechStartedEvent', description: 'Speech starts. Only with endpointing.' },
 );
@@ -235,7 +281,10 @@ export const STREAM_ERRORS = {
   },
   invalid_endpointing: {
     message:
-      'config.endpointing was ignored. Send false, or silence_ms from 200 to 5000 and max_utterance_ms from 5000 to 60000.',
+      'config.endpointing was ignored. Send false, or silence_ms from 200 to 5000, max_utterance_ms from 5000 to 60000 and detector level or confirmed.',
+  },
+  invalid_keyterms: {
+    message: 'config.keyterms was ignored. Send an array of strings, or an empty one for none.',
   },
   unsupported_context: { message: 'config.context was ignored. Only [56, 13] is supported.' },
   flush_throttled: {

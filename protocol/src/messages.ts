@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { CONTEXT_SIZE, ENDPOINTING, MODELS } from './constants.ts';
+import { KEYTERMS } from './keyterms.ts';
 import { constant } from './schema.ts';
 
 /** Text messages that a client may send. Unknown fields are not an error; `config_ack.ignored` lists them. */
@@ -32,6 +33,13 @@ export const Endpointing = Type.Object(
         description: 'No utterance is longer than this. Near it, the server uses a short pause.',
       }),
     ),
+    detector: Type.Optional(
+      Type.Enum([...ENDPOINTING.detectors], {
+        default: ENDPOINTING.detector,
+        description:
+          '`level` listens to loudness and pitch. `confirmed` adds a second detector, which hears pauses in music and noise.',
+      }),
+    ),
   },
   {
     title: 'Endpointing',
@@ -57,6 +65,14 @@ export const ConfigMessage = Type.Object(
     endpointing: Type.Optional(
       Type.Union([Type.Literal(false), Endpointing], {
         description: 'Turns automatic finals on or off. Off unless a client asks for it.',
+      }),
+    ),
+    keyterms: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          `Names and words to listen for, in place of the earlier list. At most ${KEYTERMS.termsMax} with ` +
+          `${KEYTERMS.lettersMax.toLocaleString('en')} characters in all. An empty list removes them. They apply from the next ` +
+          'utterance on, or from this one if it has no audio yet.',
       }),
     ),
   },

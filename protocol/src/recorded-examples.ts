@@ -219,6 +219,7 @@ export const RECORDED_EVENTS = {
     max_frame_bytes: 65536,
     idle_timeout_ms: 60000,
     session_time_limit_ms: 900000,
+    keyterms: false,
   },
   reset_ack: { type: 'reset_ack', id: 7, utterance: 2, discarded_ms: 640, total_audio_ms: 3507 },
   speech_ended: { type: 'speech_ended', utterance: 0, audio_ms: 2760 },

@@ -77,6 +77,16 @@ async def a_turn_ends_after_its_final(turns: Turns) -> None:
     assert not turns.tracker.is_open
 
 
+async def unconfirmed_speech_starts_no_turn_until_it_has_text(turns: Turns) -> None:
+    unconfirmed = SpeechStartedEvent.from_wire({"audio_ms": 0, "confirmed": False})
+    turns.take(unconfirmed, ENDED)
+    assert turns.told == []
+    turns.take(ENDPOINT)
+    assert turns.told == ["start", "end"]
+    turns.take(SpeechStartedEvent.from_wire({"audio_ms": 3_000, "confirmed": True}))
+    assert turns.told == ["start", "end", "start"]
+
+
 async def a_late_final_is_asked_for_and_ends_the_turn_however_late_it_is(turns: Turns) -> None:
     turns.take(STARTED, ENDED)
     await asyncio.sleep(JUST_BEFORE_S)
@@ -256,6 +266,7 @@ async def a_stopped_tracker_reports_nothing_more(turns: Turns) -> None:
     "scenario",
     [
         a_turn_ends_after_its_final,
+        unconfirmed_speech_starts_no_turn_until_it_has_text,
         a_late_final_is_asked_for_and_ends_the_turn_however_late_it_is,
         a_late_final_of_an_endpoint_ends_the_turn_once,
         the_flush_of_one_turn_does_not_end_the_next,

@@ -38,6 +38,7 @@ export type {
   AsrSession,
   DeltaEvent,
   ErrorEvent,
+  ConfigAckEvent,
   FinalEvent,
   ModelId,
   ReadyEvent,

@@ -1,7 +1,7 @@
-import { AUDIO } from '@svc-asr/protocol/constants.ts';
+import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
 
 /** 20 ms: shorter than a syllable, longer than a pitch period. */
-export const WINDOW_SAMPLES = AUDIO.sampleRateHz / 50;
+export const WINDOW_SAMPLES = 20 * SAMPLES_PER_MS;
 
 const FLOOR_START_DB = -55;
 /** The noise floor falls at once and rises slowly, so that speech doesn't raise it. */

@@ -273,6 +273,15 @@ test('the receipt of a failed session is zero, of a lost one unknown', () => {
   ]);
 });
 
+test('the receipt counts audio that a reset dropped, without a final after it', () => {
+  const transcript = new TranscriptBuilder();
+  transcript.beginSession('idle');
+  const ack = { type: 'reset_ack', id: 1, utterance: 1, discarded_ms: 1_100 } as const;
+  transcript.onDropped({ ...ack, total_audio_ms: 1_100 });
+  transcript.endSession('as_told');
+  expect(transcript.transcript.sessions).toEqual([{ sessionId: 'idle', billableMs: 2_000 }]);
+});
+
 test('times match those of a single session to the millisecond, even for utterances that start within one', () => {
   const samples = [1_003, 2_010, 777];
   function finals(failBefore: number | null) {

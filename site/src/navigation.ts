@@ -32,6 +32,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'docs/concepts/sessions-and-credit.md' },
       { path: 'docs/concepts/keys.md' },
       { path: 'docs/concepts/turns.md' },
+      { path: 'docs/concepts/keyterms.md' },
       { path: 'docs/concepts/audio-formats.md' },
       { path: 'docs/concepts/limits.md' },
       { path: 'docs/concepts/latency.md' },

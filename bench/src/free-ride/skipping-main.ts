@@ -82,6 +82,7 @@ function countFinals(stream: EngineStream): EngineStream {
     recogniser: stream.recogniser,
     write: (pcm) => stream.write(pcm),
     reset: () => stream.reset(),
+    expect: (keyterms) => stream.expect(keyterms),
     events: events(),
     flush() {
       settle(-1);

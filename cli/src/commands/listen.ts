@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { EXIT, type Context, type ExitCode, type RunCommand } from '../command.ts';
 import { createSession } from '../create-session.ts';
 import { afterFirstAudio, Feeder, TURN_SILENCE_MS } from '../feeder.ts';
+import { addKeytermOptions, readKeytermOptions, reportKeyterms } from '../keyterms.ts';
 import { languageOption, modelFor } from '../languages.ts';
 import { findRecorder, MediaError, record } from '../media.ts';
 import { openClient } from '../settings.ts';
@@ -14,10 +15,12 @@ interface ListenOptions {
   readonly stdin?: true;
   readonly keepSilence?: true;
   readonly json?: true;
+  readonly keyterms?: string;
+  readonly keytermsFile?: string;
 }
 
 export function addListenCommand(program: Command, run: RunCommand): void {
-  program
+  const command = program
     .command('listen')
     .summary('Transcribe the microphone, live')
     .description(
@@ -37,11 +40,13 @@ Examples:
   ffmpeg -i radio.mp3 -f s16le -ar 16000 -ac 1 - | svc listen -l ki --stdin`,
     )
     .action((options: ListenOptions) => run((context) => listen(context, options)));
+  addKeytermOptions(command);
 }
 
 async function listen(context: Context, options: ListenOptions): Promise<ExitCode> {
   const { terminal } = context;
   const model = modelFor(options.language, context);
+  const keyterms = await readKeytermOptions(options);
   // Report a missing key before anyone speaks.
   await openClient(context.env);
   const source = await afterFirstAudio(await openSource(context, options));
@@ -57,7 +62,9 @@ async function listen(context: Context, options: ListenOptions): Promise<ExitCod
   const stream = openStream({
     getSession: ({ signal }) => createSession(context, { model, maxAudioSeconds: 300 }, signal),
     endpointing: { silenceMs: TURN_SILENCE_MS },
+    ...keyterms,
   });
+  reportKeyterms(stream, keyterms, (text) => terminal.note(text));
   show(terminal, stream, options.json === true);
   const feeder = new Feeder(stream, { skipSilence: options.keepSilence !== true });
   try {

@@ -12,6 +12,7 @@ import { transcribeAll } from '../bulk.ts';
 import { announceShortCredit, creditLeftMs, printEstimate } from '../estimate.ts';
 import { expandInputs, STDIN, type InputFile } from '../input-files.ts';
 import { earlierMs, prepareJobs, type Job } from '../jobs.ts';
+import { addKeytermOptions, readKeytermOptions } from '../keyterms.ts';
 import { languageOption, modelFor } from '../languages.ts';
 import { exists, planOutputs, prepareFolders, type OutputPlan } from '../output-files.ts';
 import { ProgressBoard } from '../progress-board.ts';
@@ -33,10 +34,12 @@ interface TranscribeOptions {
   readonly skipSilence?: true;
   readonly dryRun?: true;
   readonly json?: true;
+  readonly keyterms?: string;
+  readonly keytermsFile?: string;
 }
 
 export function addTranscribeCommand(program: Command, run: RunCommand): void {
-  program
+  const command = program
     .command('transcribe')
     .argument(
       '<files...>',
@@ -81,6 +84,7 @@ Examples:
     .action((inputs: readonly string[], options: TranscribeOptions) =>
       run((context) => transcribe(context, inputs, options)),
     );
+  addKeytermOptions(command);
 }
 
 function formatList(value: string): readonly Format[] {
@@ -96,6 +100,8 @@ async function transcribe(
 ): Promise<ExitCode> {
   const model = modelFor(options.language, context);
   const formats = checkedFormats(options);
+  // Report a missing file before any work.
+  await readKeytermOptions(options);
   const files = await expandInputs(inputs, { recursive: options.recursive === true });
   const outputs = options.out === undefined ? null : planOutputs(files, options.out, formats);
   // Report a missing key and a wrong folder before any work.
@@ -205,7 +211,16 @@ class TranscribeRun {
       );
     });
     const [board, results] = [this.#board, this.#results];
-    await transcribeAll(this.#context, { jobs, model, workers, skipSilence, board, results });
+    const keyterms = await readKeytermOptions(this.#options);
+    await transcribeAll(this.#context, {
+      jobs,
+      model,
+      workers,
+      skipSilence,
+      keyterms,
+      board,
+      results,
+    });
     board.end();
     if (this.#files.length > 1) terminal.note(await this.#summary());
     const { failed, notStarted } = results.totals;

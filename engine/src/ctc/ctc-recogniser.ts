@@ -1,6 +1,8 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
 import type { RecognisedUtterance, Recognition } from '../sherpa/recognition.ts';
 import type { Transcript } from '../sherpa/transcript.ts';
+import { KeytermScorer } from '../keyterms/keyterm-scorer.ts';
+import type { KeytermTree } from '../keyterms/keyterm-tree.ts';
 import type { TextScorer } from '../lm/text-scorer.ts';
 import { BeamText } from './beam-text.ts';
 import { CTC_FRAME_SAMPLES } from './ctc-encoder.ts';
@@ -67,8 +69,8 @@ export class CtcRecogniser implements Recognition {
     return new CtcRecogniser(model, { search, windowCpuMs: (user + system) / 1000 });
   }
 
-  begin(): CtcUtterance {
-    return new CtcUtterance(this);
+  begin(_language?: string, keyterms?: KeytermTree): CtcUtterance {
+    return new CtcUtterance(this, keyterms);
   }
 
   /** Recognises all of the audio in one window, as these models are meant to be used. The baseline for streaming. */
@@ -79,10 +81,13 @@ export class CtcRecogniser implements Recognition {
     return text.transcript((samples.length * 1000) / AUDIO.sampleRateHz);
   }
 
-  newText(): UtteranceText {
+  newText(keyterms?: KeytermTree): UtteranceText {
     if (this.#search === null) return new GreedyText(this.model);
     const { labels, tokens } = this.model;
-    return new BeamText(tokens, { labels, ...this.#search });
+    const { scorer, settings } = this.#search;
+    const boosted =
+      keyterms === undefined || keyterms.isEmpty ? scorer : new KeytermScorer(scorer, keyterms);
+    return new BeamText(tokens, { labels, settings, scorer: boosted });
   }
 
   async decode(utterances: readonly CtcUtterance[]): Promise<void> {
@@ -102,9 +107,9 @@ export class CtcUtterance implements RecognisedUtterance {
   #encodedSamples = 0;
   #finished = false;
 
-  constructor(recognition: CtcRecogniser) {
+  constructor(recognition: CtcRecogniser, keyterms?: KeytermTree) {
     this.recognition = recognition;
-    this.#text = recognition.newText();
+    this.#text = recognition.newText(keyterms);
   }
 
   get samples(): number {

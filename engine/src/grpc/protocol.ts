@@ -17,6 +17,8 @@ export interface RecognitionConfig {
   readonly maxAlternatives?: number;
   readonly enableWordTimeOffsets?: boolean;
   readonly model?: string;
+  /** Keyterms. We decide the boost. */
+  readonly speechContexts?: readonly { readonly phrases?: readonly string[] }[];
 }
 
 export interface StreamingRecognizeRequest {

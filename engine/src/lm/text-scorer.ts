@@ -13,6 +13,8 @@ export interface TextScorer {
   extend(state: TextState, text: string): TextState;
   /** The score if the text ends here. */
   end(state: TextState): number;
+  /** The same scorer, but these words cost no more than other rare ones. Left out if it has no list of words. */
+  withWords?(words: ReadonlySet<string>): TextScorer;
 }
 
 /** How much a language model counts in a search. */

@@ -21,16 +21,28 @@ export class WordScorer implements TextScorer {
   readonly begin: WordState;
   readonly #model: NgramModel;
   readonly #prefixes: WordPrefixes;
+  readonly #weights: LmWeights;
   readonly #alpha: number;
   readonly #beta: number;
+  /** Words that are no longer unknown, and how they start. */
+  readonly #added: { words: ReadonlySet<string>; prefixes: WordPrefixes } | null;
 
-  constructor(model: NgramModel, weights: LmWeights) {
+  constructor(
+    model: NgramModel,
+    weights: LmWeights,
+    added?: { readonly prefixes: WordPrefixes; readonly words: ReadonlySet<string> },
+  ) {
     if (model.words === null)
       throw new InvalidLanguageModel('a model of words needs its word list');
     this.#model = model;
-    this.#prefixes = new WordPrefixes(model.words);
+    this.#prefixes = added?.prefixes ?? new WordPrefixes(model.words);
+    this.#weights = weights;
     this.#alpha = weights.alpha * LN_10;
     this.#beta = weights.beta;
+    this.#added =
+      added === undefined
+        ? null
+        : { words: added.words, prefixes: new WordPrefixes([...added.words]) };
     this.begin = { score: 0, whole: 0, context: model.begin, word: '' };
   }
 
@@ -52,16 +64,21 @@ export class WordScorer implements TextScorer {
     return whole + this.#alpha * this.#model.endLog10(context);
   }
 
+  withWords(words: ReadonlySet<string>): WordScorer {
+    return new WordScorer(this.#model, this.#weights, { prefixes: this.#prefixes, words });
+  }
+
   #endWord({ whole, context, word }: WordState): WordState {
     const id = this.#model.idOf(word);
     const { log10, next } = this.#model.score(context, id);
-    const known = id === UNKNOWN ? log10 + UNKNOWN_LOG10 : log10;
+    const isUnknown = id === UNKNOWN && this.#added?.words.has(word) !== true;
+    const known = isUnknown ? log10 + UNKNOWN_LOG10 : log10;
     const score = whole + this.#alpha * known + this.#beta;
     return { score, whole: score, context: next, word: '' };
   }
 
   #prefixScore(word: string): number {
-    if (this.#prefixes.has(word)) return 0;
+    if (this.#prefixes.has(word) || this.#added?.prefixes.has(word) === true) return 0;
     return (UNKNOWN_PREFIX * Math.max(LETTERS_USUAL, word.length)) / LETTERS_USUAL;
   }
 }

@@ -184,7 +184,7 @@ function describeModels(
   name: string | undefined,
 ): ModelConfigResponse {
   const modelConfig = MODEL_IDS.filter((id) => !name || name === id).map((id) => {
-    const { build, chunkSamples, contextSize } = engine.describe(id);
+    const { build, chunkSamples, contextSize, keyterms } = engine.describe(id);
     const language = [...languages].find(([, model]) => model === id)?.[0] ?? '';
     return {
       modelName: id,
@@ -194,6 +194,7 @@ function describeModels(
         sample_rate: '16000',
         streaming: 'True',
         build,
+        keyterms: keyterms ? 'True' : 'False',
         chunk_samples: String(chunkSamples),
         context_size: contextSize.join(','),
       },

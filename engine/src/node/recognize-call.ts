@@ -1,5 +1,5 @@
 import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { AUDIO, isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import { AUDIO, isModelId, MODEL_IDS, readKeyterms, type ModelId } from '@svc-asr/protocol';
 import { EngineBusy, TAKEN, type Engine, type EngineEvent, type EngineStream } from '../engine.ts';
 import {
   ACKNOWLEDGE_EVERY,
@@ -103,10 +103,17 @@ export class RecognizeCall {
     this.#interimResults = request.streamingConfig?.interimResults === true;
     this.#withWords = config.enableWordTimeOffsets === true;
     this.#stopReading();
-    await this.#open(model, call.metadata);
+    const phrases = (config.speechContexts ?? []).flatMap((context) => context.phrases ?? []);
+    await this.#open(model, {
+      metadata: call.metadata,
+      keyterms: readKeyterms(phrases, true).taken,
+    });
   }
 
-  async #open(model: ModelId, metadata: Metadata): Promise<void> {
+  async #open(
+    model: ModelId,
+    { metadata, keyterms }: { readonly metadata: Metadata; readonly keyterms: readonly string[] },
+  ): Promise<void> {
     if (this.#over) return;
     this.#model = model;
     const { engine, slots, call } = this.#input;
@@ -133,6 +140,7 @@ export class RecognizeCall {
       return this.#fail(status.RESOURCE_EXHAUSTED, 'No slot is free.', BUSY_RETRY_MS);
     }
     if (this.#over) return void this.#stream.close();
+    if (keyterms.length > 0) this.#stream.expect(keyterms);
     const opened = presentLoad(slots.health());
     opened.set(METADATA.build, this.#stream.build ?? '');
     call.sendMetadata(opened);

@@ -15,6 +15,7 @@ import { Utterance } from './utterance.ts';
 const LOSSES_MAX = 5;
 /** With more unanswered flushes than this, the caller isn't waiting for finals. */
 const FLUSHES_PENDING_MAX = 1024;
+const NO_KEYTERMS: readonly string[] = [];
 
 /** The parts of the engine that a stream uses. */
 export interface ReplayHost {
@@ -46,11 +47,21 @@ class Attempt {
   sentBytes = 0;
   isLost = false;
   #number = 0;
+  #keyterms: readonly string[] = NO_KEYTERMS;
 
   constructor(inner: EngineStream, first: Utterance) {
     this.inner = inner;
     this.sending = first;
     this.utterances.set(0, first);
+    this.expectKeyterms();
+  }
+
+  /** Call it before the first audio of an utterance: on each recogniser, it must have the same keyterms. */
+  expectKeyterms(): void {
+    const { keyterms } = this.sending;
+    if (keyterms === this.#keyterms) return;
+    this.#keyterms = keyterms;
+    this.inner.expect(keyterms);
   }
 
   write(pcm: Uint8Array): Promise<void> {
@@ -75,6 +86,7 @@ class Attempt {
     this.sending = next;
     this.sentBytes = 0;
     this.utterances.set(++this.#number, next);
+    this.expectKeyterms();
   }
 }
 
@@ -96,12 +108,14 @@ export class ReplayStream implements EngineStream {
   #replaying: PromiseWithResolvers<void> | null = null;
   #flushesPending = 0;
   #flushedBytes = 0;
+  /** Of utterances that begin from now on. */
+  #keyterms = NO_KEYTERMS;
   #over = false;
 
   constructor(inner: EngineStream, host: ReplayHost) {
     this.chunkSamples = inner.chunkSamples;
     this.#host = host;
-    this.#first = new Utterance(0, host.memory);
+    this.#first = new Utterance(0, host.memory, NO_KEYTERMS);
     this.#current = this.#first;
     this.#attempt = new Attempt(inner, this.#first);
     void this.#listen(this.#attempt);
@@ -129,6 +143,7 @@ export class ReplayStream implements EngineStream {
       return Promise.reject(new RangeError('Audio must be whole 16-bit samples.'));
     }
     if (this.#over) return TAKEN;
+    if (pcm.byteLength > 0) this.#current.hasAudio = true;
     this.#current.audio.append(pcm, this.#host.streamBytesMax - this.#flushedBytes);
     if (this.#replaying === null) return this.#attempt.write(pcm);
     if (!this.#current.audio.complete) this.#giveUp('child_died', 'too_long');
@@ -155,6 +170,14 @@ export class ReplayStream implements EngineStream {
     if (this.#attempt.sending === dropped) this.#attempt.reset();
   }
 
+  expect(keyterms: readonly string[]): void {
+    if (this.#over) return;
+    this.#keyterms = keyterms;
+    if (this.#current.hasAudio) return;
+    this.#current.keyterms = keyterms;
+    if (this.#attempt.sending === this.#current) this.#attempt.expectKeyterms();
+  }
+
   async close(): Promise<void> {
     this.#end();
     this.#queue.end();
@@ -162,7 +185,7 @@ export class ReplayStream implements EngineStream {
   }
 
   #begin(): void {
-    const next = new Utterance(this.#current.number + 1, this.#host.memory);
+    const next = new Utterance(this.#current.number + 1, this.#host.memory, this.#keyterms);
     this.#current.next = next;
     this.#current = next;
   }

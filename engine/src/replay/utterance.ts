@@ -9,6 +9,9 @@ type Final = Extract<EngineEvent, { type: 'final' }>;
 export class Utterance {
   readonly number: number;
   readonly audio: ReplayBuffer;
+  keyterms: readonly string[];
+  /** Also true if its audio could not be kept. */
+  hasAudio = false;
   /** The utterance after this one, once this one is flushed or dropped. */
   next: Utterance | null = null;
   /** How many recognisers were lost while it was unfinished. */
@@ -17,8 +20,9 @@ export class Utterance {
   #stableText = '';
   #shownSamples = 0;
 
-  constructor(number: number, memory: ReplayMemory) {
+  constructor(number: number, memory: ReplayMemory, keyterms: readonly string[]) {
     this.number = number;
+    this.keyterms = keyterms;
     this.audio = new ReplayBuffer(memory);
   }
 

@@ -79,7 +79,7 @@ export class Peer {
   readonly #timer: NodeJS.Timeout;
   readonly #held = new HeldSlots(this);
   #clients: Client[];
-  #builds = new Map<string, string>();
+  #models: ServedModels = { builds: new Map(), keyterms: new Set() };
   #state: PeerState = 'connecting';
   #load: LoadReport | null = null;
   /** Slots that other gateways use, by the last two heartbeats. */
@@ -147,7 +147,12 @@ export class Peer {
 
   /** Null if the server doesn't report it; then any weights match. */
   build(model: ModelId): string | null {
-    return this.#builds.get(model) ?? null;
+    return this.#models.builds.get(model) ?? null;
+  }
+
+  /** False for servers that don't say so. */
+  takesKeyterms(model: ModelId): boolean {
+    return this.#models.keyterms.has(model);
   }
 
   recognize(metadata: Metadata): RecognizeClientStream {
@@ -316,7 +321,7 @@ export class Peer {
       );
     });
     try {
-      this.#builds = readBuilds(response ?? {});
+      this.#models = readModels(response ?? {});
     } catch (error) {
       if (!(error instanceof InvalidAnswer)) throw error;
       this.distrust();
@@ -351,15 +356,24 @@ export class Peer {
   }
 }
 
-/** The weights of our models. Servers may list others. */
-function readBuilds({ modelConfig = [] }: ModelConfigResponse): Map<string, string> {
+/** Our models on a server. */
+interface ServedModels {
+  readonly builds: ReadonlyMap<string, string>;
+  /** Those that take keyterms. */
+  readonly keyterms: ReadonlySet<string>;
+}
+
+/** Servers may list other models. */
+function readModels({ modelConfig = [] }: ModelConfigResponse): ServedModels {
   if (modelConfig.length > MODELS_MAX) throw new InvalidAnswer('too many models');
   const builds = new Map<string, string>();
+  const keyterms = new Set<string>();
   for (const { modelName = '', parameters = {} } of modelConfig) {
     const build = isModelId(modelName) ? readBuild(parameters['build']) : null;
     if (build !== null) builds.set(modelName, build);
+    if (isModelId(modelName) && parameters['keyterms'] === 'True') keyterms.add(modelName);
   }
-  return builds;
+  return { builds, keyterms };
 }
 
 function method(name: string, service = RECOGNITION_SERVICE) {

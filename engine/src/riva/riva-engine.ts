@@ -105,9 +105,12 @@ class RemoteEngine implements RivaEngine {
 
   describe(model: ModelId): EngineModel {
     if (!MODEL_IDS.includes(model)) throw new RangeError(`Unknown model: ${model}.`);
-    const builds = this.#serving().map((peer) => peer.build(model) ?? '');
+    const serving = this.#serving();
+    const builds = serving.map((peer) => peer.build(model) ?? '');
     const build = builds.toSorted(compareBuilds).at(-1) || 'unknown';
-    return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build };
+    // While weights are exchanged, an utterance may be recognised by any node.
+    const keyterms = serving.length > 0 && serving.every((peer) => peer.takesKeyterms(model));
+    return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, build, keyterms };
   }
 
   async open({ model, signal, replay, trace }: OpenInput): Promise<EngineStream> {
@@ -237,7 +240,7 @@ class RemoteEngine implements RivaEngine {
 
   #begin(
     { model, trace }: { readonly model: ModelId; readonly trace: TraceParent | undefined },
-    { peer, replay, onText }: CallRequest,
+    { peer, replay, keyterms, onText }: CallRequest,
   ): PeerCall {
     const metadata = new Metadata();
     if (trace !== undefined) metadata.set(METADATA.traceparent, presentTraceparent(trace));
@@ -260,6 +263,7 @@ class RemoteEngine implements RivaEngine {
       enableWordTimeOffsets: true,
       model: server.name,
       languageCode: server.languageCode,
+      ...(keyterms.length === 0 ? {} : { speechContexts: [{ phrases: keyterms }] }),
     };
     void call.send({ streamingConfig: { config, interimResults: true } });
     return call;

@@ -33,7 +33,7 @@ const FAILURES = {
 } as const satisfies Record<LossCause, EngineFailure>;
 
 type Operation = { readonly utterance: number; isDropped: boolean } & (
-  | { readonly do: 'begin' }
+  | { readonly do: 'begin'; readonly keyterms: readonly string[] }
   | { readonly do: 'audio'; readonly chunk: Buffer; readonly bytes: number }
   | { readonly do: 'flush'; readonly samples: number }
 );
@@ -41,6 +41,7 @@ type Operation = { readonly utterance: number; isDropped: boolean } & (
 export interface CallRequest {
   readonly peer: Peer;
   readonly replay: Replay;
+  readonly keyterms: readonly string[];
   readonly onText: (text: PartialText) => void;
 }
 
@@ -88,6 +89,7 @@ export class RivaStream implements EngineStream {
   #utterance = 0;
   #samples = 0;
   #hasBegun = false;
+  #keyterms: readonly string[] = [];
   #slot: HeldSlot;
   #replay: Replay;
   #current: Current | null = null;
@@ -123,7 +125,12 @@ export class RivaStream implements EngineStream {
     if (!this.#hasBegun) {
       // Opened with its first audio, so that the node is there when the first chunk is complete.
       this.#hasBegun = true;
-      this.#add({ do: 'begin', utterance: this.#utterance, isDropped: false });
+      this.#add({
+        do: 'begin',
+        utterance: this.#utterance,
+        keyterms: this.#keyterms,
+        isDropped: false,
+      });
     }
     this.#samples += pcm.byteLength / AUDIO.bytesPerSample;
     this.#fill(pcm);
@@ -158,6 +165,11 @@ export class RivaStream implements EngineStream {
     this.#filled = 0;
     this.#next();
     this.#release();
+  }
+
+  /** Each utterance is a call of its own, which begins with its keyterms. */
+  expect(keyterms: readonly string[]): void {
+    this.#keyterms = keyterms;
   }
 
   close(): Promise<void> {
@@ -225,13 +237,13 @@ export class RivaStream implements EngineStream {
     this.#isWorking = false;
   }
 
-  async #begin(operation: Operation): Promise<void> {
+  async #begin(operation: Operation & { do: 'begin' }): Promise<void> {
     const deadlineMs = performance.now() + PLACE_WITHIN_MS;
     let refused: Peer | null = null;
     while (!this.#over && !operation.isDropped) {
       const slot = await this.#holdSlot(refused);
       if (this.#over || operation.isDropped) return;
-      const placed = slot === null ? null : this.#place(operation.utterance, slot);
+      const placed = slot === null ? null : this.#place(operation, slot);
       // Only our own nodes confirm that they took a call. For others we assume it.
       if (
         placed !== null &&
@@ -286,11 +298,13 @@ export class RivaStream implements EngineStream {
     return this.#replay.bytes > 0 ? this.#replay : { build: null, bytes: 0 };
   }
 
-  #place(utterance: number, { peer }: HeldSlot): Current {
+  #place(operation: Operation & { do: 'begin' }, { peer }: HeldSlot): Current {
+    const { utterance, keyterms } = operation;
     const replay = this.#pendingReplay;
     const call = this.#host.begin({
       peer,
       replay,
+      keyterms,
       onText: (text) => this.#speak(utterance, call, text),
     });
     const current = { call, peer, utterance };

@@ -93,6 +93,9 @@ function handle(frame: Frame): void {
     case FRAME.close:
       scheduler.close(frame.stream);
       break;
+    case FRAME.keyterms:
+      scheduler.keyterms(frame.stream, frame.utterance, parseKeyterms(frame.payload));
+      break;
     case FRAME.ping:
       send({ type: FRAME.pong }, JSON.stringify(scheduler.figures));
       break;
@@ -102,6 +105,12 @@ function handle(frame: Frame): void {
   if (working) return;
   working = true;
   setImmediate(() => void work());
+}
+
+/** Parses without validation, because our own parent process wrote them. */
+function parseKeyterms(payload: Buffer): string[] {
+  const terms: string[] = JSON.parse(payload.toString());
+  return terms;
 }
 
 /**

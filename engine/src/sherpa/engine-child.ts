@@ -230,6 +230,7 @@ export class EngineChild {
       buffers: this.#input.buffers,
       isCrowded: () => this.#input.isCrowded(this),
       send: (type, stream) => this.#send(type, stream),
+      sendKeyterms: (utterance, terms) => this.#sendKeyterms(id, utterance, terms),
       sendChunk: (buffer, bytes) => this.#sendChunk(buffer, bytes),
       release: () => this.#streams.delete(id),
     });
@@ -239,6 +240,12 @@ export class EngineChild {
 
   #send(type: number, stream: number): void {
     if (this.#state !== 'gone') this.#socket.write(encodeFrame({ type, stream }));
+  }
+
+  #sendKeyterms(stream: number, utterance: number, terms: readonly string[]): void {
+    if (this.#state === 'gone') return;
+    const header = { type: FRAME.keyterms, stream, utterance };
+    this.#socket.write(encodeFrame(header, JSON.stringify(terms)));
   }
 
   #sendChunk(buffer: Buffer, bytes: number): void {

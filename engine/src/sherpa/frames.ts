@@ -15,6 +15,8 @@ export const FRAME = {
   reset: 4,
   close: 5,
   ping: 6,
+  /** The utterance field holds the first utterance that the keyterms apply to. */
+  keyterms: 7,
   // To the parent.
   ready: 16,
   opened: 17,

@@ -24,7 +24,8 @@ async function toPoolModel(manifest: ModelManifest): Promise<PoolModel> {
   if (chunkSamples !== CHUNK_SAMPLES) {
     throw new RangeError(`${id}: only chunks of ${CHUNK_SAMPLES} samples are supported.`);
   }
-  const description = { id, build, chunkSamples, contextSize };
+  const keyterms = manifest.kind === 'offline_ctc' && manifest.decoding !== undefined;
+  const description = { id, build, chunkSamples, contextSize, keyterms };
   return { description, child: await toChildModel(manifest), sha256ByPath };
 }
 

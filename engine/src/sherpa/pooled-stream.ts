@@ -22,7 +22,8 @@ const CALLS_HELD_MAX = 1024;
 type Held =
   | { readonly do: 'audio'; readonly pcm: Uint8Array; from: number; readonly taken: () => void }
   | { readonly do: 'flush' }
-  | { readonly do: 'reset' };
+  | { readonly do: 'reset' }
+  | { readonly do: 'expect'; readonly keyterms: readonly string[] };
 
 export interface StreamLink {
   readonly id: number;
@@ -31,6 +32,7 @@ export interface StreamLink {
   readonly buffers: ChunkBuffers;
   isCrowded(): boolean;
   send(type: number, stream: number): void;
+  sendKeyterms(utterance: number, terms: readonly string[]): void;
   /** Sends a buffer, which returns to its pool afterwards. */
   sendChunk(buffer: Buffer, bytes: number): void;
   /** Releases the slot. */
@@ -56,6 +58,7 @@ export class PooledStream implements EngineStream {
   #utterance = 0;
   /** Flushed utterances without a final. */
   readonly #unanswered: number[] = [];
+  #hasAudio = false;
   #sentSamples = 0;
   /** Answers that the child may still send. */
   #answersLeft = ANSWERS_EACH_MAX;
@@ -105,6 +108,12 @@ export class PooledStream implements EngineStream {
     else this.#resetNow();
   }
 
+  expect(keyterms: readonly string[]): void {
+    if (this.#over) return;
+    if (this.#held.length > 0) this.#hold({ do: 'expect', keyterms });
+    else this.#expectNow(keyterms);
+  }
+
   close(): Promise<void> {
     if (!this.#over) this.#link.send(FRAME.close, this.#link.id);
     this.#end();
@@ -149,6 +158,7 @@ export class PooledStream implements EngineStream {
     while (at < pcm.byteLength) {
       if (this.#isChunk && !this.#sendChunk()) return at;
       this.#chunk ??= this.#link.buffers.take();
+      this.#hasAudio = true;
       const end = Math.min(pcm.byteLength, at + CHUNK_BYTES - this.#early - this.#filled);
       this.#chunk.set(
         at === 0 && end === pcm.byteLength ? pcm : pcm.subarray(at, end),
@@ -185,6 +195,7 @@ export class PooledStream implements EngineStream {
     this.#link.send(FRAME.flush, this.#link.id);
     this.#unanswered.push(this.#utterance);
     this.#utterance += 1;
+    this.#hasAudio = false;
     this.#count();
     return true;
   }
@@ -194,8 +205,13 @@ export class PooledStream implements EngineStream {
     this.#early = 0;
     this.#link.send(FRAME.reset, this.#link.id);
     this.#utterance += 1;
+    this.#hasAudio = false;
     // The child returns the credit of dropped chunks in an answer of its own.
     this.#answersLeft += 1;
+  }
+
+  #expectNow(keyterms: readonly string[]): void {
+    this.#link.sendKeyterms(this.#utterance + (this.#hasAudio ? 1 : 0), keyterms);
   }
 
   #sendAudio(): void {
@@ -222,9 +238,15 @@ export class PooledStream implements EngineStream {
 
   /** Held audio that no held flush follows belongs to the utterance that a reset drops. */
   #dropUnflushed(): void {
-    for (let last = this.#held.at(-1); last?.do === 'audio'; last = this.#held.at(-1)) {
-      last.taken();
-      this.#held.pop();
+    const kept = this.#held.findLastIndex((call) => call.do === 'flush' || call.do === 'reset') + 1;
+    const dropped = this.#held.splice(kept);
+    for (const call of dropped) {
+      if (call.do === 'audio') call.taken();
+      else this.#held.push(call);
+    }
+    for (let call = this.#held[0]; call?.do === 'expect'; call = this.#held[0]) {
+      this.#expectNow(call.keyterms);
+      this.#held.shift();
     }
   }
 
@@ -248,6 +270,9 @@ export class PooledStream implements EngineStream {
         return this.#flushNow();
       case 'reset':
         this.#resetNow();
+        return true;
+      case 'expect':
+        this.#expectNow(call.keyterms);
         return true;
     }
   }

@@ -1,3 +1,4 @@
+import type { KeytermTree } from '../keyterms/keyterm-tree.ts';
 import type { Transcript } from './transcript.ts';
 
 /** Loaded weights, as the scheduler sees them. */
@@ -10,7 +11,8 @@ export interface Recognition {
   readonly extraLeadInSamples: number;
   /** Native streams made so far; they are freed when V8 collects their handles. */
   readonly streamsMade: number;
-  begin(language: string): RecognisedUtterance;
+  /** Weights that cannot listen for keyterms ignore them. */
+  begin(language: string, keyterms?: KeytermTree): RecognisedUtterance;
   /** Every utterance must be ready. Returns a promise where the weights don't decode in the same turn. */
   decode(utterances: readonly RecognisedUtterance[]): Promise<void> | undefined;
 }

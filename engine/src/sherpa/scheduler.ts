@@ -1,4 +1,5 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { KeytermTree } from '../keyterms/keyterm-tree.ts';
 import { count, noFigures } from './decode-figures.ts';
 import { FRAME, type FrameHeader } from './frames.ts';
 import type { RecognisedUtterance, Recognition } from './recognition.ts';
@@ -25,6 +26,8 @@ interface Slot {
   readonly id: number;
   readonly recognition: Recognition;
   readonly language: string;
+  /** Of the utterances that begin from now on. */
+  keyterms: KeytermTree | undefined;
   /** The flushed utterances in order, then the current one. */
   readonly parts: Part[];
   /** When a live speaker would have finished the audio sent so far. For a fast sender this is in the future. */
@@ -97,6 +100,7 @@ export class Scheduler {
       id,
       recognition,
       language,
+      keyterms: undefined,
       parts: [],
       liveClockMs: 0,
       replayBytes,
@@ -106,6 +110,16 @@ export class Scheduler {
     slot.parts.push(beginPart(slot, 0));
     this.#slots.set(id, slot);
     this.#send({ type: FRAME.opened, stream: id });
+  }
+
+  /** Sets the keyterms from the utterance with this number on, which has no audio yet. */
+  keyterms(id: number, from: number, terms: readonly string[]): void {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return;
+    slot.keyterms = new KeytermTree(terms);
+    const part = slot.parts.at(-1);
+    if (part?.number !== from || part.utterance.samples > 0) return;
+    slot.parts[slot.parts.length - 1] = beginPart(slot, from);
   }
 
   audio(id: number, pcm: Buffer): void {
@@ -330,7 +344,7 @@ function chunksIn(utterance: RecognisedUtterance): number {
 }
 
 function beginPart(slot: Slot, number: number): Part {
-  const utterance = slot.recognition.begin(slot.language);
+  const utterance = slot.recognition.begin(slot.language, slot.keyterms);
   return {
     number,
     utterance,

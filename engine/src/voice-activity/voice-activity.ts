@@ -1,4 +1,5 @@
 import { AUDIO } from '@svc-asr/protocol';
+import { Confirmation, type VoiceVerdicts } from './confirmation.ts';
 import { FadingTail } from './fading-tail.ts';
 import { HighPass } from './high-pass.ts';
 import { NoiseFloor } from './noise-floor.ts';
@@ -36,6 +37,8 @@ export interface FrameVerdict {
   readonly speaking: boolean;
   /** Start and latest sample of the current or last speech. Null before any speech. */
   readonly speech: { readonly startSample: number; readonly lastSample: number } | null;
+  /** Whether a second detector has heard speech since the start. Null or absent if none listens. */
+  readonly confirmed?: boolean | null;
 }
 
 /** Distinguishes speech from silence. Endpointing uses its verdict on every frame. */
@@ -44,6 +47,8 @@ export interface SpeechDetector {
   readonly missing: number;
   /** Takes samples up to the end of the current frame. Returns a verdict when the frame is complete. */
   push(samples: Int16Array): FrameVerdict | null;
+  /** Takes the verdicts of a second detector on audio that is pushed next. Samples count from the detector's first. */
+  confirm?(verdicts: VoiceVerdicts): void;
   /** Ends the current speech. The next speech starts anew. */
   endSpeech(): void;
 }
@@ -51,13 +56,14 @@ export interface SpeechDetector {
 /**
  * Distinguishes speech from silence and noise in frames of 20 ms, by loudness above an adaptive noise
  * floor. Speech must start with a periodic, voiced sound. It needs no weights and about 0.1 % of a
- * core.
+ * core. Verdicts of a second detector, if there are any, confirm it.
  */
 export class VoiceActivity implements SpeechDetector {
   readonly #floor = new NoiseFloor();
   /** Of the whole band. The ends of words are often above 2 kHz. */
   readonly #wideFloor = new NoiseFloor();
   readonly #tail = new FadingTail();
+  readonly #confirmation = new Confirmation();
   readonly #highPass = new HighPass();
   readonly #frame = new Float32Array(FRAME_SAMPLES);
   readonly #slow = new Float32Array(VOICING_SAMPLES);
@@ -81,7 +87,12 @@ export class VoiceActivity implements SpeechDetector {
     if (this.#filled < FRAME_SAMPLES) return null;
     this.#filled = 0;
     this.#processFrame();
-    return { endSample: this.#samples, speaking: this.#speaking, speech: this.#speech };
+    const { confirmed } = this.#confirmation;
+    return { endSample: this.#samples, speaking: this.#speaking, speech: this.#speech, confirmed };
+  }
+
+  confirm(verdicts: VoiceVerdicts): void {
+    this.#confirmation.add(verdicts);
   }
 
   /** The noise floor stays. */
@@ -89,10 +100,12 @@ export class VoiceActivity implements SpeechDetector {
     this.#speaking = false;
     this.#active.length = 0;
     this.#voiced.length = 0;
+    this.#confirmation.endSpeech();
   }
 
   #processFrame(): void {
     this.#decimate();
+    this.#confirmation.next(this.#samples);
     const levelDb = levelOf(this.#slow.subarray(VOICING_SAMPLES / 2));
     const floorDb = this.#floor.update(levelDb);
     const aboveDb = this.#speaking ? ABOVE_FLOOR_TO_GO_ON_DB : ABOVE_FLOOR_TO_START_DB;
@@ -108,17 +121,22 @@ export class VoiceActivity implements SpeechDetector {
     remember(this.#voiced, active && !this.#speaking && voicing(this.#slow) >= VOICED_MIN);
     const wideDb = levelOf(this.#frame);
     const wideFloorDb = this.#wideFloor.update(wideDb);
-    if (!this.#speaking) this.#begin(levelDb);
-    else if (active) this.#goOn(levelDb);
-    else if (!tone && this.#isNext() && this.#tail.includes(wideDb, wideFloorDb)) this.#extend();
+    if (this.#speaking) {
+      const byLevel = active
+        ? this.#goesOn(levelDb)
+        : !tone && this.#isNext() && this.#tail.includes(wideDb, wideFloorDb);
+      if (this.#confirmation.goesOn(byLevel, this.#samples)) this.#extend();
+    } else {
+      this.#begin(levelDb);
+    }
     if (active) this.#tail.restart(wideDb);
   }
 
   #begin(levelDb: number): void {
     this.#speechLevelDb -= FORGET_SPEECH_LEVEL_DB;
-    if (count(this.#active) < ACTIVE_FRAMES_MIN || count(this.#voiced) < VOICED_FRAMES_MIN) return;
-    const first = this.#active.indexOf(true);
-    const frames = this.#active.length - first;
+    const frames = this.#startedFrames() ?? this.#confirmation.startedFrames;
+    if (frames === null) return;
+    this.#confirmation.start(this.#samples);
     this.#speaking = true;
     this.#speechLevelDb = Math.max(this.#speechLevelDb, levelDb);
     this.#speech = {
@@ -127,9 +145,16 @@ export class VoiceActivity implements SpeechDetector {
     };
   }
 
-  #goOn(levelDb: number): void {
+  /** How many frames ago speech started, by level and voicing. Null if it hasn't. */
+  #startedFrames(): number | null {
+    const isSpeech =
+      count(this.#active) >= ACTIVE_FRAMES_MIN && count(this.#voiced) >= VOICED_FRAMES_MIN;
+    return isSpeech ? this.#active.length - this.#active.indexOf(true) : null;
+  }
+
+  #goesOn(levelDb: number): boolean {
     this.#speechLevelDb += SPEECH_LEVEL_RATE * (levelDb - this.#speechLevelDb);
-    if (count(this.#active.slice(-GO_ON_FRAMES)) >= GO_ON_ACTIVE_MIN) this.#extend();
+    return count(this.#active.slice(-GO_ON_FRAMES)) >= GO_ON_ACTIVE_MIN;
   }
 
   /** The speech reaches up to this frame. */

@@ -1,8 +1,9 @@
-import { VoiceActivity, type SpeechDetector } from '@svc-asr/engine';
 import { AUDIO } from '@svc-asr/protocol';
+import type { SpeechDetector } from '@svc-asr/engine';
 import { toPcm } from '../audio.ts';
 import { seededRandom } from '../conditions.ts';
 import type { Conversation } from './conversation.ts';
+import { detectorFor, type DetectorName, type Examine } from './detectors.ts';
 import { emptyTally, scoreTurns, type Tally } from './score-turns.ts';
 import { segmentsOf } from './segments.ts';
 import { CONDITIONS, WITHOUT_SPEECH } from './turn-conditions.ts';
@@ -23,23 +24,30 @@ export interface TurnOptions {
   readonly half: Half;
   readonly folder?: string | undefined;
   readonly short: boolean;
+  readonly detector: DetectorName;
 }
 
 /** Measures the detector of turns on human voices in many conditions. Returns the exit status. */
-export async function evaluateTurns({ half, folder, short }: TurnOptions): Promise<number> {
+export async function evaluateTurns({
+  half,
+  folder,
+  short,
+  detector,
+}: TurnOptions): Promise<number> {
   const voices = folder === undefined ? voicesOf(half) : await voicesIn(folder);
   const set = await buildTurnSet(
     voices.filter((_, number) => !short || number % SHORT_VOICE_STEP === 0),
     { half, seconds: short ? SECONDS_SHORT : SECONDS },
   );
   const minutes = (set.conversations.length * (short ? SECONDS_SHORT : SECONDS)) / 60;
-  console.log(`${half} voices, ${minutes} minutes in each condition`);
+  console.log(`${detector} detector, ${half} voices, ${minutes} minutes in each condition`);
+  const examine = await detectorFor(detector);
   const results: TurnResult[] = [];
-  for await (const result of measureConditions(set, short)) {
+  for await (const result of measureConditions(set, { short, examine })) {
     results.push(result);
     console.log(`${result.condition} ...`);
   }
-  const without = measureWithoutSpeech(set, short);
+  const without = await measureWithoutSpeech(set, { short, examine });
   console.log(`\n${presentTurns(results, without, GOAL_SILENCE_MS)}\n`);
   const figures = turnFigures(results, without, GOAL_SILENCE_MS);
   const missed = turnGoalsMissed(figures);
@@ -49,16 +57,30 @@ export async function evaluateTurns({ half, folder, short }: TurnOptions): Promi
   return passed ? 0 : 1;
 }
 
-async function* measureConditions(set: TurnSet, short: boolean): AsyncGenerator<TurnResult> {
+interface Measure {
+  readonly short: boolean;
+  readonly examine: Examine;
+}
+
+async function* measureConditions(
+  set: TurnSet,
+  { short, examine }: Measure,
+): AsyncGenerator<TurnResult> {
   for (const [row, { name, otherVoices, disturb, short: inShort }] of CONDITIONS.entries()) {
     if (short && !inShort) continue;
     const tallies = new Map(SILENCES_MS.map((silenceMs) => [silenceMs, emptyTally()] as const));
+    const waves: Int16Array[] = [];
     for (const [column, conversation] of set.conversations.entries()) {
       const random = seededRandom(1_000 * (row + 1) + column);
-      const samples = toInt16(await disturb(conversation, random, set.sounds));
-      for (const [silenceMs, tally] of tallies) {
-        if (short && silenceMs !== GOAL_SILENCE_MS) continue;
-        listen(tally, conversation, { samples, silenceMs });
+      waves.push(toInt16(await disturb(conversation, random, set.sounds)));
+    }
+    const { detect, cpuMs } = await examine(waves);
+    for (const [silenceMs, tally] of tallies) {
+      if (short && silenceMs !== GOAL_SILENCE_MS) continue;
+      tally.cpuMs += cpuMs;
+      for (const [column, conversation] of set.conversations.entries()) {
+        const samples = waves[column] ?? new Int16Array();
+        listen(tally, conversation, { samples, silenceMs, detector: detect(column) });
       }
     }
     yield { condition: name, otherVoices, tallies };
@@ -66,16 +88,24 @@ async function* measureConditions(set: TurnSet, short: boolean): AsyncGenerator<
 }
 
 /** False starts in sounds without speech. */
-function measureWithoutSpeech(set: TurnSet, short: boolean): ReadonlyMap<string, Tally> {
+async function measureWithoutSpeech(
+  set: TurnSet,
+  { short, examine }: Measure,
+): Promise<ReadonlyMap<string, Tally>> {
   const length = SECONDS * AUDIO.sampleRateHz;
   const nothing = { voice: '', letters: false, wave: new Float32Array(length), phrases: [] };
   const streams = short ? 1 : STREAMS_WITHOUT_SPEECH;
   const tallies = new Map<string, Tally>();
   for (const [row, [name, make]] of [...WITHOUT_SPEECH].entries()) {
     const tally = emptyTally();
-    for (let stream = 0; stream < streams; stream += 1) {
-      const wave = make(length, seededRandom(90_000 + 100 * row + stream), set.sounds);
-      listen(tally, nothing, { samples: toInt16(wave), silenceMs: GOAL_SILENCE_MS });
+    const waves = Array.from({ length: streams }, (_, stream) =>
+      toInt16(make(length, seededRandom(90_000 + 100 * row + stream), set.sounds)),
+    );
+    const { detect, cpuMs } = await examine(waves);
+    tally.cpuMs += cpuMs;
+    for (const [stream, samples] of waves.entries()) {
+      const detector = detect(stream);
+      listen(tally, nothing, { samples, silenceMs: GOAL_SILENCE_MS, detector });
     }
     tallies.set(name, tally);
   }
@@ -85,9 +115,12 @@ function measureWithoutSpeech(set: TurnSet, short: boolean): ReadonlyMap<string,
 function listen(
   tally: Tally,
   conversation: Conversation,
-  { samples, silenceMs }: { samples: Int16Array; silenceMs: number },
+  {
+    samples,
+    silenceMs,
+    detector,
+  }: { samples: Int16Array; silenceMs: number; detector: SpeechDetector },
 ): void {
-  const detector: SpeechDetector = new VoiceActivity();
   const before = process.cpuUsage();
   const segments = segmentsOf(detector, samples, silenceMs);
   const { user, system } = process.cpuUsage(before);

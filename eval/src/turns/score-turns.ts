@@ -14,6 +14,8 @@ export interface Tally {
   short: number;
   missedShort: number;
   falseStarts: number;
+  /** Those that would interrupt a voice agent. */
+  falseInterruptions: number;
   hours: number;
   cpuMs: number;
   readonly startErrorsMs: number[];
@@ -30,7 +32,15 @@ const HEARD_SHARE = 0.2;
 
 export function emptyTally(): Tally {
   const counts = { turns: 0, cut: 0, never: 0, phrases: 0, missed: 0, short: 0, missedShort: 0 };
-  return { ...counts, falseStarts: 0, hours: 0, cpuMs: 0, startErrorsMs: [], endErrorsMs: [] };
+  return {
+    ...counts,
+    falseStarts: 0,
+    falseInterruptions: 0,
+    hours: 0,
+    cpuMs: 0,
+    startErrorsMs: [],
+    endErrorsMs: [],
+  };
 }
 
 export function scoreTurns(
@@ -39,7 +49,9 @@ export function scoreTurns(
   { segments, silenceMs }: { segments: readonly Segment[]; silenceMs: number },
 ): void {
   tally.hours += wave.length / AUDIO.sampleRateHz / 3_600;
-  tally.falseStarts += segments.filter((segment) => isFalse(segment, phrases)).length;
+  const falseOnes = segments.filter((segment) => isFalse(segment, phrases));
+  tally.falseStarts += falseOnes.length;
+  tally.falseInterruptions += falseOnes.filter(({ confirmed }) => confirmed !== false).length;
   for (const phrase of phrases) {
     const missed = !isHeard(phrase, segments);
     tally.phrases += 1;
@@ -120,6 +132,9 @@ export function figuresOfTally(tally: Tally): Record<string, number> {
     missed_pct: percent(tally.missed, tally.phrases),
     missed_short_pct: percent(tally.missedShort, tally.short),
     false_starts_per_hour: Math.round(tally.falseStarts / Math.max(1e-9, tally.hours)),
+    false_interruptions_per_hour: Math.round(
+      tally.falseInterruptions / Math.max(1e-9, tally.hours),
+    ),
     start_error_p50_ms: at(tally.startErrorsMs, 0.5),
     end_error_p5_ms: at(tally.endErrorsMs, 0.05),
     end_error_p50_ms: at(tally.endErrorsMs, 0.5),

@@ -11,6 +11,8 @@ export interface Segment {
   readonly startedAt: number;
   /** When the turn ended. Null if it had not at the end of the stream. */
   readonly endpoint: number | null;
+  /** Whether a second detector heard speech too. Null if none listened. */
+  readonly confirmed: boolean | null;
 }
 
 /** Runs a detector over a stream and ends turns after `silenceMs` of silence, as the gateway does. */
@@ -29,10 +31,17 @@ export function segmentsOf(
     const { startSample: start, lastSample: end } = verdict.speech;
     if (startedAt === null) {
       startedAt = at;
-      segments.push({ start, end, startedAt, endpoint: null });
+      segments.push({ start, end, startedAt, endpoint: null, confirmed: null });
     }
     const over = at - end >= silenceMs * SAMPLES_PER_MS;
-    segments[segments.length - 1] = { start, end, startedAt, endpoint: over ? at : null };
+    const { confirmed = null } = verdict;
+    segments[segments.length - 1] = {
+      start,
+      end,
+      startedAt,
+      endpoint: over ? at : null,
+      confirmed,
+    };
     if (!over) continue;
     startedAt = null;
     detector.endSpeech();

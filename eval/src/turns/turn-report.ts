@@ -13,6 +13,7 @@ const MEANS = ['cut_pct', 'never_pct', 'missed_pct', 'missed_short_pct'] as cons
 const COLUMNS = [
   ...MEANS,
   'false_starts_per_hour',
+  'false_interruptions_per_hour',
   'start_error_p50_ms',
   'end_error_p5_ms',
   'end_error_p50_ms',
@@ -47,7 +48,9 @@ export function turnFigures(
     mean(quiet.map(([, each]) => each['false_starts_per_hour'] ?? 0)),
   );
   for (const [name, each] of quiet) {
-    figures[`false_starts_per_hour_${wordOf(name)}`] = each['false_starts_per_hour'] ?? 0;
+    for (const figure of ['false_starts_per_hour', 'false_interruptions_per_hour']) {
+      figures[`${figure}_${wordOf(name)}`] = each[figure] ?? 0;
+    }
   }
   for (const { condition, tallies } of results) {
     const each = figuresOf(tallies.get(silenceMs));
@@ -86,7 +89,8 @@ export function presentTurns(
     row(`${condition}${otherVoices ? ' *' : ''}`, figuresOf(tallies.get(silenceMs))),
   );
   const silent = [...without].map(
-    ([name, tally]) => `| ${name} | ${figuresOf(tally)['false_starts_per_hour'] ?? 0} |`,
+    ([name, tally]) =>
+      `| ${name} | ${figuresOf(tally)['false_starts_per_hour'] ?? 0} | ${figuresOf(tally)['false_interruptions_per_hour'] ?? 0} |`,
   );
   const bySilence = silencesOf(results).map((ms) => {
     const { cut_pct: cut, never_pct: never } = means(results, ms);
@@ -99,8 +103,8 @@ export function presentTurns(
     ...lines,
     row('mean', means(results, silenceMs)),
     '',
-    '| without speech | false starts per hour |',
-    '|---|---|',
+    '| without speech | false starts per hour | of them not unconfirmed |',
+    '|---|---|---|',
     ...silent,
     '',
     '| silence_ms | cut % | never % |',

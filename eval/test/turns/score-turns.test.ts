@@ -27,6 +27,7 @@ function heard(startMs: number, endMs: number, silenceMs = SILENCE_MS): Segment 
     end: endMs * MS,
     startedAt: (startMs + 100) * MS,
     endpoint: (endMs + silenceMs) * MS,
+    confirmed: null,
   };
 }
 

@@ -18,7 +18,14 @@ export interface SpeechStreamOptions {
   readonly getSession: GetSession;
   readonly language: Language;
   readonly silenceMs: number;
+  readonly keyterms?: readonly string[] | undefined;
   readonly connOptions?: APIConnectOptions | undefined;
+}
+
+export function withKeyterms(keyterms: readonly string[] | undefined): {
+  keyterms?: readonly string[];
+} {
+  return keyterms === undefined ? {} : { keyterms };
 }
 
 type Input = IteratorResult<AudioFrame | symbol>;
@@ -94,11 +101,19 @@ export class SvcSpeechStream extends stt.SpeechStream {
   }
 
   #open(): SvcStream {
-    const { getSession, silenceMs } = this.#options;
+    const { getSession, silenceMs, keyterms } = this.#options;
     const turns = this.#turns;
     const signal = this.abortSignal;
-    const stream = openStream({ getSession, endpointing: { silenceMs }, signal });
-    stream.on('speech_started', ({ audio_ms }) => turns.onSpeechStarted(audio_ms));
+    const stream = openStream({
+      getSession,
+      endpointing: { silenceMs, detector: 'confirmed' },
+      ...withKeyterms(keyterms),
+      signal,
+    });
+    stream.on('speech_started', ({ audio_ms, confirmed }) => {
+      // A bark or a door must not interrupt the agent. If it was speech, its text starts the turn.
+      if (confirmed !== false) turns.onSpeechStarted(audio_ms);
+    });
     stream.on('speech_ended', ({ audio_ms }) => turns.onSpeechEnded(audio_ms));
     stream.on('delta', (event) => this.#onDelta(event));
     stream.on('final', (event) => this.#onFinal(event, stream));

@@ -4,7 +4,7 @@ import { AudioConverter } from '@svc-asr/sdk/audio';
 import { openStream, type GetSession } from '@svc-asr/sdk/stream';
 import { languageOf, modelOf } from './language.ts';
 import { speechData, toApiError } from './speech-events.ts';
-import { SvcSpeechStream } from './speech-stream.ts';
+import { SvcSpeechStream, withKeyterms } from './speech-stream.ts';
 
 export interface SvcSTTOptions {
   /** `ki` (Kikuyu) or `luo` (Dholuo), also with a region. Pass it or `model`. */
@@ -20,6 +20,8 @@ export interface SvcSTTOptions {
   readonly maxAudioSeconds?: number;
   /** How much silence ends a turn, 200 to 5000. Default 500. */
   readonly silenceMs?: number;
+  /** Names and words to listen for, at most 100. */
+  readonly keyterms?: readonly string[];
 }
 
 const LABEL = 'svc.STT';
@@ -51,6 +53,7 @@ export class SvcSTT extends stt.STT {
       getSession: this.#getSession(),
       language: languageOf(this.#model),
       silenceMs: this.#options.silenceMs ?? 500,
+      keyterms: this.#options.keyterms,
       connOptions: options.connOptions,
     });
   }
@@ -65,6 +68,7 @@ export class SvcSTT extends stt.STT {
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     const stream = openStream({
       getSession: this.#getSession(),
+      ...withKeyterms(this.#options.keyterms),
       ...(signal === undefined ? {} : { signal }),
     });
     try {

@@ -9,6 +9,7 @@ from .files import read_audio, transcribe, transcribe_file
 from .stream import Endpointing, SvcStream, open_stream
 from .wire import (
     AsrSession,
+    ConfigAckEvent,
     CreditBalance,
     DeltaEvent,
     ErrorEvent,
@@ -26,6 +27,7 @@ from .wire import (
 __all__ = [
     "AsrSession",
     "CloseInfo",
+    "ConfigAckEvent",
     "CreditBalance",
     "DeltaEvent",
     "Endpointing",

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from ._close import CloseInfo
 from .errors import SvcError
 from .wire import (
+    ConfigAckEvent,
     DeltaEvent,
     ErrorEvent,
     FinalEvent,
@@ -44,6 +45,7 @@ class WaitingEvent:
 # An `ErrorEvent` here is not fatal: a fatal error is raised.
 StreamEvent: TypeAlias = (
     ReadyEvent
+    | ConfigAckEvent
     | StatusEvent
     | DeltaEvent
     | FinalEvent

@@ -73,6 +73,12 @@ class Receiver:
                 answer.set_exception(error)
         self._answers.clear()
 
+    def set_keyterms(self, connection: Connection | None, keyterms: list[str]) -> None:
+        """Sets the keyterms of this session, if there is one, and of those that follow."""
+        self._config = {**self._config, "keyterms": keyterms}
+        if connection is not None and connection.ready is not None:
+            self._configuring = asyncio.ensure_future(connection.configure({"keyterms": keyterms}))
+
     def on_event(self, connection: Connection, event: ServerEvent) -> None:
         if isinstance(event, ReadyEvent):
             if self._config:
@@ -86,6 +92,7 @@ class Receiver:
         elif isinstance(event, FinalEvent):
             self._on_final(connection, event)
         elif isinstance(event, ResetAckEvent):
+            self._stitcher.on_dropped(event)
             id = self._buffer.settle_reset()
             if id is not None:
                 self.answer_empty((id,))
@@ -102,6 +109,8 @@ class Receiver:
             self._fail(
                 SvcError("endpointing_unsupported", "This server does not support endpointing.")
             )
+        elif isinstance(event, ConfigAckEvent) and event.keyterms is not None:
+            self._emit(event)
 
     def _on_speech(
         self, connection: Connection, event: SpeechStartedEvent | SpeechEndedEvent

@@ -8,7 +8,14 @@ from typing import Literal, TypeVar
 
 from ._replay_buffer import Settled
 from ._session_clock import Origin, SessionClock, ceil_ms, floor_ms
-from .wire import DeltaEvent, FinalEvent, SpeechEndedEvent, SpeechStartedEvent, Word
+from .wire import (
+    DeltaEvent,
+    FinalEvent,
+    ResetAckEvent,
+    SpeechEndedEvent,
+    SpeechStartedEvent,
+    Word,
+)
 
 SpeechEvent = TypeVar("SpeechEvent", bound=SpeechStartedEvent | SpeechEndedEvent)
 
@@ -61,6 +68,12 @@ class Stitcher:
     def on_charged(self, event: FinalEvent) -> None:
         """The caller dropped the audio of this final. It is charged all the same."""
         self._set_receipt(event.billable_ms)
+
+    def on_dropped(self, event: ResetAckEvent) -> None:
+        """Dropped audio is charged by the started second, even if no final follows in this session."""
+        charged_ms = -(-event.total_audio_ms // 1000) * 1000
+        told_ms = self._receipts[-1].billable_ms if self._receipts else None
+        self._set_receipt(max(told_ms or 0, charged_ms))
 
     def on_final(self, event: FinalEvent, settled: Settled, clock: SessionClock) -> FinalEvent:
         self._shown_ms = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
@@ -50,6 +50,8 @@ class Endpointing:
 
     silence_ms: int | None = None
     max_utterance_ms: int | None = None
+    detector: Literal["level", "confirmed"] | None = None
+    """``confirmed`` adds a second detector, which hears pauses in music and noise. Default: ``level``."""
 
 
 def open_stream(
@@ -58,19 +60,22 @@ def open_stream(
     session: Session | None = None,
     language: str | None = None,
     endpointing: Endpointing | None = None,
+    keyterms: Iterable[str] | None = None,
     ca: str | os.PathLike[str] | None = None,
 ) -> SvcStream:
     """Opens a stream on the running event loop. Needs a session, never a key.
 
     With ``get_session`` the stream survives service failures, session limits and long silences. With only a
-    ``session`` it ends with that session. ``language`` is checked against the session's model. ``ca`` is a
-    file with the certificates of a private authority, as in `SvcClient`.
+    ``session`` it ends with that session. ``language`` is checked against the session's model. ``keyterms``
+    are names and words to listen for; `ConfigAckEvent` says which are used. ``ca`` is a file with the
+    certificates of a private authority, as in `SvcClient`.
     """
     return SvcStream(
         get_session=get_session,
         session=session,
         language=language,
         endpointing=endpointing,
+        keyterms=keyterms,
         ca=ca,
     )
 
@@ -86,6 +91,7 @@ class SvcStream:
         session: Session | None,
         language: str | None,
         endpointing: Endpointing | None,
+        keyterms: Iterable[str] | None = None,
         ca: str | os.PathLike[str] | None = None,
     ) -> None:
         self._tls = None if ca is None else trusting(ca)
@@ -115,7 +121,7 @@ class SvcStream:
             emit=self._emit,
             fail=self._fail,
             may_move=may_move,
-            config=_config(language, endpointing),
+            config=_config(language, endpointing, keyterms),
         )
         loop = asyncio.get_running_loop()
         self._stop: asyncio.Future[None] = loop.create_future()
@@ -191,6 +197,11 @@ class SvcStream:
         self._buffer.flush(id)
         self._wake()
         return self._receiver.answer_to(id)
+
+    def set_keyterms(self, keyterms: Iterable[str]) -> None:
+        """Replaces the names and words to listen for, from the next utterance on."""
+        self._check_open()
+        self._receiver.set_keyterms(self._connection, list(keyterms))
 
     async def reset(self) -> None:
         """Drops the audio since the last flush. Audio that the service accepted stays charged."""
@@ -419,7 +430,9 @@ class _Stopped(Exception):
     """The stream was ended while it waited."""
 
 
-def _config(language: str | None, endpointing: Endpointing | None) -> dict[str, Any]:
+def _config(
+    language: str | None, endpointing: Endpointing | None, keyterms: Iterable[str] | None
+) -> dict[str, Any]:
     config: dict[str, Any] = {}
     if language is not None:
         config["language"] = language
@@ -427,8 +440,11 @@ def _config(language: str | None, endpointing: Endpointing | None) -> dict[str, 
         wire = {
             "silence_ms": endpointing.silence_ms,
             "max_utterance_ms": endpointing.max_utterance_ms,
+            "detector": endpointing.detector,
         }
-        config["endpointing"] = {name: ms for name, ms in wire.items() if ms is not None}
+        config["endpointing"] = {name: value for name, value in wire.items() if value is not None}
+    if keyterms is not None:
+        config["keyterms"] = list(keyterms)
     return config
 
 

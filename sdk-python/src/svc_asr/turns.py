@@ -65,7 +65,9 @@ class TurnTracker:
 
     def before(self, event: StreamEvent) -> None:
         if isinstance(event, SpeechStartedEvent):
-            self._on_speech_started(event.audio_ms)
+            # A bark or a door must not interrupt the agent. If it was speech, its text starts the turn.
+            if event.confirmed is not False:
+                self._on_speech_started(event.audio_ms)
         elif isinstance(event, SpeechEndedEvent):
             self._on_speech_ended(event.audio_ms)
         elif isinstance(event, DeltaEvent) and event.text:

@@ -282,6 +282,10 @@ class ReadyEvent:
     """Without audio for this long, the stream ends."""
     session_time_limit_ms: int
     """The longest time that the stream may stay open."""
+    keyterms: bool | None = None
+    """Whether the model can listen for `config.keyterms`. `false`: it ignores them. Left out by older
+    servers.
+    """
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ReadyEvent:
@@ -299,6 +303,7 @@ class ReadyEvent:
             max_frame_bytes=wire.get("max_frame_bytes", 65536),
             idle_timeout_ms=wire.get("idle_timeout_ms", 0),
             session_time_limit_ms=wire.get("session_time_limit_ms", 0),
+            keyterms=wire.get("keyterms"),
         )
 
 
@@ -310,12 +315,53 @@ class EndpointingInForce:
     """How long nobody must speak before the server sends a final."""
     max_utterance_ms: int
     """The longest utterance."""
+    detector: Literal["level", "confirmed"] | None = None
+    """The detector in force, if you named one: `level` where the server has no second detector."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> EndpointingInForce:
         return cls(
             silence_ms=wire.get("silence_ms", 0),
             max_utterance_ms=wire.get("max_utterance_ms", 0),
+            detector=wire.get("detector"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RefusedKeyterm:
+    """A keyterm that is not used."""
+
+    index: int
+    """The position in your list, from 0."""
+    reason: Literal["not_supported", "not_text", "empty", "unsupported_characters", "duplicate", "too_long", "too_many"]
+    """`not_supported`: this model ignores keyterms. `not_text`, `empty`, `duplicate`: as named.
+    `unsupported_characters`: only a to z, ĩ, ũ, the apostrophe of ng' and spaces are possible.
+    `too_long`: the list has too many characters in all. `too_many`: this one and all after it are too
+    many.
+    """
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> RefusedKeyterm:
+        return cls(
+            index=wire.get("index", 0),
+            reason=wire.get("reason", "not_supported"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeytermsInForce:
+    """Which keyterms are used, and why others are not."""
+
+    taken: tuple[str, ...]
+    """The keyterms in force, as the models spell them."""
+    refused: tuple[RefusedKeyterm, ...]
+    """The others."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> KeytermsInForce:
+        return cls(
+            taken=tuple(wire.get("taken", ())),
+            refused=tuple(RefusedKeyterm.from_wire(each) for each in wire.get("refused", ())),
         )
 
 
@@ -334,7 +380,11 @@ class ConfigAckEvent:
     endpointing: Literal[False] | EndpointingInForce
     """The endpointing in force. `false`: off, only flushes end utterances."""
     effective: Literal["now", "next_utterance"]
-    """When the settings take effect. This version always sends `now`."""
+    """`next_utterance`: the keyterms of the message apply after the next final or reset. Everything else
+    applies at once.
+    """
+    keyterms: KeytermsInForce | None = None
+    """Which keyterms are used, and why others are not."""
     ignored: tuple[str, ...]
     """Fields of the message that the server does not know."""
 
@@ -347,6 +397,7 @@ class ConfigAckEvent:
             context=wire.get("context", (56, 13)),
             endpointing=_object_or_plain(EndpointingInForce.from_wire, wire.get("endpointing", False)),
             effective=wire.get("effective", "now"),
+            keyterms=None if wire.get("keyterms") is None else KeytermsInForce.from_wire(wire["keyterms"]),
             ignored=tuple(wire.get("ignored", ())),
         )
 
@@ -495,6 +546,10 @@ class SpeechStartedEvent:
     """
     audio_ms: int
     """Where in the session speech starts, accurate to about 100 ms."""
+    confirmed: bool | None = None
+    """Whether the second detector of `confirmed` heard speech too. Absent if it did not listen. Interrupt
+    a voice agent unless it is `false`.
+    """
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SpeechStartedEvent:
@@ -502,6 +557,7 @@ class SpeechStartedEvent:
             type=wire.get("type", "speech_started"),
             utterance=wire.get("utterance", 0),
             audio_ms=wire.get("audio_ms", 0),
+            confirmed=wire.get("confirmed"),
         )
 
 

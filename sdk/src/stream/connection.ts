@@ -1,11 +1,6 @@
-import type {
-  AsrSession,
-  ConfigMessage,
-  ErrorEvent,
-  ReadyEvent,
-  ServerEvent,
-} from '@svc-asr/protocol';
-import { AUDIO } from '@svc-asr/protocol/constants.ts';
+import type { AsrSession, ErrorEvent, ReadyEvent, ServerEvent } from '@svc-asr/protocol';
+import type { Config } from './options.ts';
+import { BYTES_PER_SAMPLE, SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
 import { isServerEvent } from '../response-guards.ts';
 import { describeClose, isUnused, type CloseInfo } from './close-info.ts';
 import { Liveness, type Verdict } from './liveness.ts';
@@ -99,17 +94,17 @@ export class Connection {
   /** How many more samples the session accepts. */
   get samplesLeft(): number {
     const limitMs = this.#ready?.max_audio_ms ?? 0;
-    return (limitMs * AUDIO.sampleRateHz) / 1000 - this.clock.sentSamples;
+    return limitMs * SAMPLES_PER_MS - this.clock.sentSamples;
   }
 
-  configure(config: ConfigMessage): void {
-    this.#socket.send(JSON.stringify(config));
+  configure(config: Config | null): void {
+    if (config !== null) this.#socket.send(JSON.stringify(config));
   }
 
   send(entry: BufferEntry): void {
     if (this.bufferedBytes === 0) this.#activeAt = performance.now();
-    const samples = entry.kind === 'audio' ? entry.pcm.byteLength / AUDIO.bytesPerSample : 0;
-    this.#liveness?.onSent((samples * 1000) / AUDIO.sampleRateHz);
+    const samples = entry.kind === 'audio' ? entry.pcm.byteLength / BYTES_PER_SAMPLE : 0;
+    this.#liveness?.onSent(samples / SAMPLES_PER_MS);
     if (entry.kind !== 'audio') {
       this.#socket.send(JSON.stringify({ type: entry.kind }));
       return;

@@ -1,4 +1,5 @@
 import type {
+  ConfigAckEvent,
   DeltaEvent,
   ErrorEvent,
   FinalEvent,
@@ -39,6 +40,7 @@ export interface WaitingEvent {
 /** Yielded by `for await`. `error` events here are not fatal: fatal errors are thrown. */
 export type StreamEvent =
   | ReadyEvent
+  | ConfigAckEvent
   | StatusEvent
   | DeltaEvent
   | FinalEvent
@@ -52,6 +54,8 @@ export type StreamEvent =
 export interface StreamListeners {
   /** A session is ready, or a stalled one answers again. */
   ready: ReadyEvent;
+  /** Only with `keyterms`: which of them the session uses, and why not the others. */
+  config_ack: ConfigAckEvent;
   status: StatusEvent;
   delta: DeltaEvent;
   final: FinalEvent;

@@ -36,7 +36,7 @@ interface Question extends Sent {
  */
 export class Liveness {
   #sent: Sent = { audioMs: 0, messages: 0 };
-  #answered: Sent = { audioMs: 0, messages: 0 };
+  #answered = this.#sent;
   #question: Question | null = null;
   #isStalled = false;
   #slowestMs: number;

@@ -1,4 +1,4 @@
-import type { AsrSession, ConfigMessage } from '@svc-asr/protocol';
+import type { AsrSession } from '@svc-asr/protocol';
 
 export interface SessionRequest {
   /** Why a session is needed: the first one, after a failure, at a session limit, or after a long silence. */
@@ -16,6 +16,8 @@ export interface EndpointingOptions {
   readonly silenceMs?: number;
   /** No utterance is longer, from 5000 to 60000. Default 30000. */
   readonly maxUtteranceMs?: number;
+  /** `confirmed` adds a second detector, which hears pauses in music and noise. Default `level`. */
+  readonly detector?: 'level' | 'confirmed';
 }
 
 export interface StreamOptions {
@@ -30,12 +32,23 @@ export interface StreamOptions {
   readonly language?: string;
   /** Makes the service end each utterance when the speaker pauses, and report when speech starts and ends. */
   readonly endpointing?: boolean | EndpointingOptions;
+  /** Names and words to listen for, at most 100. The event `config_ack` says which are used. */
+  readonly keyterms?: readonly string[];
   /** Ends the stream at once. */
   readonly signal?: AbortSignal;
 }
 
 /** 16 kHz mono PCM, 16-bit little-endian. */
 export type AudioChunk = Int16Array | Uint8Array | ArrayBuffer;
+
+/** A `config` message before it is JSON. */
+export interface Config {
+  readonly type: 'config';
+  readonly id?: number;
+  readonly language?: string | undefined;
+  readonly endpointing?: object | undefined;
+  readonly keyterms?: readonly string[] | undefined;
+}
 
 const PCM_VIEWS = new Set(['Int16Array', 'Uint8Array']);
 
@@ -48,21 +61,19 @@ export function toBytes(chunk: AudioChunk): Uint8Array | null {
   return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-/** The `config` message that the options ask for, or null when the service's defaults will do. */
+/** The `config` message that the options ask for, or null when the service's defaults will do. JSON leaves undefined fields out. */
 export function toConfig(
-  options: Pick<StreamOptions, 'language' | 'endpointing'>,
-): ConfigMessage | null {
-  const { language, endpointing = false } = options;
-  if (language === undefined && endpointing === false) return null;
-  const { silenceMs, maxUtteranceMs }: EndpointingOptions =
+  options: Pick<StreamOptions, 'language' | 'endpointing' | 'keyterms'>,
+): Config | null {
+  const { language, endpointing = false, keyterms } = options;
+  if (language === undefined && endpointing === false && keyterms === undefined) return null;
+  const { silenceMs, maxUtteranceMs, detector }: EndpointingOptions =
     typeof endpointing === 'boolean' ? {} : endpointing;
-  const rules = {
-    ...(silenceMs === undefined ? {} : { silence_ms: silenceMs }),
-    ...(maxUtteranceMs === undefined ? {} : { max_utterance_ms: maxUtteranceMs }),
-  };
+  const rules = { silence_ms: silenceMs, max_utterance_ms: maxUtteranceMs, detector };
   return {
     type: 'config',
-    ...(language === undefined ? {} : { language }),
-    ...(endpointing === false ? {} : { endpointing: rules }),
+    language,
+    endpointing: endpointing === false ? undefined : rules,
+    keyterms,
   };
 }

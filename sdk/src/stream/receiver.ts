@@ -1,5 +1,6 @@
-import type { ConfigMessage, FinalEvent, ServerEvent } from '@svc-asr/protocol';
-import { AUDIO } from '@svc-asr/protocol/constants.ts';
+import type { FinalEvent, ServerEvent } from '@svc-asr/protocol';
+import type { Config } from './options.ts';
+import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
 import type { SvcError } from '../errors.ts';
 import type { Connection } from './connection.ts';
 import type { StreamEvents } from './events.ts';
@@ -17,8 +18,8 @@ interface ReceiverOptions {
   readonly events: StreamEvents;
   /** Whether another session can follow and replay the audio. */
   readonly canReconnect: boolean;
-  /** Sent to each session when it is ready. */
-  readonly config: ConfigMessage | null;
+  /** Returns the message that every session gets, or null for none. */
+  readonly config: () => Config | null;
 }
 
 /** Handles a session's events: builds the transcript, emits events, and resolves pending flushes and resets. */
@@ -47,14 +48,14 @@ export class Receiver {
   /** The answer to a flush without audio. */
   emptyFinal(): FinalEvent {
     const { transcript, buffer } = this.#options;
-    return transcript.emptyFinal(Math.floor((buffer.endSample * 1000) / AUDIO.sampleRateHz));
+    return transcript.emptyFinal(Math.floor(buffer.endSample / SAMPLES_PER_MS));
   }
 
   onEvent(connection: Connection, event: ServerEvent): void {
-    const { buffer, sender, transcript, events, config } = this.#options;
+    const { buffer, sender, transcript, events } = this.#options;
     switch (event.type) {
       case 'ready':
-        if (config !== null) connection.configure(config);
+        connection.configure(this.#options.config());
         events.emit(event);
         sender.restartIdleTimer();
         sender.pump();
@@ -68,17 +69,11 @@ export class Receiver {
         this.#onFinal(connection, event);
         return;
       case 'reset_ack': {
+        transcript.onDropped(event);
         const id = buffer.settleReset();
         if (id !== null) this.answerEmpty([id]);
         return;
       }
-      case 'error':
-        // Fatal errors are reported with the close that follows.
-        if (!event.fatal) events.emit(event);
-        return;
-      case 'status':
-        events.emit(event);
-        return;
       case 'speech_started':
       case 'speech_ended': {
         const speech = buffer.isResetPending ? null : transcript.onSpeech(event, connection.clock);
@@ -86,8 +81,15 @@ export class Receiver {
         return;
       }
       case 'config_ack':
-        return;
+        if (event.keyterms === undefined) return;
+        break;
+      case 'error':
+        // Fatal errors are reported with the close that follows.
+        if (event.fatal) return;
+        break;
+      case 'status':
     }
+    events.emit(event);
   }
 
   #onFinal(connection: Connection, event: FinalEvent): void {
@@ -113,7 +115,7 @@ export class Receiver {
   #settle(event: FinalEvent): Settled | null {
     const { buffer } = this.#options;
     if (event.reason === 'flush') return buffer.settleFlush();
-    const endSample = (event.end_ms * AUDIO.sampleRateHz) / 1000;
+    const endSample = event.end_ms * SAMPLES_PER_MS;
     return event.reason === 'endpoint' ? buffer.settleUpTo(endSample) : buffer.settleEnd(endSample);
   }
 }

@@ -1,7 +1,4 @@
-import { AUDIO } from '@svc-asr/protocol/constants.ts';
-
-/** At most a second per frame: efficient for files, and a lost frame costs little. */
-const FRAME_BYTES = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
+import { BYTES_PER_SAMPLE, BYTES_PER_SECOND } from '@svc-asr/protocol/constants.ts';
 
 export type BufferEntry =
   | { readonly kind: 'audio'; readonly at: number; readonly pcm: Uint8Array<ArrayBuffer> }
@@ -58,12 +55,13 @@ export class ReplayBuffer {
     const whole = new Uint8Array(carried + bytes.byteLength);
     if (this.#oddByte !== null) whole[0] = this.#oddByte;
     whole.set(bytes, carried);
-    const even = whole.byteLength - (whole.byteLength % AUDIO.bytesPerSample);
+    const even = whole.byteLength - (whole.byteLength % BYTES_PER_SAMPLE);
     this.#oddByte = even === whole.byteLength ? null : (whole[even] ?? null);
-    for (let from = 0; from < even; from += FRAME_BYTES) {
-      const pcm = whole.subarray(from, Math.min(even, from + FRAME_BYTES));
+    // At most a second per frame: efficient for files, and a lost frame costs little.
+    for (let from = 0; from < even; from += BYTES_PER_SECOND) {
+      const pcm = whole.subarray(from, Math.min(even, from + BYTES_PER_SECOND));
       this.#entries.push({ kind: 'audio', at: this.#endSample, pcm });
-      this.#endSample += pcm.byteLength / AUDIO.bytesPerSample;
+      this.#endSample += pcm.byteLength / BYTES_PER_SAMPLE;
       this.#unsentBytes += pcm.byteLength;
     }
   }
@@ -170,7 +168,7 @@ export class ReplayBuffer {
     const whole = this.#entries[index];
     if (whole?.kind !== 'audio') return;
     const { kind, at, pcm } = whole;
-    const cut = samples * AUDIO.bytesPerSample;
+    const cut = samples * BYTES_PER_SAMPLE;
     const rest = { kind, at: at + samples, pcm: pcm.subarray(cut) };
     this.#entries.splice(index, 1, { kind, at, pcm: pcm.subarray(0, cut) }, rest);
     if (index < this.#cursor) this.#cursor += 1;
@@ -204,7 +202,7 @@ export class ReplayBuffer {
 }
 
 function samplesIn(entry: BufferEntry): number {
-  return bytesIn(entry) / AUDIO.bytesPerSample;
+  return bytesIn(entry) / BYTES_PER_SAMPLE;
 }
 
 function bytesIn(entry: BufferEntry): number {

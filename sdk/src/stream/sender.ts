@@ -1,5 +1,5 @@
 import type { ReadyEvent } from '@svc-asr/protocol';
-import { AUDIO, SESSION_WALL_CLOCK_MS } from '@svc-asr/protocol/constants.ts';
+import { SAMPLES_PER_MS, SESSION_WALL_CLOCK_MS } from '@svc-asr/protocol/constants.ts';
 import type { Connection } from './connection.ts';
 import { PauseDetector } from './pause-detector.ts';
 import type { ReplayBuffer } from './replay-buffer.ts';
@@ -10,7 +10,7 @@ const PUMP_MS = 20;
 /** The service refuses more than five flushes a second. */
 const FLUSH_SPACING_MS = 250;
 /** Close to the audio limit the next pause is used to change sessions. */
-const ROLLOVER_SAMPLES = 10 * AUDIO.sampleRateHz;
+const ROLLOVER_SAMPLES = 10_000 * SAMPLES_PER_MS;
 /** How long before the session's time limit the stream changes sessions. */
 const ROLLOVER_EARLY_MS = 60_000;
 /** How long before the idle timeout the stream leaves the session. */

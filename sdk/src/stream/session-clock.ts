@@ -1,6 +1,4 @@
-import { AUDIO } from '@svc-asr/protocol/constants.ts';
-
-const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
+import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
 
 /**
  * Converts a session's time to the caller's time. A session receives audio without gaps. In the caller's time that

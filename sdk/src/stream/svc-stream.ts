@@ -1,6 +1,6 @@
 import { connect as platformConnect } from '#socket';
 import type { AsrSession, FinalEvent } from '@svc-asr/protocol';
-import { AUDIO } from '@svc-asr/protocol/constants.ts';
+import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
 import { SvcError } from '../errors.ts';
 import { wait } from '../retry.ts';
 import { billed, endedByTime, type CloseInfo } from './close-info.ts';
@@ -59,6 +59,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   readonly #failover = new Failover();
   readonly #stop = new AbortController();
   readonly #connect: Connect;
+  #config: Pick<StreamOptions, 'language' | 'endpointing' | 'keyterms'>;
   readonly #sessions: SessionSource;
   readonly #writeQueue: WriteQueue;
   readonly #sender: Sender;
@@ -74,6 +75,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
   constructor(options: StreamOptions, connect: Connect = platformConnect) {
     this.#connect = connect;
+    this.#config = options;
     this.ended = new Promise((resolve) => (this.#endAudio = resolve));
     this.endpointing = (options.endpointing ?? false) !== false;
     this.#sessions = new SessionSource(options, this.#failover, (event) =>
@@ -93,7 +95,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
       failover: this.#failover,
       events: this.#events,
       canReconnect: this.#sessions.hasMore,
-      config: toConfig(options),
+      config: () => toConfig(this.#config),
     });
     this.closed = this.#run();
     const { signal } = options;
@@ -146,7 +148,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
   /** Advances the transcript's time without sending audio, which costs nothing. */
   skip(ms: number): void {
-    this.#buffer.skip(Math.round((ms * AUDIO.sampleRateHz) / 1000));
+    this.#buffer.skip(Math.round(ms * SAMPLES_PER_MS));
   }
 
   /** Ends the utterance. Resolves with its final, even across a failed session. */
@@ -160,6 +162,13 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const final = this.#receiver.answerTo(id);
     this.#onChange();
     return final;
+  }
+
+  /** Replaces the names and words to listen for, from the next utterance on. `config_ack` says which are used. */
+  setKeyterms(keyterms: readonly string[]): void {
+    this.#config = { ...this.#config, keyterms };
+    // Before `ready` the session gets the whole configuration anyway.
+    this.#connection?.configure(toConfig({ keyterms }));
   }
 
   /** Drops the audio since the last flush. Audio that the service accepted stays charged. */

@@ -1,6 +1,7 @@
 import type {
   DeltaEvent,
   FinalEvent,
+  ResetAckEvent,
   SpeechEndedEvent,
   SpeechStartedEvent,
 } from '@svc-asr/protocol';
@@ -55,6 +56,13 @@ export class TranscriptBuilder {
   onCharged(event: FinalEvent): void {
     const receipt = this.#receipts.at(-1);
     if (receipt !== undefined) receipt.billableMs = event.billable_ms;
+  }
+
+  /** Dropped audio is charged by the started second, even if no final follows in this session. */
+  onDropped({ total_audio_ms: totalMs }: ResetAckEvent): void {
+    const receipt = this.#receipts.at(-1);
+    const chargedMs = Math.ceil(totalMs / 1000) * 1000;
+    if (receipt !== undefined) receipt.billableMs = Math.max(receipt.billableMs ?? 0, chargedMs);
   }
 
   onFinal(event: FinalEvent, settled: Settled, clock: SessionClock): FinalEvent {

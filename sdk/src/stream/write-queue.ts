@@ -1,10 +1,9 @@
-import { AUDIO, AUDIO_SECONDS_MAX } from '@svc-asr/protocol/constants.ts';
+import { AUDIO_SECONDS_MAX, BYTES_PER_SECOND } from '@svc-asr/protocol/constants.ts';
 import type { SvcError } from '../errors.ts';
 import { failure, ignoreRejection } from './stream-errors.ts';
 import { PendingResults } from './pending-results.ts';
 import type { ReplayBuffer } from './replay-buffer.ts';
 
-const BYTES_PER_SECOND = AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 /** `write()` resolves while at most this much is unsent. */
 export const UNSENT_BYTES_MAX = 5 * BYTES_PER_SECOND;
 /** Hard limit for callers that don't await `write()`. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Engine, EngineStream } from '@svc-asr/engine/core.ts';
+import type { Engine, EngineStream, VoiceConfirmer } from '@svc-asr/engine/core.ts';
 import { EngineBusy } from '@svc-asr/engine/core.ts';
 import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/protocol';
 import type { Clock } from '../platform/clock.ts';
@@ -8,12 +8,14 @@ import { AudioWindow } from './audio-window.ts';
 import { DeltaLag } from './delta-lag.ts';
 import { EngineFeed } from './engine-feed.ts';
 import { FormatWatch } from './format-watch.ts';
-import { encodeEvent, isText, parseTextMessage } from './pcm-frames.ts';
+import { Intake } from './intake.ts';
+import { encodeEvent, isText, parseTextMessage, type TextMessage } from './pcm-frames.ts';
 import { audioMs, billableMs } from './metering.ts';
 import { onControl, onMessage } from './stream-messages.ts';
 import type { StreamMetrics } from './stream-metrics.ts';
 import type { StreamTrace } from './stream-trace.ts';
 import { violation, type StreamSocket } from './stream-socket.ts';
+import { StreamRecord, type StreamDetails } from './stream-record.ts';
 import { endWith } from './finishing.ts';
 import {
   startStream,
@@ -54,6 +56,8 @@ export interface ConnectionInput {
   readonly session: StreamSession;
   readonly accountId: string;
   readonly engine: Engine;
+  /** Null: there is no second detector of speech. */
+  readonly confirmer: VoiceConfirmer | null;
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
   readonly metrics: StreamMetrics;
@@ -63,7 +67,7 @@ export interface ConnectionInput {
   readonly settle: (outcome: { status: Ending['status']; samples: number }) => Promise<void>;
   /** Called with the cause before an engine failure ends the stream. */
   readonly onFault: (fault: { readonly reason: string; readonly err?: unknown }) => void;
-  readonly onEnd: (connection: Connection, ending: Ending) => void;
+  readonly onEnd: (connection: Connection, ending: Ending, details: StreamDetails) => void;
 }
 
 /** The close frame is sent after at most this long. The settlement continues in the background. */
@@ -77,9 +81,11 @@ export class Connection {
   #engineStream: EngineStream | null = null;
   #isOpeningEngine = false;
   #feed: EngineFeed | null = null;
+  readonly #intake: Intake;
   #audio: AudioWindow | null = null;
   readonly #format = new FormatWatch();
   readonly #lag = new DeltaLag();
+  readonly #record: StreamRecord;
   #pingedAtMs: number;
   #wireBytes = 0;
   #wireAtMs: number;
@@ -102,7 +108,17 @@ export class Connection {
     this.#pingedAtMs = nowMs;
     this.#wireAtMs = nowMs;
     this.#readAtMs = nowMs;
+    this.#record = new StreamRecord(nowMs);
     this.#state = startStream({ session: input.session, nowMs, limits: input.limits });
+    this.#intake = new Intake({
+      confirmer: input.confirmer,
+      onAudio: (frame, voice) => {
+        if (this.#isOver || this.#isDeaf) return;
+        this.#take(onAudio(this.#state, { frame, nowMs: this.#now(), voice }));
+      },
+      onPause: () => input.socket.pause(),
+      onResume: () => this.#resume(),
+    });
   }
 
   get accountId(): string {
@@ -141,8 +157,10 @@ export class Connection {
       socket.on(control, () => this.#onControlFrame());
     }
     socket.on('error', (error) => this.#onSocketError(error));
-    socket.on('peer-close', () => this.#take(onClientClose(this.#state, this.#now())));
-    socket.on('close', () => this.#take(onConnectionLost(this.#state)));
+    socket.on('peer-close', () =>
+      this.#intake.other(() => this.#take(onClientClose(this.#state, this.#now()))),
+    );
+    socket.on('close', () => this.#lose());
     if (!engine.health().ready) this.#take(onWaiting(this.#state, 'loading'));
     this.#openEngine();
   }
@@ -150,7 +168,7 @@ export class Connection {
   /** Called a few times a second for every connection, so that no connection needs its own timer. */
   tick(nowMs: number): void {
     if (this.#isOver) return;
-    const reading = this.#feed?.isBehind !== true;
+    const reading = this.#isReading();
     this.#take(onTick(this.#state, { nowMs, reading }));
     if (this.#isOver) return;
     if (this.#engineStream === null && !this.#isOpeningEngine) this.#openEngine();
@@ -166,6 +184,7 @@ export class Connection {
 
   /** Ends an idle stream, because its node is full. */
   reclaim(): void {
+    this.#intake.release();
     this.#take(onReclaim(this.#state, this.#now()));
   }
 
@@ -174,18 +193,39 @@ export class Connection {
   }
 
   drainDeadline(): void {
+    this.#intake.release();
     this.#take(onDrainDeadline(this.#state, this.#now()));
   }
 
   /** Ends the stream with an error, after the actions under way: their audio must reach the engine before the last flush. */
   end(code: StreamErrorCode): void {
-    if (this.#isActing) this.#endAfterActions = code;
-    else this.#take(endWith(this.#state, { code, nowMs: this.#now() }));
+    if (this.#isActing) {
+      this.#endAfterActions = code;
+      return;
+    }
+    this.#intake.release();
+    this.#take(endWith(this.#state, { code, nowMs: this.#now() }));
+  }
+
+  #isReading(): boolean {
+    return this.#feed?.isBehind !== true && !this.#intake.isPaused;
+  }
+
+  #resume(): void {
+    if (!this.#isDeaf && this.#isReading()) this.#input.socket.resume();
+  }
+
+  /** The connection is gone. What arrived before still counts. */
+  #lose(): void {
+    this.#intake.release();
+    this.#take(onConnectionLost(this.#state));
   }
 
   #onControlFrame(): void {
-    if (this.#isOver) this.#onLateFrame();
-    else if (!this.#isDeaf) this.#take(onControl(this.#state, this.#now()));
+    if (this.#isOver) return this.#onLateFrame();
+    this.#intake.other(() => {
+      if (!this.#isOver && !this.#isDeaf) this.#take(onControl(this.#state, this.#now()));
+    });
   }
 
   #onFrame(data: unknown, isBinary: boolean): void {
@@ -196,17 +236,26 @@ export class Connection {
       return;
     }
     if (this.#isDeaf) return;
-    const nowMs = this.#now();
     if (isBinary) {
       if (data.byteLength > LIMITS.frameBytes) this.end('message_too_large');
-      else this.#take(onAudio(this.#state, { frame: data, nowMs }));
+      else this.#intake.audio(data);
       return;
     }
     if (data.byteLength > LIMITS.textMessageBytes) return this.end('message_too_large');
     if (!isText(data)) return this.end('invalid_utf8');
+    const message = parseTextMessage(data);
+    if (message.type === 'reset') this.#intake.dropHalfSample();
+    this.#intake.other(() => this.#onText(message));
+  }
+
+  #onText(message: TextMessage): void {
+    if (this.#isOver || this.#isDeaf) return;
+    const nowMs = this.#now();
     this.#take(onControl(this.#state, nowMs));
     if (this.#isOver || this.#isDeaf) return;
-    this.#take(onMessage(this.#state, { message: parseTextMessage(data), nowMs }));
+    this.#take(onMessage(this.#state, { message, nowMs }));
+    const { turns, meter } = this.#state;
+    this.#intake.listen(turns?.isConfirming === true, meter.acceptedSamples);
   }
 
   /** The close frame is out, and only the client's own is expected. A flood that continues gets no more turns. */
@@ -219,7 +268,7 @@ export class Connection {
 
   #onSocketError(error: Error): void {
     const code = violation(error);
-    if (code === null) this.#take(onConnectionLost(this.#state));
+    if (code === null) this.#lose();
     else this.end(code);
   }
 
@@ -248,6 +297,8 @@ export class Connection {
       case 'reset':
         this.#lag.nextUtterance();
         return this.#feed?.reset();
+      case 'expect':
+        return this.#feed?.expect(action.keyterms);
       case 'stop_reading':
         this.#isDeaf = true;
         return this.#input.socket.pause();
@@ -258,6 +309,7 @@ export class Connection {
 
   #hear(samples: number, nowMs: number): void {
     this.#lag.heard(samples, nowMs);
+    this.#record.heard(nowMs);
     this.#audio?.heard((samples * 1000) / AUDIO.sampleRateHz, nowMs);
   }
 
@@ -294,16 +346,26 @@ export class Connection {
     this.#feed = new EngineFeed({
       stream,
       onPause: () => socket.pause(),
-      onResume: () => {
-        if (!this.#isDeaf) socket.resume();
-      },
+      onResume: () => this.#resume(),
       onOverflow: () => this.end('too_many_errors'),
     });
     this.#readyAtMs = this.#now();
     this.#audio = new AudioWindow(this.#input.limits.reclaimIdleMs, this.#readyAtMs);
     const { chunkSamples } = stream;
     const createDetector = stream.createDetector?.bind(stream);
-    this.#take(onReady(this.#state, { chunkSamples, nowMs: this.#readyAtMs, createDetector }));
+    // A script decides by itself who speaks.
+    const canConfirm = this.#intake.canConfirm && createDetector === undefined;
+    const { engine, session } = this.#input;
+    this.#take(
+      onReady(this.#state, {
+        chunkSamples,
+        nowMs: this.#readyAtMs,
+        takesKeyterms: engine.describe(session.model).keyterms,
+        createDetector,
+        canConfirm,
+      }),
+    );
+    this.#intake.listen(this.#state.turns?.isConfirming === true, this.acceptedSamples);
     void this.#listen(stream);
   }
 
@@ -331,7 +393,9 @@ export class Connection {
 
   #measureLag(delta: { readonly utterance: number; readonly samples: number }): void {
     const lagMs = this.#lag.said(delta, this.#now());
-    if (lagMs !== null) this.#input.metrics.deltaLag(lagMs);
+    if (lagMs === null) return;
+    this.#input.metrics.deltaLag(lagMs);
+    this.#record.lagged(lagMs);
   }
 
   #watchReader(nowMs: number): void {
@@ -362,11 +426,13 @@ export class Connection {
   async #end(ending: Ending, samples: number): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#intake.close();
     const { socket, settle, metrics, onEnd } = this.#input;
     const { meter } = this.#state;
     // Nothing more is accepted, so a client that keeps sending waits in its own buffers.
     socket.pause();
     this.#opening.abort();
+    const details = this.#record.end(ending, this.#now());
     if (ending.status === 'completed') metrics.billed(billableMs(meter, samples));
     if (!this.isReady) metrics.neverReady(ending.status);
     metrics.accepted(audioMs(meter.acceptedSamples));
@@ -378,12 +444,13 @@ export class Connection {
     // A paused socket would miss the client's close frame.
     socket.resume();
     socket.finish(ending.closeCode, ending.reason);
-    onEnd(this, ending);
+    onEnd(this, ending, details);
   }
 
   #measure(event: ServerEvent): void {
     const { metrics, trace } = this.#input;
     const nowMs = this.#now();
+    this.#record.sent(event, nowMs);
     if (event.type === 'ready') {
       metrics.ready(nowMs - this.#state.openedAtMs);
       trace?.part('engine.open', nowMs - this.#state.openedAtMs);

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { HOP_SAMPLES } from '@svc-asr/engine/core.ts';
 import { AUDIO, type FinalEvent, type ServerEvent } from '@svc-asr/protocol';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { parseTextMessage } from './pcm-frames.ts';
@@ -26,9 +27,11 @@ class Driver {
   readonly pending: number[] = [];
   isEnded = false;
   nowMs = 0;
+  /** What the second detector says. */
+  probability: number | null = null;
 
-  constructor(endpointing: unknown = {}) {
-    this.#take(onReady(this.state, { chunkSamples: 17_920, nowMs: 0 }));
+  constructor(endpointing: unknown = {}, canConfirm = false) {
+    this.#take(onReady(this.state, { chunkSamples: 17_920, nowMs: 0, canConfirm }));
     this.message({ type: 'config', endpointing });
   }
 
@@ -43,10 +46,16 @@ class Driver {
     return this;
   }
 
-  /** Sends one frame after a pause of `ms`. */
-  frame(frame: Uint8Array, ms = FRAME_MS): this {
+  /** Sends one frame after a pause of `ms`, all of it with one probability of speech. */
+  frame(frame: Uint8Array, ms = FRAME_MS, probability: number | null = this.probability): this {
     this.nowMs += ms;
-    return this.#take(onAudio(this.state, { frame, nowMs: this.nowMs }));
+    const startSample = this.state.meter.acceptedSamples;
+    const hops = Math.floor(frame.byteLength / 2 / HOP_SAMPLES);
+    const voice =
+      probability === null
+        ? null
+        : { startSample, probabilities: new Float32Array(hops).fill(probability) };
+    return this.#take(onAudio(this.state, { frame, nowMs: this.nowMs, voice }));
   }
 
   message(message: unknown): this {
@@ -341,4 +350,57 @@ test('any interleaving puts each accepted sample into exactly one final or reset
     }),
     { numRuns: 300 },
   );
+});
+
+describe('the confirmed detector', () => {
+  const CONFIRMED = { silence_ms: 500, detector: 'confirmed' };
+
+  test('is in force only where there is a second detector', () => {
+    const ackOf = (driver: Driver): unknown =>
+      driver.sent.find(({ type }) => type === 'config_ack');
+    const level = { endpointing: { detector: 'level' } };
+    expect(ackOf(new Driver(CONFIRMED))).toMatchObject(level);
+    const confirmed = { endpointing: { silence_ms: 500, detector: 'confirmed' } };
+    expect(ackOf(new Driver(CONFIRMED, true))).toMatchObject(confirmed);
+    expect(ackOf(new Driver({}, true))).not.toHaveProperty('endpointing.detector');
+    const refused = new Driver({ detector: 'silero' }, true);
+    expect(refused.sent.at(-1)).toMatchObject({ type: 'error', code: 'invalid_endpointing' });
+  });
+
+  test('announces confirmed speech as such', () => {
+    const driver = new Driver(CONFIRMED, true);
+    driver.probability = 0.9;
+    driver.audio('speech', 500);
+    expect(driver.sent.at(-1)).toMatchObject({ type: 'speech_started', confirmed: true });
+  });
+
+  test('announces unconfirmed speech late, and before its end', () => {
+    const driver = new Driver(CONFIRMED, true);
+    driver.probability = 0.1;
+    driver.audio('speech', 400);
+    expect(driver.sent.map(({ type }) => type)).not.toContain('speech_started');
+    driver.audio('silence', 700);
+    const events = driver.sent.filter(({ type }) => type.startsWith('speech_'));
+    expect(events).toMatchObject([
+      { type: 'speech_started', confirmed: false },
+      { type: 'speech_ended' },
+    ]);
+  });
+
+  test('ends a turn at the pause that the second detector hears, although a sound goes on', () => {
+    const driver = new Driver(CONFIRMED, true);
+    driver.probability = 0.9;
+    driver.audio('speech', 1_000);
+    driver.probability = 0;
+    driver.audio('speech', 800);
+    expect(driver.pending).toHaveLength(1);
+  });
+
+  test('says nothing about confirmation while the second detector is silent', () => {
+    const driver = new Driver(CONFIRMED, true);
+    driver.audio('speech', 500);
+    const started = driver.sent.find(({ type }) => type === 'speech_started');
+    expect(started).toBeDefined();
+    expect(started).not.toHaveProperty('confirmed');
+  });
 });

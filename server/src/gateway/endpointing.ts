@@ -1,4 +1,4 @@
-import type { FrameVerdict, SpeechDetector } from '@svc-asr/engine/core.ts';
+import type { FrameVerdict, SpeechDetector, VoiceVerdicts } from '@svc-asr/engine/core.ts';
 import { AUDIO, ENDPOINTING, type ServerEvent } from '@svc-asr/protocol';
 import { momentMs } from './metering.ts';
 import type { Action, Marker, Step, StreamState } from './stream-state.ts';
@@ -8,7 +8,11 @@ import type { Action, Marker, Step, StreamState } from './stream-state.ts';
 export interface EndpointingRules {
   readonly silenceMs: number;
   readonly maxUtteranceMs: number;
+  /** Undefined if the client named none. */
+  readonly detector?: Detector | undefined;
 }
+
+type Detector = (typeof ENDPOINTING.detectors)[number];
 
 /** The state of endpointing. The detector holds the audio's recent past and changes with every frame. */
 export interface Turns {
@@ -18,12 +22,18 @@ export interface Turns {
   readonly originSample: number;
   /** End of the announced speech so far, in samples of the stream. Null between turns. */
   readonly speechEndSample: number | null;
+  /** Where speech started that was not announced yet. Null between turns and after the announcement. */
+  readonly unannouncedSample: number | null;
+  /** A second detector listens too. */
+  readonly isConfirming: boolean;
 }
 
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
 /** From this share of the longest utterance on, a short pause ends it. */
 const NEARLY_TOO_LONG = 0.75;
 const SHORT_PAUSE_MS = 200;
+/** Speech that the second detector hasn't confirmed is announced this long after its start. */
+const UNCONFIRMED_MS = 600;
 /**
  * A turn whose audio stops arriving ends after this long. Until then the audio may only be late: time without audio is
  * no silence.
@@ -39,8 +49,10 @@ export function parseEndpointing(value: unknown): EndpointingRules | null | unde
   const fields = new Map(Object.entries(value));
   const silenceMs = integerIn(fields.get('silence_ms'), ENDPOINTING.silenceMs);
   const maxUtteranceMs = integerIn(fields.get('max_utterance_ms'), ENDPOINTING.maxUtteranceMs);
+  const detector = ENDPOINTING.detectors.find((name) => name === fields.get('detector'));
   if (silenceMs === null || maxUtteranceMs === null) return undefined;
-  return { silenceMs, maxUtteranceMs };
+  if (detector === undefined && fields.get('detector') !== undefined) return undefined;
+  return { silenceMs, maxUtteranceMs, detector };
 }
 
 function integerIn(
@@ -61,19 +73,34 @@ export function configureEndpointing(state: StreamState, rules: EndpointingRules
     const [quiet, announced] = endSpeech(state);
     return [{ ...quiet, turns: null }, announced];
   }
-  if (state.turns !== null) return [{ ...state, turns: { ...state.turns, rules } }, []];
+  const detector = rules.detector ?? state.turns?.rules.detector ?? ENDPOINTING.detector;
+  const isConfirming = detector === 'confirmed' && state.canConfirm;
+  if (state.turns !== null) {
+    const named = { ...rules, detector: rules.detector ?? state.turns.rules.detector };
+    return [{ ...state, turns: { ...state.turns, rules: named, isConfirming } }, []];
+  }
   const originSample = state.meter.acceptedSamples;
   const turns: Turns = {
     rules,
     detector: state.createDetector(originSample),
     originSample,
     speechEndSample: null,
+    unannouncedSample: null,
+    isConfirming,
   };
   return [{ ...state, turns }, []];
 }
 
 /** Recognises accepted audio, and ends an utterance at the exact sample where its silence is long enough. */
-export function recogniseTurns(state: StreamState, pcm: Uint8Array, initial: Turns): Step {
+export function recogniseTurns(
+  state: StreamState,
+  { pcm, voice }: { pcm: Uint8Array; voice: VoiceVerdicts | null },
+  initial: Turns,
+): Step {
+  if (voice !== null) {
+    const startSample = voice.startSample - initial.originSample;
+    initial.detector.confirm?.({ ...voice, startSample });
+  }
   const samples = toSamples(pcm);
   const firstSample = state.meter.acceptedSamples - samples.length;
   const actions: Action[] = [];
@@ -119,31 +146,51 @@ export function endSpeech(state: StreamState): Step {
   if (turns === null) return [state, []];
   turns.detector.endSpeech();
   if (turns.speechEndSample === null) return [state, []];
-  const event: ServerEvent = {
+  const ended: ServerEvent = {
     type: 'speech_ended',
     utterance: state.utterance,
     audio_ms: momentMs(Math.max(turns.speechEndSample, state.utteranceStartSample)),
   };
-  const silent = { ...turns, speechEndSample: null };
-  return [{ ...state, turns: silent }, [{ do: 'send', event }]];
+  const silent = { ...turns, speechEndSample: null, unannouncedSample: null };
+  return [{ ...state, turns: silent }, [...announce(state, turns, false), send(ended)]];
 }
 
-/** Keeps track of the speech, and announces its start. */
+/** Keeps track of the speech, and announces its start: at once, or when it is confirmed. */
 function follow(
   state: StreamState,
   turns: Turns,
-  { speaking, speech }: FrameVerdict,
-): { turns: Turns; actions: Action[] } {
+  { speaking, speech, confirmed = null, endSample }: FrameVerdict,
+): { turns: Turns; actions: readonly Action[] } {
   if (!speaking || speech === null) return { turns, actions: [] };
-  const speechEndSample = turns.originSample + speech.lastSample;
-  if (turns.speechEndSample !== null) return { turns: { ...turns, speechEndSample }, actions: [] };
-  const startSample = turns.originSample + speech.startSample;
-  const event: ServerEvent = {
+  const isNew = turns.speechEndSample === null;
+  const now: Turns = {
+    ...turns,
+    speechEndSample: turns.originSample + speech.lastSample,
+    unannouncedSample: isNew ? turns.originSample + speech.startSample : turns.unannouncedSample,
+  };
+  const lastedMs = (endSample - speech.startSample) / SAMPLES_PER_MS;
+  if (confirmed === false && lastedMs < UNCONFIRMED_MS) return { turns: now, actions: [] };
+  const actions = announce(state, now, confirmed);
+  return { turns: actions.length > 0 ? { ...now, unannouncedSample: null } : now, actions };
+}
+
+function announce(
+  state: StreamState,
+  { unannouncedSample }: Turns,
+  confirmed: boolean | null,
+): readonly Action[] {
+  if (unannouncedSample === null) return [];
+  const started: ServerEvent = {
     type: 'speech_started',
     utterance: state.utterance,
-    audio_ms: momentMs(Math.max(startSample, state.utteranceStartSample)),
+    audio_ms: momentMs(Math.max(unannouncedSample, state.utteranceStartSample)),
+    ...(confirmed === null ? {} : { confirmed }),
   };
-  return { turns: { ...turns, speechEndSample }, actions: [{ do: 'send', event }] };
+  return [send(started)];
+}
+
+function send(event: ServerEvent): Action {
+  return { do: 'send', event };
 }
 
 function isOver(

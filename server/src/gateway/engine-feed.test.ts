@@ -21,6 +21,7 @@ class SlowEngine {
       },
       flush: () => void this.calls.push('flush'),
       reset: () => void this.calls.push('reset'),
+      expect: (keyterms) => void this.calls.push(...keyterms),
     },
     onPause: () => (this.isPaused = true),
     onResume: () => (this.isPaused = false),
@@ -80,15 +81,16 @@ test('audio and commands reach the engine in the order in which they were sent',
   );
 });
 
-test('a reset drops waiting audio that was not flushed, and keeps flushed audio', async () => {
+test('a reset drops waiting audio that was not flushed, and keeps flushed audio and keyterms', async () => {
   const engine = new SlowEngine();
   for (let at = 0; at < 64; at += 1) engine.feed.write(new Uint8Array(0));
   engine.feed.write(Uint8Array.of(1, 1));
   engine.feed.write(Uint8Array.of(2, 2));
   engine.feed.flush();
   engine.feed.write(Uint8Array.of(3, 3));
+  engine.feed.expect(['keyterm']);
   engine.feed.reset();
   engine.isSlow = false;
   await engine.take();
-  expect(engine.calls).toEqual(['1', '1', '2', '2', 'flush', 'reset']);
+  expect(engine.calls).toEqual(['1', '1', '2', '2', 'flush', 'keyterm', 'reset']);
 });

@@ -2,7 +2,7 @@ import { TAKEN, type EngineStream } from '@svc-asr/engine/core.ts';
 import { LIMITS } from '@svc-asr/protocol';
 
 export interface EngineFeedInput {
-  readonly stream: Pick<EngineStream, 'write' | 'flush' | 'reset'>;
+  readonly stream: Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect'>;
   /** Called when the engine falls behind, and when it catches up. */
   readonly onPause: () => void;
   readonly onResume: () => void;
@@ -20,7 +20,8 @@ const COMMANDS_MAX = 256;
 type Waiting =
   | { readonly do: 'audio'; block: Buffer; bytes: number }
   | { readonly do: 'flush' }
-  | { readonly do: 'reset' };
+  | { readonly do: 'reset' }
+  | { readonly do: 'expect'; readonly keyterms: readonly string[] };
 
 /**
  * Passes audio and commands to the engine in order, a limited number of unfinished writes at a time. A
@@ -54,11 +55,19 @@ export class EngineFeed {
     else this.#input.stream.flush();
   }
 
+  expect(keyterms: readonly string[]): void {
+    if (this.#waiting.length > 0) this.#holdCommand({ do: 'expect', keyterms });
+    else this.#input.stream.expect(keyterms);
+  }
+
   /** Drops waiting audio that no flush follows. */
   reset(): void {
-    for (let last = this.#waiting.at(-1); last?.do === 'audio'; last = this.#waiting.at(-1)) {
-      this.#heldBytes -= last.bytes;
-      this.#waiting.pop();
+    const last = this.#waiting.findLastIndex(
+      ({ do: what }) => what === 'flush' || what === 'reset',
+    );
+    for (const one of this.#waiting.splice(last + 1)) {
+      if (one.do === 'audio') this.#heldBytes -= one.bytes;
+      else this.#waiting.push(one);
     }
     if (this.#waiting.length > 0) this.#holdCommand({ do: 'reset' });
     else this.#input.stream.reset();
@@ -100,6 +109,9 @@ export class EngineFeed {
         return;
       case 'reset':
         this.#input.stream.reset();
+        return;
+      case 'expect':
+        this.#input.stream.expect(next.keyterms);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Engine } from '@svc-asr/engine/core.ts';
+import type { Engine, VoiceConfirmer } from '@svc-asr/engine/core.ts';
 import { LIMITS } from '@svc-asr/protocol';
 import { guardSocket } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer } from 'ws';
@@ -13,13 +13,16 @@ import type { Metrics } from '../platform/metrics.ts';
 import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
 import type { CloseInput } from '../ledger/ledger.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
+import type { SessionDetails } from '../nodes/session-details.ts';
 import { Connection, type ConnectionLimits } from './connection.ts';
 import { writeRefusal } from '../platform/raw-refusal.ts';
 import { sleep } from '../platform/sleep.ts';
 import { browserCloseCode, BrowserRefusals } from './browser-refusal.ts';
+import { describeClient } from './describe-client.ts';
 import { mayOpen, streamsToReclaim, streamToYield, type Slots } from './fair-share.ts';
 import { audioMs } from './metering.ts';
 import { Settlements } from './settlements.ts';
+import { detailsRow } from './stream-record.ts';
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts';
 import { StreamTrace } from './stream-trace.ts';
 import { SOCKET_OPTIONS, type StreamSocket } from './stream-socket.ts';
@@ -47,8 +50,11 @@ export interface GatewayDeps extends Pick<
 > {
   readonly metrics: Pick<Metrics, 'registry'>;
   readonly engine: Engine;
+  /** Without it, the level detector answers for it. */
+  readonly confirmer?: VoiceConfirmer | null;
   readonly node: NodeLease;
   readonly streamLimits?: Partial<ConnectionLimits>;
+  readonly details: Pick<SessionDetails, 'add'>;
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = {
@@ -275,8 +281,9 @@ export class Gateway {
       void this.#settlements.settle({ ...owner, status: 'completed', samples: 0 });
       return;
     }
-    const { engine, clock } = this.#deps;
+    const { engine, clock, confirmer = null } = this.#deps;
     const { model, reservedMs } = session;
+    const described = describeClient(request.headers);
     this.#keep(
       new Connection({
         socket,
@@ -284,6 +291,7 @@ export class Gateway {
         session: { sessionId: session.id, requestId, model, reservedMs },
         accountId: session.accountId,
         engine,
+        confirmer,
         clock,
         limits: this.#limits,
         metrics: this.#metrics,
@@ -291,7 +299,11 @@ export class Gateway {
         settle: (outcome) => this.#settlements.settle({ ...owner, ...outcome }),
         onFault: (fault) =>
           this.#deps.log.error({ sessionId: session.id, requestId, ...fault }, 'A stream failed.'),
-        onEnd: (ended, ending) => this.#forget(ended, ending),
+        onEnd: (ended, ending, details) => {
+          const ids = { accountId: session.accountId, sessionId: session.id, requestId };
+          this.#deps.details.add(detailsRow({ ...ids, ...described, ...details }));
+          this.#forget(ended, ending);
+        },
       }),
     );
   }

@@ -15,6 +15,7 @@ export type TextMessage =
       readonly context: unknown;
       /** Undefined when the message says nothing about it. */
       readonly endpointing: unknown;
+      readonly keyterms: unknown;
       readonly ignored: readonly string[];
     }
   | { readonly type: 'flush'; readonly id: MessageId | undefined }
@@ -53,6 +54,7 @@ export function parseTextMessage(bytes: Buffer): TextMessage {
     language: fields['language'],
     context: fields['context'],
     endpointing: fields['endpointing'],
+    keyterms: fields['keyterms'],
     ignored: [
       ...unknownNames(fields, CONFIG_FIELDS),
       ...unknownNames(fields['endpointing'], ENDPOINTING_FIELDS).map(

@@ -2,6 +2,7 @@ import {
   CONTEXT_SIZE,
   LIMITS,
   MODELS,
+  readKeyterms,
   type ConfigAckEvent,
   type ResetAckEvent,
 } from '@svc-asr/protocol';
@@ -12,7 +13,7 @@ import { audioMs } from './metering.ts';
 import { offend } from './finishing.ts';
 import { isFlushTooSoon, recentFlushes } from './flush-rate.ts';
 import { reply, reportError } from './replies.ts';
-import type { Step, StreamState } from './stream-state.ts';
+import type { Action, Step, StreamState } from './stream-state.ts';
 
 /** Applies config, flush and reset to a stream. */
 
@@ -101,6 +102,10 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
   if (message.endpointing !== undefined && rules === undefined) {
     return reportError(state, { code: 'invalid_endpointing', id, nowMs });
   }
+  if (message.keyterms !== undefined && !Array.isArray(message.keyterms)) {
+    return reportError(state, { code: 'invalid_keyterms', id, nowMs });
+  }
+  const keyterms = expectKeyterms(state, message.keyterms);
   const [next, announced] = rules === undefined ? [state, []] : configureEndpointing(state, rules);
   const event: ConfigAckEvent = {
     type: 'config_ack',
@@ -108,12 +113,26 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
     language: MODELS[state.session.model].languageCode,
     context: [...CONTEXT_SIZE],
     endpointing: presentEndpointing(next),
-    // Endpointing changes at once. The only language and context are always in force.
-    effective: 'now',
+    ...keyterms.answer,
     ignored: [...message.ignored],
   };
   const [replied, actions] = reply(next, { event, nowMs });
-  return [replied, [...announced, ...actions]];
+  return [replied, [...announced, ...keyterms.actions, ...actions]];
+}
+
+/** Keyterms never change in the middle of an utterance. The other settings are in force at once. */
+function expectKeyterms(
+  state: StreamState,
+  list: readonly unknown[] | undefined,
+): { answer: Pick<ConfigAckEvent, 'effective' | 'keyterms'>; actions: readonly Action[] } {
+  if (list === undefined) return { answer: { effective: 'now' }, actions: [] };
+  const { taken, refused } = readKeyterms(list, state.takesKeyterms);
+  const hasAudio = state.meter.acceptedSamples > state.utteranceOriginSample;
+  const effective = hasAudio && state.takesKeyterms ? 'next_utterance' : 'now';
+  return {
+    answer: { effective, keyterms: { taken: [...taken], refused: [...refused] } },
+    actions: state.takesKeyterms ? [{ do: 'expect', keyterms: taken }] : [],
+  };
 }
 
 function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
@@ -168,8 +187,12 @@ function nextUtterance(state: StreamState): StreamState {
 
 function presentEndpointing({ turns }: StreamState): ConfigAckEvent['endpointing'] {
   if (turns === null) return false;
-  const { silenceMs, maxUtteranceMs } = turns.rules;
-  return { silence_ms: silenceMs, max_utterance_ms: maxUtteranceMs };
+  const { silenceMs, maxUtteranceMs, detector } = turns.rules;
+  return {
+    silence_ms: silenceMs,
+    max_utterance_ms: maxUtteranceMs,
+    ...(detector === undefined ? {} : { detector: turns.isConfirming ? 'confirmed' : 'level' }),
+  };
 }
 
 function denotes(state: StreamState, language: unknown): boolean {

@@ -61,6 +61,10 @@ export interface StreamState {
   readonly utteranceOriginSample: number;
   /** Creates an endpointing detector that starts at a sample of the stream. */
   readonly createDetector: (originSample: number) => SpeechDetector;
+  /** Whether the model can listen for keyterms. */
+  readonly takesKeyterms: boolean;
+  /** Whether a second detector can confirm speech. */
+  readonly canConfirm: boolean;
   /** Null unless the client enabled endpointing. */
   readonly turns: Turns | null;
   readonly markers: readonly Marker[];
@@ -106,6 +110,7 @@ export type Action =
   | { readonly do: 'recognize'; readonly pcm: Uint8Array }
   | { readonly do: 'flush' }
   | { readonly do: 'reset' }
+  | { readonly do: 'expect'; readonly keyterms: readonly string[] }
   /** Nothing that the client sends matters any more. */
   | { readonly do: 'stop_reading' }
   /** `samples` are charged, if the stream completed. */
@@ -133,6 +138,8 @@ export function startStream(input: {
     utteranceStartSample: 0,
     utteranceOriginSample: 0,
     createDetector: () => new VoiceActivity(),
+    takesKeyterms: false,
+    canConfirm: false,
     turns: null,
     markers: [],
     heldMessages: [],

@@ -27,6 +27,7 @@ class Stage {
   readonly sent: ServerEvent[] = [];
   readonly recognized: Uint8Array[] = [];
   readonly asked: ('flush' | 'reset')[] = [];
+  readonly keyterms: (readonly string[])[] = [];
   ending: (Action & { do: 'end' })['ending'] | null = null;
   chargedSamples = 0;
   isDeaf = false;
@@ -36,8 +37,9 @@ class Stage {
     this.state = startStream({ session: { ...SESSION, reservedMs }, nowMs: 0 });
   }
 
-  ready(): this {
-    return this.#take(onReady(this.state, { chunkSamples: 17_920, nowMs: this.nowMs }));
+  ready(takesKeyterms = false): this {
+    const input = { chunkSamples: 17_920, nowMs: this.nowMs, takesKeyterms };
+    return this.#take(onReady(this.state, input));
   }
 
   audio(frame: Uint8Array | number): this {
@@ -96,6 +98,7 @@ class Stage {
         this.ending = action.ending;
         this.chargedSamples = action.samples;
       } else if (action.do === 'stop_reading') this.isDeaf = true;
+      else if (action.do === 'expect') this.keyterms.push(action.keyterms);
       else this.asked.push(action.do);
     }
     return this;
@@ -429,6 +432,7 @@ describe('errors and limits', () => {
     ['luo', 'language_mismatch', { language: 'luo' }],
     ['a number', 'language_mismatch', { language: 7 }],
     ['another context', 'unsupported_context', { context: [70, 13] }],
+    ['a term without a list', 'invalid_keyterms', { keyterms: 'Wanjirũ' }],
   ])('answers config with %s with %s and keeps the stream open', (_, code, fields) => {
     const stage = new Stage(60_000).ready().text({ type: 'config', ...fields });
     expect(stage.sent.at(-1)).toMatchObject({ code, fatal: false, retryable: false });
@@ -438,6 +442,31 @@ describe('errors and limits', () => {
   test('config sent during an utterance acts at once, and lists unknown fields', () => {
     const stage = new Stage(60_000).ready().audio(2).text({ type: 'config', colour: 'red' });
     expect(stage.sent.at(-1)).toMatchObject({ effective: 'now', ignored: ['colour'] });
+  });
+
+  test('keyterms apply at once before the first audio of an utterance, and else from the next one on', () => {
+    const stage = new Stage(60_000).ready(true);
+    stage.text({ type: 'config', keyterms: ['Wanjirũ'] });
+    expect(stage.sent.at(-1)).toMatchObject({
+      effective: 'now',
+      keyterms: { taken: ['wanjirũ'], refused: [] },
+    });
+    stage.audio(640).text({ type: 'config', keyterms: [] });
+    expect(stage.sent.at(-1)).toMatchObject({
+      effective: 'next_utterance',
+      keyterms: { taken: [], refused: [] },
+    });
+    stage.text({ type: 'reset' }).text({ type: 'config', keyterms: ['Otieno'] });
+    expect(stage.sent.at(-1)).toMatchObject({ effective: 'now' });
+    expect(stage.keyterms).toEqual([['wanjirũ'], [], ['otieno']]);
+  });
+
+  test('ready and config_ack say that the model takes no keyterms', () => {
+    const stage = new Stage(60_000).ready().text({ type: 'config', keyterms: ['Wanjirũ'] });
+    expect(stage.sent[0]).toMatchObject({ type: 'ready', keyterms: false });
+    const refused = [{ index: 0, reason: 'not_supported' }];
+    expect(stage.sent.at(-1)).toMatchObject({ keyterms: { taken: [], refused } });
+    expect(stage.keyterms).toEqual([]);
   });
 
   test('answers twelve flushes of 200 ms that arrive at once after back-pressure', () => {

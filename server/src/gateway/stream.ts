@@ -1,5 +1,5 @@
 import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
-import type { EngineEvent } from '@svc-asr/engine/core.ts';
+import type { EngineEvent, VoiceVerdicts } from '@svc-asr/engine/core.ts';
 import { endStalledTurn, recogniseTurns, joinEmptyEndpoint } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
 import { onMessage, onTinyFrame } from './stream-messages.ts';
@@ -28,14 +28,27 @@ export function onReady(
   input: {
     chunkSamples: number;
     nowMs: number;
+    takesKeyterms?: boolean;
     createDetector?: StreamState['createDetector'] | undefined;
+    canConfirm?: boolean;
   },
 ): Step {
   if (state.phase !== 'starting') return [state, []];
-  const { createDetector = state.createDetector } = input;
+  const {
+    createDetector = state.createDetector,
+    takesKeyterms = false,
+    canConfirm = false,
+  } = input;
+  const ready = {
+    ...state,
+    phase: 'streaming',
+    createDetector,
+    takesKeyterms,
+    canConfirm,
+  } as const;
   let step: Step = [
-    { ...state, phase: 'streaming', lastAudioAtMs: input.nowMs, heldMessages: [], createDetector },
-    [{ do: 'send', event: readyEvent(state, input.chunkSamples) }],
+    { ...ready, lastAudioAtMs: input.nowMs, heldMessages: [] },
+    [{ do: 'send', event: readyEvent(ready, input.chunkSamples) }],
   ];
   if (state.droppedEarlyAudio)
     step = andThen(step, (now) =>
@@ -56,12 +69,19 @@ export function onWaiting(state: StreamState, code: 'loading' | 'queued'): Step 
   return [{ ...state, saidWaiting: code }, [{ do: 'send', event }]];
 }
 
-export function onAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number }): Step {
+interface AudioInput {
+  readonly frame: Uint8Array;
+  readonly nowMs: number;
+  /** The verdicts of the second detector on this frame. Null: it didn't listen, or is late. */
+  readonly voice?: VoiceVerdicts | null;
+}
+
+export function onAudio(state: StreamState, input: AudioInput): Step {
   if (input.frame.byteLength >= LIMITS.tinyFrameBytes) return takeAudio(state, input);
   return andThen(onTinyFrame(state, input.nowMs), (now) => takeAudio(now, input));
 }
 
-function takeAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number }): Step {
+function takeAudio(state: StreamState, input: AudioInput): Step {
   switch (state.phase) {
     case 'starting':
       return [state.droppedEarlyAudio ? state : { ...state, droppedEarlyAudio: true }, []];
@@ -77,7 +97,7 @@ function takeAudio(state: StreamState, input: { frame: Uint8Array; nowMs: number
         allowance: state.allowance + pcm.byteLength * MESSAGES_PER_AUDIO_BYTE,
         lastAudioAtMs: heard ? input.nowMs : state.lastAudioAtMs,
       };
-      const step: Step = heard ? recognise(next, pcm) : [next, []];
+      const step: Step = heard ? recognise(next, pcm, input.voice ?? null) : [next, []];
       if (isOrdinary(next, input.frame)) return step;
       return andThen(
         andThen(step, (now) => warn(now, input.frame, pcm)),
@@ -253,10 +273,10 @@ function warn(state: StreamState, frame: Uint8Array, pcm: Uint8Array): Step {
   return [next, events.map((event) => ({ do: 'send', event }))];
 }
 
-function recognise(state: StreamState, pcm: Uint8Array): Step {
+function recognise(state: StreamState, pcm: Uint8Array, voice: VoiceVerdicts | null): Step {
   return state.turns === null
     ? [state, [{ do: 'recognize', pcm }]]
-    : recogniseTurns(state, pcm, state.turns);
+    : recogniseTurns(state, { pcm, voice }, state.turns);
 }
 
 function readyEvent(state: StreamState, chunkSamples: number): ServerEvent {
@@ -274,6 +294,7 @@ function readyEvent(state: StreamState, chunkSamples: number): ServerEvent {
     max_frame_bytes: LIMITS.frameBytes,
     idle_timeout_ms: state.limits.idleTimeoutMs,
     session_time_limit_ms: state.limits.sessionWallClockMs,
+    keyterms: state.takesKeyterms,
   };
 }
 

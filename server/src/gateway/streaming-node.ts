@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Engine } from '@svc-asr/engine/core.ts';
+import type { Engine, VoiceConfirmer } from '@svc-asr/engine/core.ts';
 import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
 import { listEndRequested, listSuspended } from '../accounts/accounts.ts';
 import type { ConnectionLimits } from './connection.ts';
@@ -7,6 +7,7 @@ import { Gateway, type GatewayDeps } from './gateway.ts';
 import { startLiveAudioReports } from '../nodes/live-audio.ts';
 import type { StartLeaseThread } from '../nodes/lease-renewals.ts';
 import { NodeLease } from '../nodes/node-lease.ts';
+import { startSessionDetails } from '../nodes/session-details.ts';
 
 /** The parts of a streaming node: an engine, a lease and the gateway. */
 export interface Streaming {
@@ -16,11 +17,16 @@ export interface Streaming {
 
 export interface StreamingParts {
   readonly engine?: Engine;
+  /** Default: Silero, or none together with an engine of your own. */
+  readonly confirmer?: VoiceConfirmer;
   readonly streamLimits?: Partial<ConnectionLimits>;
   readonly startLeaseThread?: StartLeaseThread;
 }
 
-export type StreamingDeps = Omit<GatewayDeps, 'engine' | 'node' | 'streamLimits'>;
+export type StreamingDeps = Omit<
+  GatewayDeps,
+  'engine' | 'confirmer' | 'node' | 'streamLimits' | 'details'
+>;
 
 export async function startStreaming(
   deps: StreamingDeps,
@@ -28,6 +34,8 @@ export async function startStreaming(
 ): Promise<Streaming> {
   const { config, log, db, lifecycle } = deps;
   const engine = input.parts.engine ?? (await startRecognisers(deps));
+  const confirmer =
+    input.parts.confirmer ?? (input.parts.engine === undefined ? await confirmSpeech(deps) : null);
   let gateway: Gateway | null = null;
   const node = await NodeLease.register({
     db,
@@ -49,7 +57,14 @@ export async function startStreaming(
       gateway.endSessions(await listEndRequested(db, [...gateway.acceptedAudio().keys()]));
     },
   });
-  const streams = new Gateway({ ...deps, ...input.parts, engine, node }).attach(input.server);
+  const details = startSessionDetails({
+    db,
+    nodeId: config.nodeId,
+    registry: deps.metrics.registry,
+    log,
+  });
+  const streams = new Gateway({ ...deps, ...input.parts, engine, confirmer, node, details });
+  streams.attach(input.server);
   gateway = streams;
   const stopReports = startLiveAudioReports({
     db: deps.db,
@@ -63,8 +78,10 @@ export async function startStreaming(
       await node.drain();
       await streams.drain(drainMs);
       await stopReports();
+      await details.stop();
       await node.retire();
       if (input.parts.engine === undefined) await engine.close();
+      if (input.parts.confirmer === undefined) await confirmer?.close();
     },
   };
 }
@@ -80,4 +97,9 @@ function streamUrl(publicUrl: string): string {
 async function startRecognisers(deps: StreamingDeps): Promise<Engine> {
   const { startEngine } = await import('./start-engine.ts');
   return startEngine(deps);
+}
+
+async function confirmSpeech(deps: StreamingDeps): Promise<VoiceConfirmer> {
+  const { startConfirmer } = await import('./start-confirmer.ts');
+  return startConfirmer(deps);
 }

@@ -4,6 +4,7 @@ import { refused, speech, StreamClient } from '@svc-asr/testing/service/stream-c
 
 /** Values that may only appear on the wire. */
 
+const KEYTERM = 'gathoni wa wahome';
 const PHRASE = 'thimo ya kũgeria ĩrĩa ĩtarĩ handũ hangĩ';
 
 async function everythingStored(svc: Service): Promise<string> {
@@ -18,12 +19,18 @@ async function everythingStored(svc: Service): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-test('K04 K05 after every kind of ending, no credential, audio or word is in the log, the rows or the metrics', async () => {
+test('K04 K05 after every kind of ending, no credential, audio, word or keyterm is in the log, the rows or the metrics', async () => {
   const svc = await startService({
     script: { texts: [PHRASE] },
     env: { LOG_LEVEL: 'trace', METRICS_TOKEN: 'look' },
   });
-  const secrets: string[] = [PHRASE, ...PHRASE.split(' ').filter((word) => word.length > 4)];
+  const secrets: string[] = [
+    PHRASE,
+    KEYTERM,
+    'gathoni',
+    'Gathoni',
+    ...PHRASE.split(' ').filter((word) => word.length > 4),
+  ];
   const audio = speech({ ms: 2_000 });
   secrets.push(audio.subarray(0, 60).toString('base64'), audio.subarray(0, 60).toString('hex'));
 
@@ -32,6 +39,8 @@ test('K04 K05 after every kind of ending, no credential, audio or word is in the
     const { body } = await svc.createSession(undefined, tenant);
     secrets.push(body.websocket_protocols[1], tenant.apiKey);
     const client = await StreamClient.ready(body, { url: svc.streamUrl });
+    client.say({ type: 'config', keyterms: ['Gathoni wa Wahome', 'Gathoni!'] });
+    expect(await client.next('config_ack')).toMatchObject({ keyterms: { taken: [KEYTERM] } });
     expect((await client.send(audio).flush()).text).toBe(PHRASE);
     await refused(svc.streamUrl, body.websocket_protocols);
     if (ending === 'close') await client.close();

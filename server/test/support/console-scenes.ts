@@ -44,10 +44,22 @@ export const PUBLIC: readonly Scene[] = [
     path: '/app',
     async shown(page) {
       await page.route('**/console-api/sign-in/methods', (route) =>
-        route.fulfill({ json: { email: false } }),
+        route.fulfill({ json: { email: false, origin: new URL(page.url()).origin } }),
       );
       await page.reload();
       await page.getByText('not set up to send email').waitFor();
+    },
+  },
+  {
+    name: 'sign-in-wrong-address',
+    path: '/app/keys',
+    async shown(page) {
+      await page.route('**/console-api/sign-in/methods', (route) =>
+        route.fulfill({ json: { email: true, origin: 'https://console.example.org' } }),
+      );
+      await page.reload();
+      await page.getByText(`You opened ${new URL(page.url()).origin}`).waitFor();
+      await page.locator('a[href="https://console.example.org/app/keys"]').waitFor();
     },
   },
   {

@@ -91,6 +91,7 @@ class Recorder {
         written = [];
         stream.reset();
       },
+      expect: (keyterms) => stream.expect(keyterms),
       close: () => {
         if (!isClosed) this.#open -= 1;
         isClosed = true;

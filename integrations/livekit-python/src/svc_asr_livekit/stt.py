@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import asyncio
 import logging
+from collections.abc import Iterable
 
 from livekit import rtc
 from livekit.agents import (
@@ -55,10 +56,11 @@ class SvcSTT(stt.STT[str]):
         client: SvcClient | None = None,
         max_audio_seconds: int = 300,
         silence_ms: int = 500,
+        keyterms: Iterable[str] | None = None,
     ) -> None:
         """``language`` is ``ki`` (Kikuyu) or ``luo`` (Dholuo); a ``model`` says the same. ``api_key`` and ``base_url``
         default to SVC_API_KEY and SVC_BASE_URL; a ``client`` of your own replaces them. ``silence_ms``, from 200 to
-        5000, is how much silence ends a turn."""
+        5000, is how much silence ends a turn. ``keyterms`` are names and words to listen for."""
         super().__init__(
             capabilities=stt.STTCapabilities(
                 streaming=True, interim_results=True, aligned_transcript="word", manual_flush=True
@@ -68,6 +70,7 @@ class SvcSTT(stt.STT[str]):
         self.client = client or SvcClient(base_url, api_key)
         self._max_audio_seconds = max_audio_seconds
         self._silence_ms = silence_ms
+        self.keyterms = None if keyterms is None else tuple(keyterms)
 
     @property
     def model(self) -> str:
@@ -103,7 +106,9 @@ class SvcSTT(stt.STT[str]):
         resampler = rtc.AudioResampler(frame.sample_rate, SAMPLE_RATE_HZ)
         frames = [*resampler.push(frame), *resampler.flush()]
         model = self._model_for(language)
-        stream = open_stream(get_session=lambda: self.get_session(model), ca=self.client.ca)
+        stream = open_stream(
+            get_session=lambda: self.get_session(model), keyterms=self.keyterms, ca=self.client.ca
+        )
         try:
             for each in frames:
                 await stream.write(each.data.tobytes())
@@ -153,7 +158,8 @@ class SvcSpeechStream(stt.RecognizeStream):
     async def _run(self) -> None:
         stream = open_stream(
             get_session=lambda: self._owner.get_session(self._model),
-            endpointing=Endpointing(silence_ms=self._silence_ms),
+            endpointing=Endpointing(silence_ms=self._silence_ms, detector="confirmed"),
+            keyterms=self._owner.keyterms,
             ca=self._owner.client.ca,
         )
         self._turns.start(stream.flush_nowait)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, cast
 
@@ -75,10 +76,12 @@ class SvcSTTService(STTService):
         max_audio_seconds: int = 300,
         ttfs_p99_latency: float | None = None,
         endpointing: Endpointing | None = None,
+        keyterms: Iterable[str] | None = None,
         **kwargs: Any,
     ) -> None:
         """``language`` is ``ki`` (Kikuyu) or ``luo`` (Dholuo); a ``model`` says the same. ``api_key`` and ``base_url``
-        default to SVC_API_KEY and SVC_BASE_URL; a ``client`` of your own replaces them."""
+        default to SVC_API_KEY and SVC_BASE_URL; a ``client`` of your own replaces them. ``keyterms`` are names and
+        words to listen for."""
         self._model = model_of(model=model, language=language)
         self._language = LANGUAGES[language_of(self._model)]
         super().__init__(
@@ -88,6 +91,9 @@ class SvcSTTService(STTService):
         )
         self._max_audio_seconds = max_audio_seconds
         self._endpointing = endpointing
+        if endpointing is not None and endpointing.detector is None:
+            self._endpointing = replace(endpointing, detector="confirmed")
+        self._keyterms = None if keyterms is None else tuple(keyterms)
         self._turns = TurnTracker(
             on_start=lambda: self._propose(ProposedUserStartedSpeakingFrame),
             on_end=lambda: self._propose(ProposedUserStoppedSpeakingFrame),
@@ -118,6 +124,7 @@ class SvcSTTService(STTService):
                 self._model, max_audio_seconds=self._max_audio_seconds
             ),
             endpointing=self._endpointing,
+            keyterms=self._keyterms,
             ca=client.ca,
         )
         self._turns.start(self._stream.flush_nowait)

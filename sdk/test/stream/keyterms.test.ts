@@ -1,0 +1,48 @@
+import { startEmulator, type Emulator } from '@svc-asr/emulator';
+import type { ConfigAckEvent } from '@svc-asr/protocol';
+import { openStream } from '@svc-asr/sdk/stream';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { clientOf, KIKUYU } from '../emulator-client.ts';
+
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await startEmulator({ texts: ['nĩ wega mũno'] });
+});
+afterAll(() => emulator.stop());
+afterEach(() => emulator.faults.assertAllMet());
+
+test('every session of a stream gets the keyterms, and those that setKeyterms replaces them with', async () => {
+  emulator.faults.arm({ name: 'engine-crash', ms: 3_000, times: 1 });
+  const stream = openStream({
+    getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
+    keyterms: ['Wanjirũ', '3G'],
+  });
+  const acks: ConfigAckEvent[] = [];
+  stream.on('config_ack', (event) => acks.push(event));
+  await stream.write(new Uint8Array(64_000));
+  await eventually(() => acks.length === 1);
+  expect(acks[0]?.keyterms).toEqual({
+    taken: ['wanjirũ'],
+    refused: [{ index: 1, reason: 'unsupported_characters' }],
+  });
+  stream.setKeyterms(['Kĩambu']);
+  await eventually(() => acks.length === 2);
+  expect(acks[1]).toMatchObject({ effective: 'next_utterance', keyterms: { taken: ['kĩambu'] } });
+  await stream.write(new Uint8Array(64_000));
+  await eventually(() => acks.length === 3);
+  expect(acks[2]?.keyterms?.taken).toEqual(['kĩambu']);
+  await stream.finish();
+});
+
+test('a stream without keyterms reports no config_ack', async () => {
+  const stream = openStream({
+    getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
+    language: 'ki',
+  });
+  let acks = 0;
+  stream.on('config_ack', () => (acks += 1));
+  await stream.write(new Uint8Array(64_000));
+  await stream.finish();
+  expect(acks).toBe(0);
+});

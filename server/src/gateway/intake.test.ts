@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { VoiceConfirmer, VoiceVerdicts } from '@svc-asr/engine/core.ts';
+import { Intake } from './intake.ts';
+
+/** A second detector that answers on demand. */
+class Confirmer implements VoiceConfirmer {
+  readonly answers: ((verdicts: VoiceVerdicts | null) => void)[] = [];
+  readonly startSamples: number[] = [];
+  closed = 0;
+
+  open(startSample: number): ReturnType<VoiceConfirmer['open']> {
+    this.startSamples.push(startSample);
+    return {
+      listen: () => new Promise((resolve) => this.answers.push(resolve)),
+      dropHalfSample: () => {},
+      close: () => (this.closed += 1),
+    };
+  }
+
+  counts(): ReturnType<VoiceConfirmer['counts']> {
+    return { confirmed: 0, late: 0, absent: 0, restarts: 0 };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+const VERDICTS = { startSample: 0, probabilities: Float32Array.of(0.9) };
+
+function start(confirmer: Confirmer | null) {
+  const log: string[] = [];
+  const intake = new Intake({
+    confirmer,
+    onAudio: (frame, voice) => log.push(`${frame.toString()}${voice === null ? '' : '+'}`),
+    onPause: () => log.push('pause'),
+    onResume: () => log.push('resume'),
+  });
+  return { log, intake };
+}
+
+test('without a second detector nothing waits', () => {
+  const { log, intake } = start(null);
+  intake.listen(true, 0);
+  intake.audio(Buffer.from('a'));
+  intake.other(() => log.push('flush'));
+  expect(log).toEqual(['a', 'flush']);
+});
+
+test('audio waits for its verdict, and messages for the audio before them', async () => {
+  const confirmer = new Confirmer();
+  const { log, intake } = start(confirmer);
+  intake.audio(Buffer.from('a'));
+  intake.listen(true, 7);
+  expect(confirmer.startSamples).toEqual([7]);
+  intake.audio(Buffer.from('b'));
+  intake.audio(Buffer.from('c'));
+  intake.other(() => log.push('flush'));
+  expect(log).toEqual(['a']);
+  // The answer about the second frame alone passes nothing.
+  confirmer.answers[1]?.(null);
+  await Promise.resolve();
+  expect(log).toEqual(['a']);
+  confirmer.answers[0]?.(VERDICTS);
+  await new Promise(setImmediate);
+  expect(log).toEqual(['a', 'b+', 'c', 'flush']);
+});
+
+test('a release passes all audio once, without verdicts', async () => {
+  const confirmer = new Confirmer();
+  const { log, intake } = start(confirmer);
+  intake.listen(true, 0);
+  intake.audio(Buffer.from('a'));
+  intake.other(() => log.push('close'));
+  intake.release();
+  confirmer.answers[0]?.(VERDICTS);
+  await new Promise(setImmediate);
+  expect(log).toEqual(['a', 'close']);
+  intake.close();
+  expect(confirmer.closed).toBe(1);
+});
+
+test('pauses the socket while four seconds wait, and loses none of them', async () => {
+  const confirmer = new Confirmer();
+  const { log, intake } = start(confirmer);
+  intake.listen(true, 0);
+  for (let frame = 0; frame < 5; frame += 1) intake.audio(Buffer.alloc(32_000, 'x'));
+  expect(log).toEqual(['pause']);
+  expect(intake.isPaused).toBe(true);
+  for (const answer of confirmer.answers) answer(VERDICTS);
+  await new Promise(setImmediate);
+  expect(log.filter((entry) => entry === 'resume')).toHaveLength(1);
+  expect(intake.isPaused).toBe(false);
+  expect(log.filter((entry) => entry.startsWith('x'))).toHaveLength(5);
+});

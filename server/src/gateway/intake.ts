@@ -1,0 +1,115 @@
+import type { VoiceConfirmer, VoiceListener, VoiceVerdicts } from '@svc-asr/engine/core.ts';
+import { LIMITS } from '@svc-asr/protocol';
+
+export interface IntakeInput {
+  /** Null: this node has no second detector. */
+  readonly confirmer: VoiceConfirmer | null;
+  readonly onAudio: (frame: Buffer, voice: VoiceVerdicts | null) => void;
+  /** Called when much audio waits, and when it no longer does. */
+  readonly onPause: () => void;
+  readonly onResume: () => void;
+}
+
+type Item =
+  | { readonly frame: Buffer; voice: VoiceVerdicts | null | undefined }
+  | { readonly run: () => void };
+
+/** The socket is paused while this much audio waits: four seconds. */
+const PAUSE_BYTES = 128 * 1024;
+/** Messages that may wait. Then nothing waits any more. */
+const ITEMS_MAX = 1_024;
+
+/**
+ * Passes what a client sends to the stream's rules, in order. Audio waits here until a second detector has examined it, so
+ * that the rules get both together. Without one, nothing waits.
+ */
+export class Intake {
+  readonly #input: IntakeInput;
+  #items: Item[] = [];
+  #listener: VoiceListener | null = null;
+  #heldBytes = 0;
+  #isPaused = false;
+  #isPassing = false;
+
+  constructor(input: IntakeInput) {
+    this.#input = input;
+  }
+
+  get canConfirm(): boolean {
+    return this.#input.confirmer !== null;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** Starts or stops the second detector. `startSample` is the sample of the stream that arrives next. */
+  listen(isConfirming: boolean, startSample: number): void {
+    if (isConfirming === (this.#listener !== null)) return;
+    this.#listener?.close();
+    this.#listener = isConfirming ? (this.#input.confirmer?.open(startSample) ?? null) : null;
+  }
+
+  audio(frame: Buffer): void {
+    if (this.#listener === null) return this.other(() => this.#input.onAudio(frame, null));
+    const item: Item = { frame, voice: undefined };
+    this.#items.push(item);
+    this.#heldBytes += frame.byteLength;
+    void this.#confirm(item, this.#listener.listen(frame));
+    if (this.#heldBytes > LIMITS.heldAudioBytes) this.release();
+    else if (!this.#isPaused && this.#heldBytes > PAUSE_BYTES) {
+      this.#isPaused = true;
+      this.#input.onPause();
+    }
+  }
+
+  /** Runs after the audio before it. */
+  other(run: () => void): void {
+    if (this.#items.length === 0 && !this.#isPassing) run();
+    else this.#items.push({ run });
+    if (this.#items.length > ITEMS_MAX) this.release();
+  }
+
+  dropHalfSample(): void {
+    this.#listener?.dropHalfSample();
+  }
+
+  /** Passes everything at once: what waits has no verdict. */
+  release(): void {
+    for (const item of this.#items) if ('frame' in item) item.voice ??= null;
+    this.#pass();
+  }
+
+  close(): void {
+    this.#listener?.close();
+    this.#listener = null;
+  }
+
+  async #confirm(
+    item: { voice: VoiceVerdicts | null | undefined },
+    verdicts: Promise<VoiceVerdicts | null>,
+  ): Promise<void> {
+    item.voice = await verdicts;
+    this.#pass();
+  }
+
+  #pass(): void {
+    if (this.#isPassing) return;
+    this.#isPassing = true;
+    for (let item = this.#items[0]; item !== undefined; item = this.#items[0]) {
+      if ('run' in item) {
+        this.#items.shift();
+        item.run();
+      } else {
+        if (item.voice === undefined) break;
+        this.#items.shift();
+        this.#heldBytes -= item.frame.byteLength;
+        this.#input.onAudio(item.frame, item.voice);
+      }
+    }
+    this.#isPassing = false;
+    if (!this.#isPaused || this.#heldBytes > PAUSE_BYTES / 2) return;
+    this.#isPaused = false;
+    this.#input.onResume();
+  }
+}

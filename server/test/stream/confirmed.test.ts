@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SileroConfirmer, startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { MODELS_DIR, speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
+import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+
+const PAUSE = Buffer.alloc(1_500 * 32);
+const SENTENCES = ['kikuyu-1', 'kikuyu-2'] as const;
+const CONFIRMED = { type: 'config', endpointing: { detector: 'confirmed' } };
+
+let engine: SherpaEngine;
+let confirmer: SileroConfirmer;
+let svc: Service;
+beforeAll(async () => {
+  engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
+  confirmer = new SileroConfirmer();
+  svc = await startService({ creditMs: 600_000, parts: { engine, confirmer } });
+});
+afterAll(async () => {
+  await svc.stop();
+  await confirmer.close();
+  await engine.close();
+});
+
+async function open(): Promise<StreamClient> {
+  const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 60 });
+  const client = await StreamClient.ready(body, { url: svc.streamUrl });
+  client.say(CONFIRMED);
+  await eventually(() => confirmer.pid !== null);
+  return client;
+}
+
+function send(client: StreamClient, name: (typeof SENTENCES)[number]): number {
+  const audio = Buffer.concat([speech(name).pcm, PAUSE]);
+  for (const frame of framed(audio)) client.send(frame);
+  return audio.byteLength / 32;
+}
+
+test('ends each sentence with the confirmed detector, in force by name', async () => {
+  const client = await open();
+  const ack = await client.next('config_ack');
+  expect(ack.endpointing).toMatchObject({ detector: 'confirmed' });
+  for (const name of SENTENCES) send(client, name);
+  await client.next('final', SENTENCES.length);
+  expect(client.ofType('final').map(({ text, reason }) => ({ text, reason }))).toEqual(
+    SENTENCES.map((name) => ({ text: speech(name).expected, reason: 'endpoint' })),
+  );
+  expect(client.ofType('speech_started')).toHaveLength(SENTENCES.length);
+  await client.close();
+});
+
+test('loses no sample when the process that confirms is killed in the middle of a turn', async () => {
+  const client = await open();
+  let sentMs = send(client, 'kikuyu-1');
+  await client.next('speech_started');
+  process.kill(confirmer.pid ?? 0, 'SIGKILL');
+  sentMs += send(client, 'kikuyu-2');
+  client.say({ type: 'flush' });
+  await eventually(() => client.ofType('final').at(-1)?.reason === 'flush');
+  const finals = client.ofType('final');
+  expect(finals.at(-1)?.total_audio_ms).toBe(Math.ceil(sentMs));
+  expect(finals.reduce((sum, { audio_ms: ms }) => sum + ms, 0)).toBe(Math.ceil(sentMs));
+  const words = finals.map(({ text }) => text).join(' ');
+  expect(words.trim()).toBe(SENTENCES.map((name) => speech(name).expected).join(' '));
+  await client.close();
+});
