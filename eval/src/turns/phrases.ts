@@ -20,6 +20,9 @@ const ABOVE_NOISE_DB = 10;
 const CLEAR_DB = 35;
 const QUIETEST_DB = -62;
 const PAUSE_FRAMES = 15;
+/** A phrase that begins or ends with 200 ms this quiet has breath or the room at its edge: nobody knows where speech ends. */
+const EDGE_FRAMES_MAX = 20;
+const EDGE_DB = 20;
 const SOUND_FRAMES_MIN = 4;
 
 export function phrasesOf(voice: string, recording: Float32Array): Phrase[] {
@@ -36,6 +39,7 @@ export function phrasesOf(voice: string, recording: Float32Array): Phrase[] {
     const seconds = cut.length / RATE;
     const db = 10 * Math.log10(powerOf(cut) + 1e-10);
     if (seconds < SHORTEST_S || seconds > LONGEST_S || db < loud - 15) continue;
+    if (edgeFrames(cut) >= EDGE_FRAMES_MAX) continue;
     phrases.push({ voice, wave: faded(cut, 10 ** ((SPEECH_DB - db) / 20)) });
   }
   return phrases;
@@ -51,6 +55,14 @@ function runsAbove(levels: readonly number[], threshold: number): [number, numbe
     else runs.push([at, at + 1]);
   }
   return runs.filter(([first, last]) => last - first >= SOUND_FRAMES_MIN);
+}
+
+/** How many frames at the start or the end of a phrase are much quieter than the phrase. */
+function edgeFrames(phrase: Float32Array): number {
+  const levels = levelsOf(phrase);
+  const clearDb = quantile(levels, 0.95) - EDGE_DB;
+  const isClear = (level: number): boolean => level > clearDb;
+  return Math.max(levels.findIndex(isClear), levels.length - 1 - levels.findLastIndex(isClear));
 }
 
 function levelsOf(wave: Float32Array): number[] {

@@ -21,7 +21,7 @@ const FILES_MAX = 60;
 const AUDIO_FILE = /\.(g722|wav|ogg|oga|flac|opus|mp3|m4a)$/i;
 /** Recordings among the prompts that are no speech. */
 const NOT_SPEECH =
-  /tone|beep|ring|silence|monkeys|weasels|confbridge-(join|leave)\.|audio-test-signal/;
+  /tone|beep|ring|silence|monkeys|weasels|tux-angry|confbridge-(join|leave)\.|audio-test-signal/;
 
 const VOICES: readonly Voice[] = [
   prompts('en_US_f_Allison', 'design'),

@@ -35,6 +35,14 @@ test('leaves out recordings whose noise hides the ends of phrases', () => {
   expect(phrasesOf('someone', noisy)).toEqual([]);
 });
 
+test('leaves out phrases with breath or the room at their edges', () => {
+  const random = seededRandom(4);
+  const breathing = recording(4, 0.5, 2).map((sample, at) =>
+    at > 2.5 * RATE && at < 2.8 * RATE ? 0.01 * (random() - 0.5) : sample,
+  );
+  expect(phrasesOf('someone', breathing)).toHaveLength(1);
+});
+
 const PHRASES = phrasesOf('someone', recording(4, 0.5, 2));
 const OPTIONS = { voice: 'someone', letters: false, seconds: 10, seed: 5 };
 
