@@ -85,6 +85,8 @@ export class Connection {
   #audio: AudioWindow | null = null;
   readonly #format = new FormatWatch();
   readonly #lag = new DeltaLag();
+  /** When the audio arrived that is recognised now. It may have waited for the second detector. */
+  #audioAtMs = 0;
   readonly #record: StreamRecord;
   #pingedAtMs: number;
   #wireBytes = 0;
@@ -112,8 +114,9 @@ export class Connection {
     this.#state = startStream({ session: input.session, nowMs, limits: input.limits });
     this.#intake = new Intake({
       confirmer: input.confirmer,
-      onAudio: (frame, voice) => {
+      onAudio: (frame, atMs, voice) => {
         if (this.#isOver || this.#isDeaf) return;
+        this.#audioAtMs = atMs;
         this.#take(onAudio(this.#state, { frame, nowMs: this.#now(), voice }));
       },
       onPause: () => input.socket.pause(),
@@ -238,7 +241,7 @@ export class Connection {
     if (this.#isDeaf) return;
     if (isBinary) {
       if (data.byteLength > LIMITS.frameBytes) this.end('message_too_large');
-      else this.#intake.audio(data);
+      else this.#intake.audio(data, this.#now());
       return;
     }
     if (data.byteLength > LIMITS.textMessageBytes) return this.end('message_too_large');
@@ -286,7 +289,7 @@ export class Connection {
     switch (action.do) {
       case 'recognize':
         if (!this.#format.isOver) this.#watchFormat(action.pcm);
-        this.#hear(action.pcm.byteLength / AUDIO.bytesPerSample, this.#now());
+        this.#hear(action.pcm.byteLength / AUDIO.bytesPerSample, this.#audioAtMs);
         return this.#feed?.write(action.pcm);
       case 'send':
         return this.#send(action.event);

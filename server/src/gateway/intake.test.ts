@@ -32,7 +32,7 @@ function start(confirmer: Confirmer | null) {
   const log: string[] = [];
   const intake = new Intake({
     confirmer,
-    onAudio: (frame, voice) => log.push(`${frame.toString()}${voice === null ? '' : '+'}`),
+    onAudio: (frame, _atMs, voice) => log.push(`${frame.toString()}${voice === null ? '' : '+'}`),
     onPause: () => log.push('pause'),
     onResume: () => log.push('resume'),
   });
@@ -42,7 +42,7 @@ function start(confirmer: Confirmer | null) {
 test('without a second detector nothing waits', () => {
   const { log, intake } = start(null);
   intake.listen(true, 0);
-  intake.audio(Buffer.from('a'));
+  intake.audio(Buffer.from('a'), 0);
   intake.other(() => log.push('flush'));
   expect(log).toEqual(['a', 'flush']);
 });
@@ -50,11 +50,11 @@ test('without a second detector nothing waits', () => {
 test('audio waits for its verdict, and messages for the audio before them', async () => {
   const confirmer = new Confirmer();
   const { log, intake } = start(confirmer);
-  intake.audio(Buffer.from('a'));
+  intake.audio(Buffer.from('a'), 0);
   intake.listen(true, 7);
   expect(confirmer.startSamples).toEqual([7]);
-  intake.audio(Buffer.from('b'));
-  intake.audio(Buffer.from('c'));
+  intake.audio(Buffer.from('b'), 0);
+  intake.audio(Buffer.from('c'), 0);
   intake.other(() => log.push('flush'));
   expect(log).toEqual(['a']);
   // The answer about the second frame alone passes nothing.
@@ -70,7 +70,7 @@ test('a release passes all audio once, without verdicts', async () => {
   const confirmer = new Confirmer();
   const { log, intake } = start(confirmer);
   intake.listen(true, 0);
-  intake.audio(Buffer.from('a'));
+  intake.audio(Buffer.from('a'), 0);
   intake.other(() => log.push('close'));
   intake.release();
   confirmer.answers[0]?.(VERDICTS);
@@ -84,7 +84,7 @@ test('pauses the socket while four seconds wait, and loses none of them', async 
   const confirmer = new Confirmer();
   const { log, intake } = start(confirmer);
   intake.listen(true, 0);
-  for (let frame = 0; frame < 5; frame += 1) intake.audio(Buffer.alloc(32_000, 'x'));
+  for (let frame = 0; frame < 5; frame += 1) intake.audio(Buffer.alloc(32_000, 'x'), 0);
   expect(log).toEqual(['pause']);
   expect(intake.isPaused).toBe(true);
   for (const answer of confirmer.answers) answer(VERDICTS);
@@ -92,4 +92,21 @@ test('pauses the socket while four seconds wait, and loses none of them', async 
   expect(log.filter((entry) => entry === 'resume')).toHaveLength(1);
   expect(intake.isPaused).toBe(false);
   expect(log.filter((entry) => entry.startsWith('x'))).toHaveLength(5);
+});
+
+test('audio keeps the time of its arrival while it waits', async () => {
+  const confirmer = new Confirmer();
+  const arrivals: number[] = [];
+  const intake = new Intake({
+    confirmer,
+    onAudio: (_frame, atMs) => arrivals.push(atMs),
+    onPause: () => {},
+    onResume: () => {},
+  });
+  intake.audio(Buffer.from('a'), 5);
+  intake.listen(true, 0);
+  intake.audio(Buffer.from('b'), 17);
+  confirmer.answers[0]?.(VERDICTS);
+  await new Promise(setImmediate);
+  expect(arrivals).toEqual([5, 17]);
 });

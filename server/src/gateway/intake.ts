@@ -4,14 +4,15 @@ import { LIMITS } from '@svc-asr/protocol';
 export interface IntakeInput {
   /** Null: this node has no second detector. */
   readonly confirmer: VoiceConfirmer | null;
-  readonly onAudio: (frame: Buffer, voice: VoiceVerdicts | null) => void;
+  /** `atMs` is when the frame arrived. */
+  readonly onAudio: (frame: Buffer, atMs: number, voice: VoiceVerdicts | null) => void;
   /** Called when much audio waits, and when it no longer does. */
   readonly onPause: () => void;
   readonly onResume: () => void;
 }
 
 type Item =
-  | { readonly frame: Buffer; voice: VoiceVerdicts | null | undefined }
+  | { readonly frame: Buffer; readonly atMs: number; voice: VoiceVerdicts | null | undefined }
   | { readonly run: () => void };
 
 /** The socket is paused while this much audio waits: four seconds. */
@@ -50,9 +51,9 @@ export class Intake {
     this.#listener = isConfirming ? (this.#input.confirmer?.open(startSample) ?? null) : null;
   }
 
-  audio(frame: Buffer): void {
-    if (this.#listener === null) return this.other(() => this.#input.onAudio(frame, null));
-    const item: Item = { frame, voice: undefined };
+  audio(frame: Buffer, atMs: number): void {
+    if (this.#listener === null) return this.other(() => this.#input.onAudio(frame, atMs, null));
+    const item: Item = { frame, atMs, voice: undefined };
     this.#items.push(item);
     this.#heldBytes += frame.byteLength;
     void this.#confirm(item, this.#listener.listen(frame));
@@ -104,7 +105,7 @@ export class Intake {
         if (item.voice === undefined) break;
         this.#items.shift();
         this.#heldBytes -= item.frame.byteLength;
-        this.#input.onAudio(item.frame, item.voice);
+        this.#input.onAudio(item.frame, item.atMs, item.voice);
       }
     }
     this.#isPassing = false;
