@@ -14,8 +14,8 @@ const { service, browser, stop } = await startConsoleInChromium();
 afterAll(stop);
 const pages = await docsPages();
 
-/** The rule about colours besides contrast. Colours are all that the theme changes. */
-const OTHER_COLOURS = ['link-in-text-block'];
+/** The slowest rules, and all that the theme changes. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /** Elements with text of their own, by the tags, classes and states of them and all around them. */
 const KINDS = `(() => {
@@ -28,8 +28,8 @@ const KINDS = `(() => {
   return window.textElements.map(kind);
 })()`;
 
-/** Contrast is the slowest check and the same for all elements of a kind, so that each kind is checked once. */
-async function contrastOfNewKinds(page: Page, seen: Set<string>): Promise<AxeScope[]> {
+/** Colours are the same for all elements of a kind, so that each kind is checked once. */
+async function coloursOfNewKinds(page: Page, seen: Set<string>): Promise<AxeScope[]> {
   const kinds = await page.evaluate<string[]>(KINDS);
   const unseen: number[] = [];
   for (const [at, kind] of kinds.entries()) {
@@ -40,7 +40,7 @@ async function contrastOfNewKinds(page: Page, seen: Set<string>): Promise<AxeSco
   await page.evaluate(
     `for (const at of ${JSON.stringify(unseen)}) window.textElements[at].dataset.unseen = ''`,
   );
-  return [{ part: '[data-unseen]', only: ['color-contrast'] }];
+  return [{ part: '[data-unseen]', only: COLOURS }];
 }
 
 /** Opens pages, two at a time, and returns what is wrong with them and what they asked other hosts for. */
@@ -48,8 +48,9 @@ async function problemsOf(
   paths: readonly string[],
   options: {
     readonly look: Parameters<typeof openPage>[1];
-    readonly rules: Omit<AxeScope, 'part'>;
-    /** Kinds of elements whose contrast has been checked with this look. */
+    /** What axe checks besides colours. */
+    readonly scopes: readonly AxeScope[];
+    /** Kinds of elements whose colours have been checked with this look. */
     readonly seen: Set<string>;
     readonly picture?: (path: string) => string;
   },
@@ -61,8 +62,8 @@ async function problemsOf(
     if (path === '/status') await page.locator('.status-list li').first().waitFor();
     const overPixels = await page.evaluate<number>(OVERFLOW);
     if (overPixels > 0) problems.push(`${path} is ${overPixels} pixels too wide`);
-    const contrast = await contrastOfNewKinds(page, options.seen);
-    const found = await violations(page, [options.rules, ...contrast]);
+    const colours = await coloursOfNewKinds(page, options.seen);
+    const found = await violations(page, [...options.scopes, ...colours]);
     problems.push(...found.map((violation) => `${path}: ${violation}`));
     if (options.picture !== undefined) await takePicture(page, options.picture(path));
   });
@@ -93,7 +94,7 @@ const groups = pages
   .filter((_, at) => at % GROUP === 0)
   .map((first, at) => [first, pages.slice(at * GROUP, (at + 1) * GROUP)] as const);
 
-const WITHOUT_CONTRAST = { without: ['color-contrast'] };
+const ALL_BUT_COLOURS = [{ without: COLOURS }];
 const seenOnDesktop = new Set<string>();
 
 test.each(groups)(
@@ -101,7 +102,7 @@ test.each(groups)(
   async (_first, group) => {
     const problems = await problemsOf(group, {
       look: DEVICES.desktop,
-      rules: WITHOUT_CONTRAST,
+      scopes: ALL_BUT_COLOURS,
       seen: seenOnDesktop,
     });
     expect(problems).toEqual([]);
@@ -115,9 +116,9 @@ describe.each(['desktop', 'phone'] as const)('on a %s', (device) => {
       const look = { ...DEVICES[device], colorScheme, reducedMotion: 'reduce' } as const;
       const picture = (path: string): string =>
         `docs${path.replace('/docs', '').replaceAll('/', '-')}-${device}-${colorScheme}`;
-      const rules = colorScheme === 'dark' ? { only: OTHER_COLOURS } : WITHOUT_CONTRAST;
+      const scopes = colorScheme === 'dark' ? [] : ALL_BUT_COLOURS;
       const seen = new Set<string>();
-      expect(await problemsOf(SHOWN_PAGES, { look, rules, seen, picture })).toEqual([]);
+      expect(await problemsOf(SHOWN_PAGES, { look, scopes, seen, picture })).toEqual([]);
     },
   );
 });
