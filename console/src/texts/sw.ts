@@ -255,6 +255,28 @@ export const sw: Texts = {
       'Modeli zinazokuja na huduma zilifunzwa kwa usemi wa kompyuta. Zinaonyesha jinsi huduma inavyofanya kazi; tarajia makosa kwa sauti halisi.',
     language: 'Lugha',
     limit: 'Kikomo',
+    keyterms: {
+      label: 'Maneno muhimu',
+      hint: 'Majina na maneno ya kusikilizwa, moja kwa kila mstari. Hutumika kwa jaribio hili tu na hayahifadhiwi.',
+      unsupported:
+        'Modeli hii haitumii maneno muhimu. Modeli zenye utafutaji wa beam huyatumia; muulize mwendeshaji wa huduma hii.',
+      tooMany: 'Maneno 100 yenye herufi 1,000 kwa jumla ndiyo yanayotumika zaidi.',
+      count: (n, most) => `Maneno ${n} kati ya ${most}`,
+      taken: (terms) => `Yaliyosikilizwa: ${terms}`,
+      noneTaken: 'Hakuna neno muhimu lililotumika.',
+      refused: (term, reason) => `Halikutumika: ${term} (${reason})`,
+      rest: (n) =>
+        n === 1 ? 'Halikutumika: neno la mwisho' : `Hayakutumika: maneno ${n} ya mwisho`,
+      reasons: {
+        not_supported: 'modeli hii haitumii maneno muhimu',
+        not_text: 'si maandishi',
+        empty: 'hakuna herufi',
+        unsupported_characters: 'herufi za lugha hizi mbili tu; andika nambari kwa maneno',
+        duplicate: 'tayari limo kwenye orodha',
+        too_long: 'zaidi ya herufi 1,000 kwa jumla',
+        too_many: 'zaidi ya maneno 100',
+      },
+    },
     start: 'Anza kuongea',
     stop: 'Simamisha',
     connecting: 'Inaunganisha',

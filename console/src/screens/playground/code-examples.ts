@@ -24,12 +24,13 @@ const svc = new SvcClient({ baseUrl: '${baseUrl}', apiKey: process.env.SVC_API_K
 const session = await svc.sessions.create({ model: '${model}', maxAudioSeconds: ${maxAudioSeconds} });`;
 }
 
-export function browserExample(): string {
+export function browserExample(keyterms: readonly string[]): string {
+  const list = keyterms.length === 0 ? '' : `, keyterms: ${JSON.stringify(keyterms)}`;
   return `import { openMicrophone } from '@svc-asr/sdk/microphone';
 import { fetchSession, openStream } from '@svc-asr/sdk/stream';
 
 // The service ends each line when the speaker pauses.
-const stream = openStream({ getSession: fetchSession('/session'), endpointing: true });
+const stream = openStream({ getSession: fetchSession('/session'), endpointing: true${list} });
 stream.on('delta', ({ text }) => { live.textContent = text; });
 stream.on('final', ({ text }) => { lines.append(text, '\\n'); live.textContent = ''; });
 

@@ -7,13 +7,18 @@ import { browserExample, curlExample, serverExample } from './code-examples.ts';
 
 type Place = 'server' | 'browser' | 'curl';
 
-export function CodePanel({ model, maxAudioSeconds }: { model: ModelId; maxAudioSeconds: number }) {
+export function CodePanel(props: {
+  model: ModelId;
+  maxAudioSeconds: number;
+  keyterms: readonly string[];
+}) {
+  const { model, maxAudioSeconds, keyterms } = props;
   const texts = useTexts();
   const [place, setPlace] = useState<Place>('server');
   const input = { baseUrl: location.origin, model, maxAudioSeconds };
   const code = {
     server: serverExample(input),
-    browser: browserExample(),
+    browser: browserExample(keyterms),
     curl: curlExample(input),
   }[place];
   return (

@@ -16,6 +16,8 @@ import { Figures } from './figures.tsx';
 import { addToHistory, clearHistory, readHistory } from './history.ts';
 import { HistoryPanel } from './history-panel.tsx';
 import { exported, Receipt } from './receipt.tsx';
+import { splitKeyterms } from './keyterms.ts';
+import { KeytermsField } from './keyterms-field.tsx';
 import { recognise, type Recognition, type Source } from './recognise.ts';
 import { follow, IDLE, isRunning, type Run } from './run.ts';
 import { Transcript } from './transcript.tsx';
@@ -26,6 +28,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
   const texts = useTexts();
   const [model, setModel] = useState<ModelId>(MODEL_IDS[0]);
   const [maxAudioSeconds, setMaxAudioSeconds] = useState<number>(LIMITS.audioSecondsDefault);
+  const [keyterms, setKeyterms] = useState('');
   const [level, setLevel] = useState(0);
   const [run, dispatch] = useReducer(follow, IDLE);
   const [history, setHistory] = useState(() => readHistory(me.email));
@@ -48,6 +51,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
       source: next,
       model: continues ? (run.model ?? model) : model,
       maxAudioSeconds,
+      keyterms: splitKeyterms(keyterms),
       continues,
       on: dispatch,
       onLevel: setLevel,
@@ -99,6 +103,13 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
                 disabled={running}
                 onFile={(file) => start({ kind: 'file', file, fromMs: 0 })}
               />
+              <KeytermsField
+                text={keyterms}
+                disabled={running}
+                isSupported={run.model === model ? run.takesKeyterms : null}
+                answer={run.model === model ? run.keyterms : null}
+                onChange={setKeyterms}
+              />
               <Field label={texts.playground.limit}>
                 {(control) => (
                   <select
@@ -126,7 +137,11 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
             setHistory([]);
           }}
         />
-        <CodePanel model={model} maxAudioSeconds={maxAudioSeconds} />
+        <CodePanel
+          model={model}
+          maxAudioSeconds={maxAudioSeconds}
+          keyterms={splitKeyterms(keyterms)}
+        />
       </div>
       {leaving.asked && (
         <ConfirmDialog

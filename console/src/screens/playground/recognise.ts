@@ -5,6 +5,7 @@ import { ConsoleApiError, isSignedOut, post } from '../../app/api.ts';
 import { signInAgain } from '../../app/connection.ts';
 import { decodeFile } from './decode-file.ts';
 import { askLedger } from './ask-ledger.ts';
+import { toAnswer } from './keyterms.ts';
 import type { RunEvent } from './run.ts';
 import { WordAges } from './word-ages.ts';
 
@@ -24,6 +25,7 @@ interface RecogniseInput {
   readonly source: Source;
   readonly model: ModelId;
   readonly maxAudioSeconds: number;
+  readonly keyterms: readonly string[];
   /** Whether the transcript of the last run goes on. */
   readonly continues: boolean;
   readonly on: (event: RunEvent) => void;
@@ -95,6 +97,7 @@ async function stream(
       session: opened.session,
       signal: signals.aborted,
       endpointing: true,
+      ...(input.keyterms.length === 0 ? {} : { keyterms: input.keyterms }),
     });
     report(open, { input, ages });
     feed.attach(open);
@@ -138,7 +141,12 @@ function report(open: SvcStream, { input, ages }: { input: RecogniseInput; ages:
   const isFile = input.source.kind === 'file';
   const startedAt = performance.now();
   let finalMs = 0;
-  open.on('ready', () => input.on({ type: 'ready' }));
+  // A server that doesn't say so is older than keyterms.
+  open.on('ready', ({ keyterms = false }) => input.on({ type: 'ready', takesKeyterms: keyterms }));
+  open.on('config_ack', ({ keyterms }) => {
+    if (keyterms === undefined) return;
+    input.on({ type: 'keyterms', answer: toAnswer(input.keyterms, keyterms) });
+  });
   open.on('delta', (delta) => {
     ages.onText(delta.text, performance.now());
     input.on({ type: 'delta', delta, audioMs: finalMs + delta.audio_ms });

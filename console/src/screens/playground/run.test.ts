@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { render } from './export-run.ts';
+import { splitKeyterms, toAnswer } from './keyterms.ts';
 import { follow, IDLE, isUncertain, usedMs, type Run, type RunEvent } from './run.ts';
 import { WordAges } from './word-ages.ts';
 
@@ -42,7 +43,7 @@ const after = (...events: RunEvent[]): Run => events.reduce(follow, IDLE);
 test('replaces each delta with the next; a final completes the utterance', () => {
   const run = after(
     started,
-    { type: 'ready' },
+    { type: 'ready', takesKeyterms: true },
     delta('nĩ we', 1_120),
     delta('nĩ wega', 2_240),
     final('nĩ wega', 2_400),
@@ -61,9 +62,16 @@ test('keeps one line per turn and skips turns without words', () => {
 test('takes charge and credit from the ledger, whatever the page believed', () => {
   const reserved: RunEvent = { type: 'reserved', remainingMs: 3_540_000, reservedMs: 60_000 };
   const failed: RunEvent = { type: 'failed', code: 'connection_lost', message: 'x' };
-  const run = after(started, reserved, { type: 'ready' }, final('nĩ wega', 2_400), failed, {
-    type: 'asking',
-  });
+  const run = after(
+    started,
+    reserved,
+    { type: 'ready', takesKeyterms: true },
+    final('nĩ wega', 2_400),
+    failed,
+    {
+      type: 'asking',
+    },
+  );
   expect(run).toMatchObject({ phase: 'failed', ledger: 'asking', chargedMs: null });
   expect(follow(run, settled(0, 0, 3_600_000))).toMatchObject({
     phase: 'failed',
@@ -106,7 +114,7 @@ test('keeps the error and the recognised text after a failure', () => {
   const failed: RunEvent = { type: 'failed', code: 'internal_error', message: 'x' };
   const run = after(
     started,
-    { type: 'ready' },
+    { type: 'ready', takesKeyterms: true },
     delta('nĩ we', 1_120),
     failed,
     {
@@ -136,4 +144,31 @@ test('measures how old each word is when it first appears', () => {
   expect(ages.onFinal(words, 2_500)).toEqual({ p50Ms: 400, p95Ms: 400 });
   expect(ages.onFinal([{ end_ms: 2_000 }], 2_100)).toEqual({ p50Ms: 200, p95Ms: 400 });
   expect(new WordAges().onFinal([], 5)).toBeNull();
+});
+
+test('keeps whether a model takes keyterms over its runs, but not the answer to the last list', () => {
+  const answer = { taken: ['otieno'], refused: [], rest: 0 };
+  const first = after(
+    started,
+    { type: 'ready', takesKeyterms: true },
+    { type: 'keyterms', answer },
+  );
+  expect(first).toMatchObject({ takesKeyterms: true, keyterms: answer });
+  expect(follow(first, started)).toMatchObject({ takesKeyterms: true, keyterms: null });
+  const other: RunEvent = { ...started, model: 'svc-asr-dholuo-v1' };
+  expect(follow(first, other).takesKeyterms).toBeNull();
+});
+
+test('splits a list of keyterms, and names refused ones by what was written', () => {
+  const asked = splitKeyterms(' Wanjirũ, Kĩambu\n\n3G;Otieno\n');
+  expect(asked).toEqual(['Wanjirũ', 'Kĩambu', '3G', 'Otieno']);
+  const refused = [
+    { index: 2, reason: 'unsupported_characters' as const },
+    { index: 3, reason: 'too_many' as const },
+  ];
+  expect(toAnswer(asked, { taken: ['wanjirũ', 'kĩambu'], refused })).toEqual({
+    taken: ['wanjirũ', 'kĩambu'],
+    refused: [{ index: 2, term: '3G', reason: 'unsupported_characters' }],
+    rest: 1,
+  });
 });

@@ -1,6 +1,7 @@
 import type { DeltaEvent, FinalEvent } from '@svc-asr/protocol';
 import type { ModelId } from '@svc-asr/protocol/constants.ts';
 import type { PlaygroundReceipt } from '@svc-asr/protocol/console.ts';
+import type { KeytermsAnswer } from './keyterms.ts';
 import type { Ages } from './word-ages.ts';
 
 /** One line of the transcript, for one turn. */
@@ -44,6 +45,10 @@ export interface Run {
   /** Seconds of audio per second, for a file. */
   readonly speed: number | null;
   readonly problem: { readonly code: string; readonly message: string } | null;
+  /** Whether the model listens for keyterms. Null until its stream is ready. */
+  readonly takesKeyterms: boolean | null;
+  /** What the service made of the keyterms. Null without any. */
+  readonly keyterms: KeytermsAnswer | null;
 }
 
 export type RunEvent =
@@ -55,7 +60,8 @@ export type RunEvent =
       readonly continues: boolean;
     }
   | { readonly type: 'reserved'; readonly remainingMs: number; readonly reservedMs: number }
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly takesKeyterms: boolean }
+  | { readonly type: 'keyterms'; readonly answer: KeytermsAnswer }
   | { readonly type: 'sent'; readonly sentMs: number }
   | {
       readonly type: 'delta';
@@ -96,6 +102,8 @@ export const IDLE: Run = {
   ages: null,
   speed: null,
   problem: null,
+  takesKeyterms: null,
+  keyterms: null,
 };
 
 export function follow(run: Run, event: RunEvent): Run {
@@ -105,7 +113,13 @@ export function follow(run: Run, event: RunEvent): Run {
     case 'reserved':
       return { ...run, remainingMs: event.remainingMs, reservedMs: event.reservedMs };
     case 'ready':
-      return run.phase === 'connecting' ? { ...run, phase: 'listening' } : run;
+      return {
+        ...run,
+        phase: run.phase === 'connecting' ? 'listening' : run.phase,
+        takesKeyterms: event.takesKeyterms,
+      };
+    case 'keyterms':
+      return { ...run, keyterms: event.answer };
     case 'sent':
       return { ...run, sentMs: event.sentMs };
     case 'delta':
@@ -148,7 +162,9 @@ export function follow(run: Run, event: RunEvent): Run {
 
 function begin(run: Run, event: Extract<RunEvent, { type: 'started' }>): Run {
   const { model, source } = event;
-  const fresh: Run = { ...IDLE, phase: 'connecting', model, source };
+  // The field must not change back while the same model connects again.
+  const takesKeyterms = model === run.model ? run.takesKeyterms : null;
+  const fresh: Run = { ...IDLE, phase: 'connecting', model, source, takesKeyterms };
   if (!event.continues) return fresh;
   return {
     ...fresh,
