@@ -63,7 +63,7 @@ async function simulate(input: {
       ? await chooseLedger(input.ledger)
       : await openMutantLedger(planted.sql, false);
   const checkPlanted = planted === null ? null : plant(planted);
-  installGlobals();
+  installGlobals({ showsStacks: trace });
   const { FAULT_NAMES, isFaultName } = await import('./faults/faults.ts');
   const { replayPlan, runCampaign } = await import('./run/campaign.ts');
   checkPlanted?.();

@@ -8,7 +8,7 @@ import { checkTranscript } from './transcript.ts';
 
 /** A process that can't start tries again every second, and the list of nodes is a second old at most. */
 const UP_MS = 30_000;
-/** A lease that lapsed is renewed, and a refused database accepted, within this time. */
+/** After the last fault and the last start, a lease is renewed and a refused database accepted within this time. */
 const SETTLED_MS = 5_000;
 const STREAMS_MS = 30_000;
 /** More than one chunk, so that the recogniser makes its socket wait. */
@@ -21,13 +21,13 @@ const ACCOUNT = '00000000-0000-4000-8000-00000000beef';
 const FIRST_SPEAKER = 40;
 
 /** Once faults have stopped, the service works again: as many streams as there are nodes are served and charged. */
-export async function probe(world: World): Promise<string[]> {
+export async function probe(world: World, faultsOverMs: number): Promise<string[]> {
   const { plan, nodes, apis } = world;
   const isUp = (): boolean => nodes.size === plan.nodes.length && apis.size === plan.apis.length;
   if ((await scheduler.run(isUp, scheduler.nowMs + UP_MS)) !== 'done') {
     return ['recovery: a process did not come up again'];
   }
-  const settledMs = scheduler.nowMs + SETTLED_MS;
+  const settledMs = Math.max(faultsOverMs, world.startedAtMs) + SETTLED_MS;
   await scheduler.run(() => scheduler.nowMs >= settledMs, settledMs);
   await openAccount(world);
   const clients = plan.nodes.map((_, at) => startProbe(world, at));

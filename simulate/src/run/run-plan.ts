@@ -70,7 +70,7 @@ async function live(world: World): Promise<string[]> {
   const isOver = world.wasRolledBack || (await sessionsEnd(world));
   if (!isOver) return ['liveness: a session did not end'];
   const violations = await untilEmpty(world);
-  violations.push(...(await probe(world)));
+  violations.push(...(await probe(world, overMs)));
   violations.push(...(await untilEmpty(world)));
   return [...violations, ...(await stopAll(world))];
 }

@@ -1,5 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+const current = new AsyncLocalStorage<VirtualProcess>();
+
+type Enter = <T>(run: () => T) => T;
+const enterNone: Enter = AsyncLocalStorage.snapshot();
+
 /** One simulated process: a server, a client, or a thread of one of them. */
 export class VirtualProcess {
   readonly name: string;
@@ -12,6 +17,8 @@ export class VirtualProcess {
   #isDead = false;
   readonly #threads: VirtualProcess[] = [];
   readonly #onDeath: (() => void)[] = [];
+  /** Runs code as this process. Faster than `current.run`, which makes a new context for each call. */
+  readonly enter: Enter = current.run(this, () => AsyncLocalStorage.snapshot());
 
   constructor(name: string, options: { readonly rate?: number } = {}) {
     this.name = name;
@@ -43,8 +50,6 @@ export class VirtualProcess {
   }
 }
 
-const current = new AsyncLocalStorage<VirtualProcess>();
-
 /** The process whose code runs now. Undefined: the simulator itself. */
 export function currentProcess(): VirtualProcess | undefined {
   return current.getStore();
@@ -52,11 +57,11 @@ export function currentProcess(): VirtualProcess | undefined {
 
 /** Runs code as a process, unless the process is dead. */
 export function runIn(owner: VirtualProcess | undefined, run: () => void): void {
-  if (owner === undefined) current.exit(run);
-  else if (!owner.isDead) current.run(owner, run);
+  if (owner === undefined) enterNone(run);
+  else if (!owner.isDead) owner.enter(run);
 }
 
 /** Starts code as a process and returns its result. */
 export function startIn<T>(owner: VirtualProcess, run: () => T): T {
-  return current.run(owner, run);
+  return owner.enter(run);
 }

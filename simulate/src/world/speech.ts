@@ -54,13 +54,15 @@ export class SpeechReader {
   }
 
   read(pcm: Uint8Array): void {
-    const end = pcm.byteLength - (pcm.byteLength % 2);
-    for (let at = 0; at < end;) {
-      const word = pcm[at];
-      const high = pcm[at + 1];
+    const samples = pcm.byteLength >> 1;
+    // Samples lie at even offsets.
+    const even = pcm.byteOffset % 2 === 0 ? pcm : new Uint8Array(pcm);
+    const values = new Uint16Array(even.buffer, even.byteOffset, samples);
+    for (let at = 0; at < samples;) {
+      const value = values[at] ?? 0;
       const from = at;
-      while (at < end && pcm[at] === word && pcm[at + 1] === high) at += 2;
-      this.#add(keyOf(word ?? 0, high ?? 0), (at - from) / 2);
+      while (at < samples && values[at] === value) at += 1;
+      this.#add(keyOf(value & 255, value >> 8), at - from);
     }
   }
 

@@ -53,6 +53,8 @@ export class World {
   readonly saved = new Map<Fault, Snapshot>();
   readonly suspended = new Set<string>();
   wasRolledBack = false;
+  /** When the last process was up. */
+  startedAtMs = 0;
   /** Broken promises that were noticed during the run. */
   readonly violations: string[] = [];
   /** While the database is slow. */
@@ -127,7 +129,10 @@ export class World {
     this.trace.add('starts', { from: id });
     const { process, started } = startStreamingServer(plan, this.#around);
     this.processes.set(id, process);
-    void started.then((server) => this.nodes.set(id, server));
+    void started.then((server) => {
+      this.startedAtMs = scheduler.nowMs;
+      return this.nodes.set(id, server);
+    });
   }
 
   startApi(id: string): void {
@@ -137,6 +142,7 @@ export class World {
     const { process, started } = startApiServer(plan, this.#around);
     this.processes.set(id, process);
     void started.then((server) => {
+      this.startedAtMs = scheduler.nowMs;
       const watched = watchApi(server, (found) => this.violations.push(`api: ${found}`));
       return this.apis.set(id, { ...server, ...watched });
     });
@@ -240,8 +246,8 @@ export class World {
   }
 
   #onQuery(from: string, text: string, outcome: string): void {
+    if (outcome === 'answered') return;
     const name = /(\w+)\(\$1/.exec(text)?.[1];
-    const isNoise = name === undefined || outcome === 'answered';
-    if (!isNoise) this.trace.add(`${name}: ${outcome}`, { from: 'database', to: from });
+    if (name !== undefined) this.trace.add(`${name}: ${outcome}`, { from: 'database', to: from });
   }
 }
