@@ -7,9 +7,12 @@ export {
   type TransducerManifest,
 } from './manifest.ts';
 export { CtcEncoder, type Logits } from './ctc/ctc-encoder.ts';
+export { BeamText } from './ctc/beam-text.ts';
 export { CtcLoader } from './ctc/ctc-loader.ts';
+export { CtcModel } from './ctc/ctc-model.ts';
 export { CtcRecogniser } from './ctc/ctc-recogniser.ts';
-export type { Decoding } from './ctc/decoding.ts';
+export { scorersOf, type Decoding, type LmUnit } from './ctc/decoding.ts';
+export { NgramModel } from './lm/ngram-model.ts';
 export { KeytermTree } from './keyterms/keyterm-tree.ts';
 export {
   POOL_NOTICES,

@@ -106,3 +106,26 @@ test('hashes words of every length as MurmurHash64A does', () => {
     '7bfd5f8bd21f10a5',
   ]);
 });
+
+test('has all n-grams of the sentences of its text, and not of the same words in another order', async () => {
+  const text = '\\data\\\nngram 1=6\nngram 2=4\nngram 3=3\n\n\\1-grams:\n';
+  const unigrams = ['<unk>', '<s>', '</s>', 'nĩ', 'wega', 'mũno'].map((word) => `-1\t${word}\t0\n`);
+  const bigrams = ['<s> nĩ', 'nĩ wega', 'wega mũno', 'mũno </s>'].map((two) => `-1\t${two}\t0\n`);
+  const trigrams = ['<s> nĩ wega', 'nĩ wega mũno', 'wega mũno </s>'].map(
+    (ngram) => `-1\t${ngram}\n`,
+  );
+  const arpa = [
+    text,
+    ...unigrams,
+    '\n\\2-grams:\n',
+    ...bigrams,
+    '\n\\3-grams:\n',
+    ...trigrams,
+    '\n\\end\\\n',
+  ];
+  const model = NgramModel.parse(Buffer.from(arpa.join('')));
+  expect(model.hasAllNgrams(['nĩ', 'wega', 'mũno'])).toBe(true);
+  expect(model.hasAllNgrams(['wega', 'nĩ', 'mũno'])).toBe(false);
+  expect(model.hasAllNgrams(['nĩ', 'wega'])).toBe(false);
+  expect(model.hasAllNgrams(['nĩ', UNKNOWN])).toBe(false);
+});

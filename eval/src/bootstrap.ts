@@ -4,7 +4,7 @@ import { seededRandom } from './conditions.ts';
 export interface Count {
   readonly errors: number;
   readonly total: number;
-  /** Recordings of one speaker are alike, so speakers are resampled instead of recordings if there are enough. */
+  /** Recordings of one speaker are alike, so speakers are resampled, not recordings. */
   readonly speaker: string;
 }
 
@@ -15,26 +15,40 @@ export interface Interval {
   readonly high: number;
 }
 
+/** A difference on the same recordings. */
+export interface Improvement extends Interval {
+  /** How many speakers it rests on. Null if they are unknown: each recording then counts as a speaker. */
+  readonly speakers: number | null;
+}
+
+/** The speaker of recordings that name none. Each of them is resampled by itself. */
+export const UNKNOWN_SPEAKER = 'unknown';
+/** If all of fewer speakers improved, chance alone would do that more than one time in twenty. */
+export const SPEAKERS_MIN = 6;
+
 const RESAMPLES = 1_000;
-const SPEAKERS_MIN = 8;
 const SEED = 7;
 
 /** Returns the error rate of all recordings with a bootstrap interval. */
 export function errorRate(counts: readonly Count[]): Interval {
-  const rates = resample(groups(counts), (drawn) => rateOf(drawn));
   const rate = rateOf(counts);
   const total = counts.reduce((sum, count) => sum + count.total, 0);
   // With no error in n words, the upper bound is 3/n.
   if (rate === 0) return { rate, low: 0, high: round(Math.min(100, 300 / Math.max(1, total))) };
-  return { rate: round(rate), ...range(rates) };
+  return { rate: round(rate), ...range(counts, rateOf) };
 }
 
 /** Returns how much lower b's rate is than a's on the same recordings. An interval above 0 means that b is better. */
-export function improvement(a: readonly Count[], b: readonly Count[]): Interval {
+export function improvement(a: readonly Count[], b: readonly Count[]): Improvement {
   const pairs = a.map((count, at) => ({ speaker: count.speaker, a: count, b: b[at] ?? count }));
   const difference = (drawn: readonly (typeof pairs)[number][]): number =>
     rateOf(drawn.map((pair) => pair.a)) - rateOf(drawn.map((pair) => pair.b));
-  return { rate: round(difference(pairs)), ...range(resample(groups(pairs), difference)) };
+  const named = pairs.every(({ speaker }) => speaker !== UNKNOWN_SPEAKER);
+  return {
+    rate: round(difference(pairs)),
+    ...range(pairs, difference),
+    speakers: named ? bySpeaker(pairs).length : null,
+  };
 }
 
 function rateOf(counts: readonly { errors: number; total: number }[]): number {
@@ -46,19 +60,39 @@ function rateOf(counts: readonly { errors: number; total: number }[]): number {
   return total === 0 ? 0 : (100 * errors) / total;
 }
 
-function groups<Item extends { speaker: string }>(items: readonly Item[]): Item[][] {
-  const bySpeaker = [...Map.groupBy(items, (item) => item.speaker).values()];
-  return bySpeaker.length >= SPEAKERS_MIN ? bySpeaker : items.map((item) => [item]);
+function bySpeaker<Item extends { speaker: string }>(items: readonly Item[]): Item[][] {
+  const known = items.filter(({ speaker }) => speaker !== UNKNOWN_SPEAKER);
+  const unknown = items.filter(({ speaker }) => speaker === UNKNOWN_SPEAKER);
+  const groups = Map.groupBy(known, ({ speaker }) => speaker);
+  return [...groups.values(), ...unknown.map((item) => [item])];
 }
 
-function resample<Item>(all: readonly Item[][], rate: (drawn: Item[]) => number): number[] {
+/** The interval over speakers. A few speakers give too narrow a one, so theirs is never narrower than that over recordings. */
+function range<Item extends { speaker: string }>(
+  items: readonly Item[],
+  rate: (drawn: readonly Item[]) => number,
+): { low: number; high: number } {
+  const groups = bySpeaker(items);
+  const speakers = resample(groups, rate);
+  if (groups.length >= SPEAKERS_MIN) return speakers;
+  const alone = resample(
+    items.map((item) => [item]),
+    rate,
+  );
+  return {
+    low: Math.min(speakers.low, alone.low),
+    high: Math.max(speakers.high, alone.high),
+  };
+}
+
+function resample<Item>(
+  all: readonly (readonly Item[])[],
+  rate: (drawn: readonly Item[]) => number,
+): { low: number; high: number } {
   const random = seededRandom(SEED);
-  return Array.from({ length: RESAMPLES }, () =>
+  const rates = Array.from({ length: RESAMPLES }, () =>
     rate(all.flatMap(() => all[Math.floor(random() * all.length)] ?? [])),
   );
-}
-
-function range(rates: readonly number[]): { low: number; high: number } {
   const sorted = rates.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
   return { low: round(at(0.025)), high: round(at(0.975)) };

@@ -128,7 +128,7 @@ async function wordErrors(
 }
 
 /** The text of a whole recording: one encoding serves every way of decoding it. */
-function textOf(text: ReturnType<CtcRecogniser['newText']>, logits: Logits): string {
+export function textOf(text: ReturnType<CtcRecogniser['newText']>, logits: Logits): string {
   text.add(logits, { firstFrame: 0, keepTo: 0 });
   text.end();
   return text.transcript(Infinity).text;

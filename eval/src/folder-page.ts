@@ -1,5 +1,6 @@
-import type { Interval } from './bootstrap.ts';
+import { SPEAKERS_MIN, type Improvement, type Interval } from './bootstrap.ts';
 import type { Judgement } from './judgement.ts';
+import type { Finding } from './recordings-check.ts';
 import { reliabilityPlot } from './reliability-plot.ts';
 
 const NAMES = { ki: 'Kikuyu', luo: 'Dholuo' } as const;
@@ -31,10 +32,14 @@ export function withRange({ rate, low, high }: Interval): string {
 }
 
 /** Says whether a difference is significant. */
-export function verdict({ rate, low, high }: Interval): string {
-  if (low > 0) return `better by ${rate.toFixed(1)} points`;
-  if (high < 0) return `worse by ${(-rate).toFixed(1)} points`;
-  return 'no clear difference';
+export function verdict({ rate, low, high, speakers }: Improvement): string {
+  if (speakers !== null && speakers < SPEAKERS_MIN) {
+    return `too few speakers to tell: ${speakers}, at least ${SPEAKERS_MIN} are needed`;
+  }
+  const basis = speakers === null ? ', speakers unknown' : '';
+  if (low > 0) return `better by ${rate.toFixed(1)} points${basis}`;
+  if (high < 0) return `worse by ${(-rate).toFixed(1)} points${basis}`;
+  return `no clear difference${basis}`;
 }
 
 /** Returns a self-contained HTML report for non-programmers. */
@@ -42,6 +47,7 @@ export function presentFolderPage(input: {
   readonly title: string;
   readonly folder: string;
   readonly judgements: readonly Judgement[];
+  readonly findings: readonly Finding[];
 }): string {
   return `<!doctype html>
 <html lang="en">
@@ -59,14 +65,27 @@ export function presentFolderPage(input: {
 <h1>${escape(input.title)}</h1>
 <p class="note">Recordings of ${escape(input.folder)}. Each was streamed through the recogniser as a caller would send it, and
 what it wrote was compared with the text beside the recording.</p>
+${checks(input.findings)}
 ${input.judgements.map(section).join('\n')}
 <h2>How to read this</h2>
 <p><strong>Words wrong (WER)</strong>: words that were replaced, left out or added, out of 100 spoken. <strong>Letters wrong
 (CER)</strong>: the same for letters; a word with one wrong letter counts as a whole wrong word above. The range in brackets
-is where the true figure lies with 95 % confidence: with few recordings it is wide. Two models differ clearly only when the
-report says so; otherwise more recordings are needed.</p>
+is where the true figure lies with 95 % confidence for other speakers like these: with few speakers it is wide. Two models differ clearly only when the
+report says so; otherwise more speakers are needed.</p>
 </html>
 `;
+}
+
+function checks(findings: readonly Finding[]): string {
+  if (findings.length === 0)
+    return '<p>The recordings and their texts have none of the known problems.</p>';
+  const rows = findings.map(({ problem, isSerious, names }) =>
+    row('td', [isSerious ? 'problem' : 'note', String(names.length), problem, names.join(', ')]),
+  );
+  const serious = findings.some(({ isSerious }) => isSerious)
+    ? '<p><strong>The figures below are wrong until the problems in this table are mended.</strong></p>'
+    : '';
+  return `<h2>The recordings themselves</h2>${serious}<table>${row('th', ['', 'count', 'what', 'where'])}${rows.join('')}</table>`;
 }
 
 function section(one: Judgement): string {

@@ -1,6 +1,12 @@
 import type { EngineWord } from '@svc-asr/engine';
 import { align } from './alignment.ts';
-import { errorRate, improvement, type Count, type Interval } from './bootstrap.ts';
+import {
+  errorRate,
+  improvement,
+  type Count,
+  type Improvement,
+  type Interval,
+} from './bootstrap.ts';
 import { confidenceQuality, scoreWords, type ConfidenceQuality } from './confidence.ts';
 import type { Recording } from './recordings.ts';
 import { distance, normalise, withoutTilde, words } from './scoring.ts';
@@ -47,7 +53,7 @@ export interface Judgement {
   readonly confusions: readonly Confusion[];
   readonly confidence: ConfidenceQuality | null;
   /** How much lower its word error rate is than the first model's. */
-  readonly improvement: Interval | null;
+  readonly improvement: Improvement | null;
 }
 
 const WORST_SHOWN = 10;

@@ -5,7 +5,8 @@ import { ENDPOINTING } from '@svc-asr/protocol';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { codecFigures, measureCodecs, presentCodecs, type CodecResult } from './codecs.ts';
 import { evaluateDecoding } from './decoding-report.ts';
-import { evaluateFolder, sweepLeadIn } from './folder.ts';
+import { evaluateFolder } from './folder.ts';
+import { sweep } from './sweep.ts';
 import { disturbed, measure, measureSilence, type Condition, type Result } from './measure.ts';
 import { figuresOf, missedGoals, presentPage, presentTable, type Report } from './report.ts';
 import { isFolder, readFixtures, readFolder, renderHeldOut, type Language } from './sets.ts';
@@ -38,8 +39,15 @@ const program = new Command('npm run eval --')
   .option('--compare <names>', 'with --folder: compare installed weights, as in A,B', '')
   .option(
     '--sweep <name>',
-    'with --folder: try silences before each utterance (extra_lead_in_ms) with installed weights',
+    'with --folder: tune installed weights: extra_lead_in_ms of a transducer, alpha, beta and beam of a CTC model',
   )
+  .option(
+    '--training <paths...>',
+    'with --folder: what the models were trained on (folders, NeMo manifests, .tsv tables, text files); no sentence and no ' +
+      'speaker of it may be in the folder',
+    [],
+  )
+  .option('--lm-text <files...>', 'with --sweep: the text of the language models', [])
   .option(
     '--codecs',
     'the training voices (or the fixtures) through G.711, AMR-NB (needs libopencore-amrnb0) and Opus instead',
@@ -91,6 +99,8 @@ interface Options {
   readonly language?: Language;
   readonly compare: string;
   readonly sweep?: string;
+  readonly training: readonly string[];
+  readonly lmText: readonly string[];
   readonly codecs: boolean;
   readonly turns: boolean;
   readonly detector: DetectorName;
@@ -197,9 +207,10 @@ function folder(options: Options, path: string): Promise<number> {
     modelsDir: findModels(options),
     out: resolve(options.out),
     compare: options.compare.split(',').filter((name) => name !== ''),
+    training: options.training,
   };
   if (options.sweep === undefined) return evaluateFolder(given);
-  return sweepLeadIn({ ...given, model: options.sweep || 'demo' });
+  return sweep({ ...given, model: options.sweep || 'demo', lmText: options.lmText });
 }
 
 /** Uses the weights of the tests, because the bundled model is no CTC model. */

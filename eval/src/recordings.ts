@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { AUDIO } from '@svc-asr/protocol';
+import { UNKNOWN_SPEAKER } from './bootstrap.ts';
 import { lowPassedPower } from './conditions.ts';
 import { readFolder, type Language, type Utterance } from './sets.ts';
+import { readSpeakers } from './training-material.ts';
 
 export type Band = 'wide band' | 'telephone band';
 export type Length = 'under 3 s' | '3 to 8 s' | 'over 8 s';
@@ -14,7 +14,6 @@ export interface Recording extends Utterance {
   readonly length: Length;
 }
 
-const UNKNOWN = 'unknown';
 /** The upper limit of the telephone band. */
 const TELEPHONE_HZ = 3_800;
 const TELEPHONE_SHARE_MAX = 0.001;
@@ -24,22 +23,10 @@ export async function readRecordings(folder: string, language?: Language): Promi
   const speakers = await readSpeakers(folder);
   return (await readFolder(folder, language)).map((utterance) => ({
     ...utterance,
-    speaker: speakers.get(utterance.name) ?? UNKNOWN,
+    speaker: speakers.get(utterance.name) ?? UNKNOWN_SPEAKER,
     band: bandOf(utterance.wave),
     length: lengthOf(utterance.wave.length / AUDIO.sampleRateHz),
   }));
-}
-
-async function readSpeakers(folder: string): Promise<ReadonlyMap<string, string>> {
-  const text = await readFile(join(folder, 'speakers.tsv'), 'utf8').catch(() => '');
-  const rows = text.split('\n').map((line) => line.split('\t'));
-  return new Map(
-    rows.flatMap(([name, speaker]) =>
-      name === undefined || speaker === undefined
-        ? []
-        : [[name.replace(/\.wav$/, ''), speaker.trim()] as const],
-    ),
-  );
 }
 
 function bandOf(wave: Float32Array): Band {

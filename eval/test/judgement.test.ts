@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { align } from '../src/alignment.ts';
-import { errorRate, improvement, type Count } from '../src/bootstrap.ts';
+import { errorRate, improvement, UNKNOWN_SPEAKER, type Count } from '../src/bootstrap.ts';
 import { confidenceQuality } from '../src/confidence.ts';
 import { presentFolderPage, presentJudgements, verdict } from '../src/folder-page.ts';
 import { figuresOfFolder } from '../src/folder.ts';
@@ -30,6 +30,24 @@ function recognised(text: string, change: Partial<Recording> = {}): Recognised {
 
 const counts = (errors: readonly number[]): Count[] =>
   errors.map((wrong, at) => ({ errors: wrong, total: 10, speaker: `speaker ${at}` }));
+
+const spokenBy = (errors: number, speakers: number): Count[] =>
+  Array.from({ length: 60 }, (_, at) => ({
+    errors: errors + (at % 2),
+    total: 10,
+    speaker: `speaker ${at % speakers}`,
+  }));
+const ofUnknown = (counts: readonly Count[]): Count[] =>
+  counts.map((count) => ({ ...count, speaker: UNKNOWN_SPEAKER }));
+const alone = (counts: readonly Count[]): Count[] =>
+  counts.map((count, at) => ({ ...count, speaker: `speaker ${at}` }));
+
+const sixSpeakers = (errors: (speaker: number) => number): Count[] =>
+  Array.from({ length: 600 }, (_, at) => ({
+    errors: errors(at % 6),
+    total: 10,
+    speaker: `speaker ${at % 6}`,
+  }));
 
 test('aligns missing, added and changed words', () => {
   expect(align(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual([
@@ -78,6 +96,27 @@ test('reports a difference only if the interval excludes zero', () => {
   expect(verdict(improvement(a, mixed))).toBe('no clear difference');
 });
 
+test('a gain of one speaker out of six is no clear difference, however many recordings show it', () => {
+  const before = sixSpeakers(() => 4);
+  const after = sixSpeakers((speaker) => (speaker === 0 ? 1 : 4));
+  expect(verdict(improvement(before, after))).toBe('no clear difference');
+  expect(verdict(improvement(alone(before), alone(after)))).toBe('better by 5.0 points');
+});
+
+test('a gain of five speakers is not called a difference; of unknown speakers it says so', () => {
+  expect(verdict(improvement(spokenBy(4, 5), spokenBy(2, 5)))).toContain(
+    'too few speakers to tell: 5',
+  );
+  expect(verdict(improvement(spokenBy(4, 6), spokenBy(2, 6)))).toBe('better by 20.0 points');
+  const said = verdict(improvement(ofUnknown(spokenBy(4, 1)), ofUnknown(spokenBy(2, 1))));
+  expect(said).toBe('better by 20.0 points, speakers unknown');
+});
+
+test('one speaker does not give a narrower interval than the recordings do', () => {
+  const one = counts([0, 1, 2, 3]).map((count) => ({ ...count, speaker: 'wanjiru' }));
+  expect(errorRate(one)).toEqual(errorRate(counts([0, 1, 2, 3])));
+});
+
 test('rates confidence as good if wrong words score low and as useless if scores are equal', () => {
   const right = Array.from({ length: 8 }, () => ({ confidence: 0.9, right: true }));
   const wrong = Array.from({ length: 2 }, () => ({ confidence: 0.1, right: false }));
@@ -112,15 +151,24 @@ test('lists the worst sentences, confused letters and groups', () => {
 });
 
 test('the report says how many words are wrong and which model is better', () => {
-  const first = [recognised('ni wega mũno <b>')];
+  const speakers = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const first = speakers.map((speaker) => recognised('ni wega mũno <b>', { speaker }));
+  const second = speakers.map((speaker) => recognised('nĩ wega mũno', { speaker }));
   const judgements = [
     judge({ model: 'demo', language: 'ki', recognised: first, first: null }),
-    judge({ model: 'new', language: 'ki', recognised: [recognised('nĩ wega mũno')], first }),
+    judge({ model: 'new', language: 'ki', recognised: second, first }),
   ];
-  const page = presentFolderPage({ title: 'Test', folder: '/recordings', judgements });
+  const page = presentFolderPage({
+    title: 'Test',
+    folder: '/recordings',
+    judgements,
+    findings: [{ code: 'digits', problem: 'digits in <it>', isSerious: true, names: ['ki-1'] }],
+  });
   expect(page).toMatch(/Out of 100 words, <strong>67<\/strong> are wrong/);
   expect(page).toContain('better by 66.7 points');
-  expect(page).toContain('Only 3 words were spoken');
+  expect(page).toContain('Only 18 words were spoken');
+  expect(page).toContain('<td>digits in &lt;it&gt;</td><td>ki-1</td>');
+  expect(page).toContain('wrong until the problems in this table are mended');
   expect(presentJudgements(judgements)).toContain('better by 66.7 points');
   expect(figuresOfFolder(judgements)).toMatchObject({
     wer_ki_folder: 66.7,
@@ -131,7 +179,7 @@ test('the report says how many words are wrong and which model is better', () =>
 test('escapes markup in transcripts', () => {
   const all = [recognised('wega', { spoken: '<script>alert(1)</script>' })];
   const judgements = [judge({ model: '<i>', language: 'ki', recognised: all, first: null })];
-  const page = presentFolderPage({ title: '<title>', folder: '&', judgements });
+  const page = presentFolderPage({ title: '<title>', folder: '&', judgements, findings: [] });
   expect(page).not.toContain('<script>');
   expect(page).not.toContain('<i>');
 });

@@ -1,6 +1,7 @@
 import { CharacterScorer } from '../lm/character-scorer.ts';
 import { NgramModel } from '../lm/ngram-model.ts';
 import { NO_SCORER, type LmWeights, type TextScorer } from '../lm/text-scorer.ts';
+import { WordPrefixes } from '../lm/word-prefixes.ts';
 import { WordScorer } from '../lm/word-scorer.ts';
 import type { BeamSettings } from './prefix-beam.ts';
 
@@ -22,6 +23,13 @@ export type LmUnit = 'character' | 'word';
 export async function loadScorer(decoding: Decoding): Promise<TextScorer> {
   if (decoding.lm === undefined) return NO_SCORER;
   return toScorer(await NgramModel.load(decoding.lm.path), decoding);
+}
+
+/** Makes scorers with different weights of one language model, which share what they know of its words. */
+export function scorersOf(model: NgramModel, unit: LmUnit): (weights: LmWeights) => TextScorer {
+  if (unit === 'character') return (weights) => new CharacterScorer(model, weights);
+  const added = { prefixes: new WordPrefixes(model.words ?? []), words: new Set<string>() };
+  return (weights) => new WordScorer(model, weights, added);
 }
 
 export function toScorer(model: NgramModel, { lm }: Decoding): TextScorer {

@@ -72,7 +72,25 @@ export class NgramModel {
     return { log10, next: this.#contextOf([id, ...older]) };
   }
 
+  /** Whether the model has every n-gram of a sentence, as it does if the sentence was in its text and nothing was pruned. */
+  hasAllNgrams(words: readonly string[]): boolean {
+    let context = this.begin;
+    let older = context.ids.length;
+    for (const id of [...words.map((word) => this.idOf(word)), this.#end]) {
+      const longest = Math.min(older, this.order - 1);
+      if (id === UNKNOWN || this.#find(context, id).matched < longest) return false;
+      context = this.score(context, id).next;
+      older += 1;
+    }
+    return true;
+  }
+
   #log10(context: Context, id: number): number {
+    return this.#find(context, id).log10;
+  }
+
+  /** The score of a word, and how many words of the context the longest n-gram that has it begins with. */
+  #find(context: Context, id: number): { log10: number; matched: number } {
     const { ngrams, unigrams } = this.#tables;
     let found = probability(unigrams[2 * id]);
     let matched = 0;
@@ -89,7 +107,7 @@ export class NgramModel {
     for (let at = matched; at < context.backoffs.length; at += 1) {
       found += context.backoffs[at] ?? 0;
     }
-    return found;
+    return { log10: found, matched };
   }
 
   /** Leaves out words that no n-gram of the model remembers, so that equal contexts are recognised as equal. */

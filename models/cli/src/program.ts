@@ -68,7 +68,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       status = await evaluate(options, ['--compare', names.join(','), '--models', modelsDir()]);
     });
   withRecordings(program.command('sweep [name]'))
-    .description('find the best extra_lead_in_ms')
+    .description('find the best extra_lead_in_ms, or alpha, beta and beam of a language model')
+    .option('--lm-text <files...>', 'text of the language model: its sentences must not be spoken')
     .action(async (name: string | undefined, options: EvaluateOptions) => {
       status = await evaluate(options, ['--sweep', name ?? '', '--models', modelsDir()]);
     });
@@ -175,6 +176,8 @@ interface EvaluateOptions {
   readonly folder: string;
   readonly language?: string;
   readonly out?: string;
+  readonly training?: readonly string[];
+  readonly lmText?: readonly string[];
 }
 
 function withRecordings(command: Command): Command {
@@ -182,6 +185,10 @@ function withRecordings(command: Command): Command {
     .requiredOption('--folder <dir>', 'recordings: NAME.wav with NAME.txt beside it')
     .addOption(
       new Option('--language <language>', 'language of the recordings').choices(['ki', 'luo']),
+    )
+    .option(
+      '--training <paths...>',
+      'what the models were trained on, to look for in the recordings',
     )
     .option('--out <dir>', 'output folder of the report');
 }
@@ -192,6 +199,9 @@ async function evaluate(options: EvaluateOptions, args: readonly string[]): Prom
   const given = rest.flatMap((name) =>
     options[name] === undefined ? [] : [`--${name}`, options[name]],
   );
+  const { training = [], lmText = [] } = options;
+  for (const path of training) given.push('--training', resolve(path));
+  for (const path of lmText) given.push('--lm-text', resolve(path));
   const child = spawn(
     process.execPath,
     [join(ROOT, 'eval/src/main.ts'), '--folder', resolve(options.folder), ...args, ...given],

@@ -1,0 +1,16 @@
+import { readModelSet } from '@svc-asr/models/model-set.ts';
+import { sweepLeadIn, type FolderOptions } from './folder.ts';
+import { sweepDecoding } from './sweep-decoding.ts';
+
+export interface SweepOptions extends FolderOptions {
+  /** The installed weights to tune. */
+  readonly model: string;
+  /** The text of their language models, if it is at hand. */
+  readonly lmText: readonly string[];
+}
+
+/** Tunes installed weights on recordings. Returns the exit status. */
+export async function sweep(options: SweepOptions): Promise<number> {
+  const set = await readModelSet(options.modelsDir, options.model);
+  return set.kind === 'offline_ctc' ? sweepDecoding(options, set) : sweepLeadIn(options);
+}
