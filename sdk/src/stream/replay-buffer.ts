@@ -99,10 +99,10 @@ export class ReplayBuffer {
 
   /** Returns the next entry, with at most `samplesMax` samples of audio, and marks it as sent. */
   next(samplesMax = Infinity): BufferEntry | undefined {
-    const whole = this.#entries[this.#cursor];
+    const whole = this.peek();
     if (whole !== undefined && samplesIn(whole) > samplesMax) this.#split(this.#cursor, samplesMax);
-    const entry = this.#entries[this.#cursor];
-    if (entry === undefined) return undefined;
+    const entry = this.peek();
+    if (entry === undefined) return;
     this.#cursor += 1;
     this.#unsentBytes -= bytesIn(entry);
     return entry;

@@ -164,11 +164,14 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     return final;
   }
 
-  /** Replaces the names and words to listen for, from the next utterance on. `config_ack` says which are used. */
+  /**
+   * Replaces the names and words to listen for, from the next utterance on. Audio that is not sent yet counts as the next one,
+   * and so does an utterance that another session receives again. `config_ack` says which are used.
+   */
   setKeyterms(keyterms: readonly string[]): void {
     this.#config = { ...this.#config, keyterms };
-    // Before `ready` the session gets the whole configuration anyway.
-    this.#connection?.configure(toConfig({ keyterms }));
+    // Before `ready` the socket may not be open, and the session gets the whole configuration anyway.
+    if (this.#connection?.ready) this.#connection.configure(toConfig({ keyterms }));
   }
 
   /** Drops the audio since the last flush. Audio that the service accepted stays charged. */

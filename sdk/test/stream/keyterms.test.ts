@@ -35,6 +35,21 @@ test('every session of a stream gets the keyterms, and those that setKeyterms re
   await stream.finish();
 });
 
+test('setKeyterms before the session is ready replaces the list that the session gets', async () => {
+  const stream = openStream({
+    getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
+    keyterms: ['Wanjirũ'],
+  });
+  const acks: ConfigAckEvent[] = [];
+  stream.on('config_ack', (event) => acks.push(event));
+  // The socket is being opened now.
+  await eventually(() => stream.sessionId !== null);
+  stream.setKeyterms(['Otieno']);
+  await stream.write(new Uint8Array(64_000));
+  await stream.finish();
+  expect(acks.map(({ keyterms }) => keyterms?.taken)).toEqual([['otieno']]);
+});
+
 test('a stream without keyterms reports no config_ack', async () => {
   const stream = openStream({
     getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
