@@ -51,6 +51,8 @@ export interface EmulatorOptions {
   /** A shorter utterance is silence, and its final is empty. Default 0. Endpointing leaves such utterances. */
   readonly shortestMs?: number;
   readonly faults?: readonly Fault[];
+  /** Whether the models take keyterms. They don't change a script. Default true. */
+  readonly keyterms?: boolean;
   /** How long a stream may be idle before it is closed with 4408. Default 60,000. */
   readonly idleTimeoutMs?: number;
   /** How long a stream may take to get ready. Default 2,000, so that tests of slow-start are quick. */
@@ -212,6 +214,7 @@ class Service {
       db,
       log: createLog({ level: this.#config.logLevel }),
       engine: createFaultyEngine({
+        keyterms: this.#options.keyterms ?? true,
         faults: this.#faults,
         script: (model) => this.#script(model),
         onStrike: (fault) => this.#onStrike(fault),

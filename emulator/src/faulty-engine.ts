@@ -20,6 +20,8 @@ type StreamClaim = Claim<(typeof STREAM_FAULTS)[number]>;
 export interface FaultyEngineOptions {
   readonly faults: Faults;
   readonly script: (model: ModelId) => Pick<StreamScript, 'texts' | 'turns' | 'shortestMs'>;
+  /** Whether the models take keyterms. */
+  readonly keyterms: boolean;
   /** Restarts the server or breaks its connections. */
   readonly onStrike: (fault: Fault) => void;
   /** Whether the server is stopping: from then on it flushes the streams itself. */
@@ -34,6 +36,7 @@ export function createFaultyEngine(options: FaultyEngineOptions): Engine {
   const engine = createScriptedEngine({
     script: () => script,
     stalledAfterMs: STALLED_AFTER_MS,
+    keyterms: options.keyterms,
   });
   return {
     describe: (model) => engine.describe(model),

@@ -12,6 +12,8 @@ export interface CallerStreamOptions {
   /** Ends the stream at once. */
   readonly signal: AbortSignal;
   readonly endpointing?: boolean | EndpointingOptions;
+  /** Names and words to listen for. Empty: none. */
+  readonly keyterms?: readonly string[];
 }
 
 /** The sender of one request or socket, known by its API key. Holds the key for as long as the request lasts. */
@@ -108,12 +110,13 @@ export class Callers {
     readonly options: CallerStreamOptions;
   }): Promise<SvcStream> {
     const { client, queue } = input;
-    const { model, signal, endpointing = false } = input.options;
+    const { model, signal, endpointing = false, keyterms = [] } = input.options;
     const session = await queue.reserveFirst({ client, model, signal });
     const stream = openStream({
       session,
       getSession: (request) => queue.reserveNext({ client, model, request }),
       endpointing,
+      ...(keyterms.length === 0 ? {} : { keyterms }),
     });
     this.#streams += 1;
     queue.onStreamOpened();

@@ -4,7 +4,7 @@ import { parseObject } from '@svc-asr/protocol/json-object.ts';
 
 export type Command =
   | { readonly type: 'KeepAlive' | 'Finalize' | 'CloseStream' }
-  | { readonly type: 'Configure'; readonly wantsKeyterms: boolean }
+  | { readonly type: 'Configure'; readonly keyterms: readonly string[] | null }
   | { readonly type: 'invalid' };
 
 export function readCommand(text: string): Command {
@@ -16,7 +16,9 @@ export function readCommand(text: string): Command {
       return { type: message['type'] };
     case 'Configure': {
       const { keyterms } = message;
-      return { type: 'Configure', wantsKeyterms: Array.isArray(keyterms) && keyterms.length > 0 };
+      // The service says which it can't use. Anything but text would be a mistake of the client's.
+      const isList = Array.isArray(keyterms) && keyterms.every((term) => typeof term === 'string');
+      return { type: 'Configure', keyterms: isList ? keyterms : null };
     }
     default:
       return { type: 'invalid' };

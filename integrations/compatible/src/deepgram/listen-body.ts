@@ -33,7 +33,20 @@ export async function transcribeBody(visit: Visit, context: DoorContext): Promis
       audio: options.audio,
       decode: (file) => decoders.decode(file, { signal }),
     }),
-    open: () => caller.openStream({ model, signal, endpointing: { silenceMs } }),
+    open: async () => {
+      const { keyterms } = options;
+      const stream = await caller.openStream({
+        model,
+        signal,
+        endpointing: { silenceMs },
+        keyterms,
+      });
+      stream.on('config_ack', ({ keyterms: used }) => {
+        if (used === undefined || used.taken.length > 0) return;
+        for (const name of ['keyterm', 'keywords']) if (visit.query.has(name)) visit.ignore(name);
+      });
+      return stream;
+    },
     metrics,
     door: 'listen',
   });

@@ -1,3 +1,4 @@
+import type { KeytermsInForce } from '@svc-asr/protocol';
 import type { SvcStream } from '@svc-asr/sdk/stream';
 import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
 import { toRefusal, type Refusal } from '../refusal.ts';
@@ -21,7 +22,9 @@ const TOO_MANY =
   'Too many text messages in a second. Send Finalize once in a turn, then reconnect.';
 const IDLE = 'No audio and no KeepAlive for too long. Open a new connection when someone speaks.';
 const RESTART = 'This server is restarting. Open a new connection now.';
-const NO_KEYTERMS = 'Keyterms are not supported. Send Configure without them.';
+const NO_KEYTERMS = 'This model ignores keyterms. Send Configure without them.';
+const INVALID_KEYTERMS =
+  'None of the keyterms can be used. Write them with the letters of the language, and numbers as words.';
 
 export interface ListenParts {
   readonly socket: ClientSocket;
@@ -44,6 +47,10 @@ export class ListenSocket {
   #waitingBytes = 0;
   #invalid = 0;
   #window = { startMs: 0, texts: 0 };
+  /** The keyterms in force. Null without any. */
+  #keyterms: KeytermsInForce | null = null;
+  /** `Configure` messages with keyterms that the service has not answered. */
+  #unanswered = 0;
 
   constructor(parts: ListenParts) {
     const { socket, stream, signal } = parts;
@@ -61,6 +68,9 @@ export class ListenSocket {
     });
     const restart = (): void => this.#fail(CLOSE.restart, 'service_restart', RESTART);
     signal.addEventListener('abort', restart, { once: true });
+    stream.on('config_ack', ({ keyterms }) => {
+      if (keyterms !== undefined) this.#onKeyterms(keyterms);
+    });
     // Only a failure ends the stream before the client does.
     stream.on('close', ({ reason, message }) => {
       if (!this.#isEnding) this.#fail(CLOSE.failed, reason, message);
@@ -75,7 +85,7 @@ export class ListenSocket {
   }
 
   #onText(text: string): void {
-    const { socket, listen, requestId } = this.#parts;
+    const { socket, listen } = this.#parts;
     const nowMs = performance.now();
     if (nowMs - this.#window.startMs > 1_000) this.#window = { startMs: nowMs, texts: 0 };
     this.#window.texts += 1;
@@ -91,11 +101,27 @@ export class ListenSocket {
       case 'CloseStream':
         return void this.#finish();
       case 'Configure':
-        return socket.send(configured(requestId, command.wantsKeyterms));
+        return this.#configure(command.keyterms);
       case 'invalid':
         this.#invalid += 1;
         if (this.#invalid <= INVALID_MAX) return socket.send(problem('SchemaError', INVALID));
         return this.#fail(CLOSE.refused, 'too_many_errors', INVALID);
+    }
+  }
+
+  #configure(keyterms: readonly string[] | null): void {
+    const { socket, stream, requestId } = this.#parts;
+    if (keyterms === null) return socket.send(configured(requestId, this.#keyterms));
+    this.#unanswered += 1;
+    stream.setKeyterms(keyterms);
+  }
+
+  /** While a stream has no session, the next one answers all lists at once. */
+  #onKeyterms(keyterms: KeytermsInForce): void {
+    const { socket, requestId } = this.#parts;
+    this.#keyterms = keyterms;
+    for (; this.#unanswered > 0; this.#unanswered -= 1) {
+      socket.send(configured(requestId, keyterms));
     }
   }
 
@@ -148,10 +174,21 @@ function problem(variant: string, description: string): ListenMessage {
   return { type: 'Error', variant, description, message: description };
 }
 
-function configured(request_id: string, wantsKeyterms: boolean): ListenMessage {
-  if (!wantsKeyterms) return { type: 'ConfigureSuccess', request_id };
-  const code = 'CONFIGURE_KEYTERMS_NOT_SUPPORTED';
-  return { type: 'ConfigureFailure', request_id, code, description: NO_KEYTERMS };
+/** Some refused terms are no failure: the message says which are in force. */
+function configured(request_id: string, keyterms: KeytermsInForce | null): ListenMessage {
+  if (keyterms === null) return { type: 'ConfigureSuccess', request_id };
+  const { taken, refused } = keyterms;
+  const [first] = refused;
+  if (taken.length > 0 || first === undefined) {
+    return { type: 'ConfigureSuccess', request_id, keyterms: taken };
+  }
+  const isSupported = first.reason !== 'not_supported';
+  return {
+    type: 'ConfigureFailure',
+    request_id,
+    code: isSupported ? 'CONFIGURE_KEYTERMS_INVALID' : 'CONFIGURE_KEYTERMS_NOT_SUPPORTED',
+    description: isSupported ? INVALID_KEYTERMS : NO_KEYTERMS,
+  };
 }
 
 /** Our messages are ASCII, so a cut doesn't split a character. */

@@ -30,6 +30,7 @@ async function connect(handshake: Handshake, context: DoorContext): Promise<void
     model: choice.model,
     signal,
     endpointing: { silenceMs: options.silenceMs },
+    keyterms: options.keyterms,
   });
   const socket = await handshake.accept();
   const listen = new ListenStream({

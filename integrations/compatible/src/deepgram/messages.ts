@@ -66,6 +66,8 @@ export type ListenMessage =
   | {
       readonly type: 'ConfigureSuccess' | 'ConfigureFailure';
       readonly request_id: string;
+      /** The keyterms in force, as the models spell them. */
+      readonly keyterms?: readonly string[];
       readonly code?: string;
       readonly description?: string;
     }

@@ -81,6 +81,20 @@ test.each([
 });
 
 test('names ignored parameters once, and only plain names', () => {
-  const query = `${RAW}&punctuate=true&smart_format=false&keyterm=a&keyterm=b&%0d%0aX:y=1`;
-  expect(read(query).ignored).toEqual(['punctuate', 'keyterm']);
+  const query = `${RAW}&punctuate=true&smart_format=false&numerals=true&numerals=1&%0d%0aX:y=1`;
+  expect(read(query).ignored).toEqual(['punctuate', 'numerals']);
+});
+
+test('keyterm and keywords are keyterms; intensities have no effect, and suppressed words are left out', () => {
+  const query = `${RAW}&keyterm=Wanjir%C5%A9&keyterm=Njoki%20wa%20Kamau&keyterm=&keywords=Otieno`;
+  expect(read(query)).toMatchObject({
+    keyterms: ['Wanjirũ', 'Njoki wa Kamau', 'Otieno'],
+    ignored: [],
+  });
+  expect(read(`${RAW}&keywords=Otieno:2.5&keywords=Achieng:-10`)).toMatchObject({
+    keyterms: ['Otieno'],
+    ignored: ['keywords'],
+  });
+  const many = Array.from({ length: 300 }, (_, at) => `keyterm=a${at}`).join('&');
+  expect(read(`${RAW}&${many}`).keyterms).toHaveLength(101);
 });

@@ -1,3 +1,4 @@
+import { KEYTERMS } from '@svc-asr/protocol/keyterms.ts';
 import type { SampleEncoding } from '@svc-asr/sdk/audio';
 import { rawEncoding } from '../audio/raw.ts';
 import { badRequest, type Refusal } from '../refusal.ts';
@@ -25,6 +26,8 @@ export interface ListenOptions {
   readonly utteranceEndMs: number | null;
   /** A file's response lists its utterances. */
   readonly utterances: boolean;
+  /** Names and words to listen for. */
+  readonly keyterms: readonly string[];
   /** Parameters that have no effect here. A response header names them. */
   readonly ignored: readonly string[];
 }
@@ -51,6 +54,7 @@ const READ: ReadonlySet<string> = new Set([
   'endpointing',
   'utterance_end_ms',
   'utterances',
+  'keyterm',
 ]);
 
 /** What to do instead of each feature that the service doesn't have. */
@@ -86,7 +90,7 @@ export function readListenOptions(query: URLSearchParams): ListenOptions {
     interimResults: isOn(query, 'interim_results'),
     vadEvents: isOn(query, 'vad_events'),
     utterances: isOn(query, 'utterances'),
-    ignored: ignoredNames(query),
+    ...readKeyterms(query),
   };
 }
 
@@ -147,6 +151,23 @@ function invalid(name: string, message: string): Refusal {
 /** Null for anything but digits. */
 function wholeNumber(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/**
+ * `keyterm=TERM`, and `keywords=WORD:INTENSITY` of older models. The service has one boost for all, so intensities have no
+ * effect, and words with a negative one, which Deepgram suppresses, are left out. `keywords` is then among the ignored names.
+ */
+function readKeyterms(query: URLSearchParams): Pick<ListenOptions, 'keyterms' | 'ignored'> {
+  const given = query.getAll('keywords').map((value) => /^(.*?)(?::([^:]*))?$/su.exec(value));
+  const keywords = given.flatMap((match) => {
+    const [, word = '', intensity = '1'] = match ?? [];
+    return Number(intensity) < 0 ? [] : [word];
+  });
+  const hasIntensity = given.some((match) => match?.[2] !== undefined);
+  const ignored = ignoredNames(query).filter((name) => name !== 'keywords' || hasIntensity);
+  const terms = [...query.getAll('keyterm'), ...keywords].filter((term) => term.trim() !== '');
+  // One more than the service takes, so that it refuses the rest itself.
+  return { keyterms: terms.slice(0, KEYTERMS.termsMax + 1), ignored };
 }
 
 /** Names come from the caller, so only plain ones are repeated, and not many. */

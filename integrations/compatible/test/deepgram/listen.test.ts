@@ -159,18 +159,57 @@ test('KeepAlive has no answer, and Configure has one', async () => {
   const client = await open();
   client.command('KeepAlive');
   client.command('Configure', { features: { numerals: true } });
-  client.command('Configure', { keyterms: ['mũgũnda'] });
+  client.command('Configure', { keyterms: ['Mũgũnda', '3G'] });
+  await client.received((message) => message.type === 'ConfigureSuccess' && 'keyterms' in message);
+  client.command('Configure', { keyterms: ['3G'] });
   await client.received(({ type }) => type === 'ConfigureFailure');
+  const request_id = client.headers['x-request-id'];
   expect(client.messages).toEqual([
-    { type: 'ConfigureSuccess', request_id: client.headers['x-request-id'] },
+    { type: 'ConfigureSuccess', request_id },
+    { type: 'ConfigureSuccess', request_id, keyterms: ['mũgũnda'] },
     {
       type: 'ConfigureFailure',
-      request_id: client.headers['x-request-id'],
-      code: 'CONFIGURE_KEYTERMS_NOT_SUPPORTED',
+      request_id,
+      code: 'CONFIGURE_KEYTERMS_INVALID',
       description: expect.any(String),
     },
   ]);
   await closeStream(client);
+});
+
+test('keyterms of the query are in force, and not named as ignored', async () => {
+  const client = await open(`${RAW}&${EVENTS}&keyterm=Wanjir%C5%A9&keywords=Otieno&keyterm=3G`);
+  expect(client.headers['svc-ignored-parameters']).toBeUndefined();
+  client.sendAudio(SENTENCE);
+  await client.received((message) => message.type === 'Results');
+  client.command('Configure', {});
+  await client.received(({ type }) => type === 'ConfigureSuccess');
+  expect(client.messages.find(({ type }) => type === 'ConfigureSuccess')).toMatchObject({
+    keyterms: ['wanjirũ', 'otieno'],
+  });
+  await closeStream(client);
+});
+
+test('a model without keyterms works as without them; Configure fails, and a POST names them', async () => {
+  const other = await startCompatibleService({
+    emulator: { texts: [TEXT], shortestMs: 1_000, keyterms: false },
+  });
+  const key = other.emulator.apiKey;
+  const query = `model=svc-asr-kikuyu-v1&${RAW}&keyterm=Wanjir%C5%A9`;
+  const client = await ListenClient.open(other.url, { key, query });
+  client.command('Configure', { keyterms: ['Otieno'] });
+  await client.received(({ type }) => type === 'ConfigureFailure');
+  expect(client.messages).toMatchObject([{ code: 'CONFIGURE_KEYTERMS_NOT_SUPPORTED' }]);
+  client.sendAudio(SENTENCE);
+  await closeStream(client);
+  expect(client.text).toBe(TEXT);
+  const response = await fetch(`${other.url}/v1/listen?${query}`, {
+    method: 'POST',
+    headers: { authorization: `Token ${key}` },
+    body: Uint8Array.from(SENTENCE),
+  });
+  expect(response.headers.get('svc-ignored-parameters')).toBe('keyterm');
+  await other.stop();
 });
 
 test('unknown messages are named, and the eleventh ends the socket', async () => {
