@@ -34,12 +34,15 @@ export interface RemoteArchive extends Download {
 
 export interface Download {
   readonly url: string;
+  /** The exact size; without a hash, the most that is accepted. */
   readonly bytes: number;
-  readonly sha256: string;
+  /** Left out where nobody could compute it. `fetch` then asks for it, or pins that of the first download. */
+  readonly sha256?: string;
 }
 
 const OWN = join(import.meta.dirname, '../catalogue.json');
 const NAME = /^[a-z0-9][a-z0-9.-]{0,63}$/;
+export const SHA256 = /^[0-9a-f]{64}$/;
 /** One file or folder: no path and no option of a program. */
 const FILE_NAME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
@@ -68,8 +71,8 @@ function problemOf(entry: CatalogueEntry): string | null {
   if (!NAME.test(entry.name)) return 'is not a valid name';
   for (const { url, bytes, sha256 } of downloadsOf(entry)) {
     const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    const isWhole = isWeb && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256);
-    if (!isWhole) return 'needs a url, bytes and a sha256';
+    const isWhole = isWeb && bytes > 0 && (sha256 === undefined || SHA256.test(sha256));
+    if (!isWhole) return 'needs a url, bytes and a valid sha256';
   }
   const bad = pathsOf(entry).find((name) => !FILE_NAME.test(name));
   return bad === undefined ? null : `has ${bad} in place of a file name`;

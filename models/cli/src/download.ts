@@ -14,34 +14,47 @@ const RETRY_MS = 1_000;
 export type Progress = (input: { name: string; bytes: number; total: number }) => void;
 
 /**
- * Downloads to `path` unless it is there already. An interrupted download is resumed where it stopped, in this run or in
- * the next. A file with another hash than the catalogue's is removed and refused.
+ * Downloads to `path` unless it is there already, and returns the file's hash. An interrupted download is resumed where it
+ * stopped, in this run or in the next. A file with another hash than the expected one is removed and refused.
  */
 export async function download(
   remote: Download,
   path: string,
-  options: { readonly onProgress?: Progress; readonly retryMs?: number } = {},
-): Promise<void> {
-  if ((await hashOf(path)) === remote.sha256) return;
+  options: {
+    readonly onProgress?: Progress;
+    readonly retryMs?: number;
+    /** The hash of a file that has none in the catalogue, if it is known. */
+    readonly sha256?: string | undefined;
+  } = {},
+): Promise<string> {
+  const sizeIsKnown = remote.sha256 !== undefined;
+  const sha256 = remote.sha256 ?? options.sha256;
+  if (sha256 !== undefined && (await hashOf(path)) === sha256) return sha256;
   const part = `${path}.part`;
   await mkdir(dirname(path), { recursive: true });
-  for (let attempt = 1; (await sizeOf(part)) < remote.bytes; attempt += 1) {
+  // Without its size, an old part can't be told from the whole file.
+  if (!sizeIsKnown) await rm(part, { force: true });
+  let isWhole = false;
+  for (let attempt = 1; !isWhole; attempt += 1) {
     try {
-      await transfer(remote, part, options.onProgress ?? (() => {}));
+      const left = remote.bytes - (await sizeOf(part));
+      if (left > 0) await transfer(remote, part, options.onProgress ?? (() => {}));
+      isWhole = !sizeIsKnown || (await sizeOf(part)) >= remote.bytes;
     } catch (error) {
       if (error instanceof Problem || attempt === ATTEMPTS_MAX) throw toProblem(remote, error);
       await after(options.retryMs ?? RETRY_MS * attempt);
     }
   }
-  const actual = await hashOf(part);
-  if (actual !== remote.sha256) {
+  const actual = (await hashOf(part)) ?? '';
+  if (sha256 !== undefined && actual !== sha256) {
     await rm(part);
     throw new Problem(
-      `${remote.url} has sha256 ${actual}, the catalogue says ${remote.sha256}. ` +
+      `${remote.url} has sha256 ${actual}, expected is ${sha256}. ` +
         'The file was removed. Do not use it; report the difference.',
     );
   }
   await rename(part, path);
+  return actual;
 }
 
 async function transfer(remote: Download, part: string, onProgress: Progress): Promise<void> {
@@ -55,7 +68,9 @@ async function transfer(remote: Download, part: string, onProgress: Progress): P
   if (!response.ok || response.body === null) {
     clearTimeout(timer);
     if (response.status >= 500) throw new Error(`HTTP ${response.status}`);
-    throw new Problem(`${remote.url} answered ${response.status}.`);
+    throw new Problem(
+      `${remote.url} answered ${response.status}. If the file has moved, correct a copy of the catalogue and name it with --catalogue.`,
+    );
   }
   // A server without range support sends everything again.
   const resumed = response.status === 206;

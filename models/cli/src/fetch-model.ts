@@ -2,10 +2,16 @@ import { execFile } from 'node:child_process';
 import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { downloadsOf, type CatalogueEntry, type RemoteArchive } from './catalogue.ts';
+import {
+  downloadsOf,
+  type CatalogueEntry,
+  type Download,
+  type RemoteArchive,
+} from './catalogue.ts';
 import { download } from './download.ts';
+import { expectedHashes, HashPins } from './hash-pins.ts';
 import { writeModelSet } from './model-set.ts';
-import { pruneTokens } from './orthography.ts';
+import { pruneTokens, tokensOfLabels } from './orthography.ts';
 import { Problem } from './problem.ts';
 import { quantise, signedIsExact } from './quantise.ts';
 import { inMegabytes, type Terminal } from './terminal.ts';
@@ -18,28 +24,43 @@ export interface FetchOptions {
   readonly acceptLicence: boolean;
   /** Leaves the weights as they are instead of making them signed 8-bit ones. */
   readonly asPublished: boolean;
+  /** Hashes for files without one in the catalogue: FILE=HEX. */
+  readonly sha256: readonly string[];
+  /** Accepts the first download of such a file and pins its hash. */
+  readonly trustFirstDownload: boolean;
   readonly terminal: Terminal;
 }
 
 /** Downloads, verifies, prunes, quantises and installs a model of the catalogue. */
 export async function fetchModel(entry: CatalogueEntry, options: FetchOptions): Promise<void> {
   const { modelsDir, terminal } = options;
+  const pins = await HashPins.read(modelsDir);
+  const expected = expectedHashes(entry, { ...options, pins });
   await agree(entry, options);
   const kept = join(modelsDir, DOWNLOADS, entry.name);
   const staging = `${kept}.staging`;
   await rm(staging, { recursive: true, force: true });
   await mkdir(staging, { recursive: true });
   const onProgress = throttled(terminal);
+  const get = async (remote: Download, path: string): Promise<void> => {
+    const sha256 = expected.get(remote.url);
+    const actual = await download(remote, path, { onProgress, sha256 });
+    if (remote.sha256 !== undefined) return;
+    if (sha256 === undefined) terminal.say(`Pinned ${remote.url}: sha256 ${actual}.`);
+    await pins.add(remote.url, actual);
+  };
   for (const file of entry.files ?? []) {
-    await download(file, join(kept, file.as), { onProgress });
+    await get(file, join(kept, file.as));
     await copyFile(join(kept, file.as), join(staging, file.as));
   }
   if (entry.archive !== undefined) {
     const archive = join(kept, 'archive.tar.bz2');
-    await download(entry.archive, archive, { onProgress });
+    await get(entry.archive, archive);
     await unpack(entry.archive, archive, staging);
   }
   const tokens = join(staging, 'tokens.txt');
+  const labels = await readFile(join(staging, 'labels.json'), 'utf8').catch(() => null);
+  if (labels !== null) await writeFile(tokens, tokensOfLabels(labels));
   const pruned = pruneTokens(await readFile(tokens, 'utf8'));
   if (pruned.kept < 20) throw new Problem(`Only ${pruned.kept} letters of our languages in it.`);
   await writeFile(tokens, pruned.text);

@@ -1,6 +1,21 @@
+import { Problem } from './problem.ts';
+
 /** Letters of Kikuyu and Dholuo as both are written: a to z, ĩ, ũ, the apostrophe of ng', and the space. */
 const WRITTEN = /^(?:[a-z ĩũ▁]|['’])$/u;
 const SPECIAL = /^<[^<>]+>$/;
+
+/** Converts a list of labels, as pyctcdecode takes it, to the lines of tokens.txt. Label 0 is the blank. */
+export function tokensOfLabels(json: string): string {
+  const labels: unknown = JSON.parse(json);
+  if (!Array.isArray(labels) || !labels.every((label) => typeof label === 'string')) {
+    throw new Problem('labels.json must be a list of texts.');
+  }
+  const lines = labels.map((label: string, at) => {
+    if (at === 0) return '<blk> 0';
+    return label === '' || /\p{Cc}/u.test(label) ? `<unused> ${at}` : `${label} ${at}`;
+  });
+  return `${lines.join('\n')}\n`;
+}
 
 /**
  * Prunes the labels of a model for 1,600 languages to one orthography: others are renamed `<unused>`, which the engine

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
 import { Command, CommanderError, Option } from 'commander';
 import { downloadsOf, findEntry, readCatalogue } from './catalogue.ts';
-import { fetchModel } from './fetch-model.ts';
+import { fetchModel, type FetchOptions } from './fetch-model.ts';
 import { addImportLm } from './import-lm.ts';
 import { importNemo } from './import-nemo.ts';
 import { buildsInUse, installedSets, readModelSet, useModelSet } from './model-set.ts';
@@ -18,6 +18,11 @@ interface GlobalOptions {
   readonly models?: string;
   readonly catalogue?: string;
 }
+
+type FetchCommand = Pick<
+  FetchOptions,
+  'acceptLicence' | 'asPublished' | 'sha256' | 'trustFirstDownload'
+>;
 
 /** Runs one command and returns the exit status. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -49,7 +54,13 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .description('download a model of the catalogue; resumes, and checks its hash')
     .option('--accept-licence', 'do not ask about the licence', false)
     .option('--as-published', 'do not make the weights signed 8-bit ones', false)
-    .action(async (name: string, options: { acceptLicence: boolean; asPublished: boolean }) => {
+    .option('--sha256 <FILE=HEX...>', 'hashes of files that have none in the catalogue', [])
+    .option(
+      '--trust-first-download',
+      'accept files without a hash, and refuse others at their address from then on',
+      false,
+    )
+    .action(async (name: string, options: FetchCommand) => {
       const entry = findEntry(await readCatalogue(catalogue()), name);
       await fetchModel(entry, { ...options, modelsDir: modelsDir(), terminal });
       terminal.say(`${name} is installed. svc-models use ${name} serves it.`);

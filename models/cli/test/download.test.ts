@@ -65,7 +65,7 @@ test('starts over when the server does not support ranges', async () => {
 test('removes and refuses a file with another hash', async () => {
   const path = join(folder, 'model.onnx');
   const changed = remote({ sha256: '0'.repeat(64) });
-  await expect(download(changed, path)).rejects.toThrow('the catalogue says 000');
+  await expect(download(changed, path)).rejects.toThrow('expected is 000');
   expect(await readdir(folder)).toEqual([]);
 });
 

@@ -165,10 +165,71 @@ test.each([
 
 test('a file that was changed at the source is refused, and nothing is installed', async () => {
   files.set(`${HUB}/model.int8.onnx`, Buffer.alloc(hubEntry().files[0]?.bytes ?? 0));
-  await expect(svcModels('yes', 'fetch', 'stand-in')).rejects.toThrow('the catalogue says');
+  await expect(svcModels('yes', 'fetch', 'stand-in')).rejects.toThrow('expected is');
   expect(await readdir(models)).toEqual(['.downloads']);
   await svcModels(null, 'list');
   expect(said.join('\n')).not.toMatch(/^stand-in +offline_ctc/m);
+});
+
+const fetchStandIn = (...args: string[]): Promise<number> =>
+  svcModels('yes', 'fetch', 'stand-in', ...args);
+
+describe('a file without a hash in the catalogue', () => {
+  const MODEL = `${HUB}/model.int8.onnx`;
+  const hash = (): string => remote(MODEL).sha256;
+  beforeEach(async () => {
+    const [model, ...others] = hubEntry().files;
+    const { sha256: _, ...unhashed } = { ...model, sha256: '', bytes: 2 * (model?.bytes ?? 0) };
+    const listed = [{ ...hubEntry(), files: [unhashed, ...others] }];
+    await writeFile(join(folder, 'catalogue.json'), JSON.stringify(listed));
+  });
+
+  test('is not downloaded without --sha256 or --trust-first-download', async () => {
+    await expect(fetchStandIn()).rejects.toThrow('add --sha256 model.onnx=HEX');
+    expect(server.asked).toEqual([]);
+  });
+
+  test('is held to the hash that was given, and to it from then on', async () => {
+    await expect(fetchStandIn('--sha256', `model.onnx=${'0'.repeat(64)}`)).rejects.toThrow(
+      'expected is 000',
+    );
+    await fetchStandIn('--sha256', `model.onnx=${hash()}`);
+    await loadModelAgain();
+  });
+
+  test('is pinned at the first download; another one is refused', async () => {
+    await fetchStandIn('--trust-first-download');
+    expect(said.join('\n')).toContain(`sha256 ${hash()}`);
+    await loadModelAgain();
+  });
+
+  /** The pin is enough for the same file, and refuses another one even with --trust-first-download. */
+  async function loadModelAgain(): Promise<void> {
+    await fetchStandIn();
+    await svcModels(null, 'use', 'stand-in');
+    files.set(MODEL, Buffer.from('another model'));
+    await expect(fetchStandIn('--trust-first-download')).rejects.toThrow(`expected is ${hash()}`);
+    await loadManifests(models);
+  }
+
+  test('may not be larger than the catalogue says', async () => {
+    files.set(MODEL, Buffer.alloc(2 * remote(MODEL).bytes + 1));
+    await expect(fetchStandIn('--trust-first-download')).rejects.toThrow('is longer than');
+  });
+
+  test.each([
+    ['model.onnx=12', 'use FILE=HEX with 64 hex digits'],
+    [`tokens.txt=${'0'.repeat(64)}`, 'only for files without a hash: model.onnx'],
+  ])('--sha256 %s is refused', async (pair, sentence) => {
+    await expect(fetchStandIn('--sha256', pair)).rejects.toThrow(sentence);
+    expect(server.asked).toEqual([]);
+  });
+
+  test('is downloaded again after the connection broke', async () => {
+    server.breakAfter(1_000, () => Promise.resolve());
+    await fetchStandIn('--trust-first-download');
+    expect(said.join('\n')).toContain(`sha256 ${hash()}`);
+  });
 });
 
 function archive(change: object) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadManifests } from '@svc-asr/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readCatalogue } from '../src/catalogue.ts';
-import { pruneTokens } from '../src/orthography.ts';
+import { pruneTokens, tokensOfLabels } from '../src/orthography.ts';
 import { run } from '../src/program.ts';
 
 const MODELS = join(import.meta.dirname, '../..');
@@ -76,6 +76,14 @@ test('every model of the catalogue covers both languages and names the source of
     expect(entry.published).not.toEqual([]);
     expect(entry.licence).toBe('Apache-2.0');
   }
+});
+
+test('labels as pyctcdecode takes them become tokens', () => {
+  const text = tokensOfLabels(JSON.stringify(['', '', '', '', ' ', 'a', '\n', 'ĩ']));
+  const lines = ['<blk> 0', '<unused> 1', '<unused> 2', '<unused> 3', '  4', 'a 5', '<unused> 6'];
+  expect(text).toBe(`${lines.join('\n')}\nĩ 7\n`);
+  expect(pruneTokens(text).kept).toBe(3);
+  expect(() => tokensOfLabels('{"a":1}')).toThrow('must be a list of texts');
 });
 
 test('labels of other scripts are pruned, those of both languages and the special ones stay', () => {
