@@ -33,14 +33,18 @@ test('finds a forbidden import by package name and by path', async () => {
   ]);
 });
 
-test('allows testing/ in tests and scripts but not in production source', async () => {
-  const text = `import { freePort } from '@svc-asr/testing/free-port.ts';\n`;
+test('allows testing/ in tests only, and local/ in development scripts too', async () => {
+  const text = `import '@svc-asr/testing/a.ts';\nimport '@svc-asr/local/b.ts';\n`;
   const problems = await problemsOf({
     'server/src/a.ts': text,
     'server/scripts/b.ts': text,
     'server/test/http/c.test.ts': text,
   });
-  expect(problems).toEqual(['server/src/a.ts imports testing: server may not']);
+  expect(problems).toEqual([
+    'server/scripts/b.ts imports testing: server may not',
+    'server/src/a.ts imports local: server may not',
+    'server/src/a.ts imports testing: server may not',
+  ]);
 });
 
 test('forbids importing the test folder of another package', async () => {

@@ -6,30 +6,37 @@ export const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   engine: ['protocol'],
   server: ['engine', 'protocol'],
-  testing: ['server', 'engine', 'protocol'],
+  local: ['server', 'engine', 'protocol'],
+  testing: ['local', 'server', 'engine', 'protocol'],
   sdk: ['protocol'],
   'sdk-python': [],
   // The emulator only in tests.
-  integrations: ['sdk', 'protocol', 'emulator', 'testing'],
+  integrations: ['sdk', 'protocol', 'emulator', 'local', 'testing'],
   cli: ['sdk', 'protocol'],
   console: ['sdk', 'protocol'],
   // Its design tokens, its icon and how it compresses files.
   site: ['protocol', 'console'],
-  emulator: ['server', 'testing', 'engine', 'protocol'],
+  emulator: ['server', 'local', 'engine', 'protocol'],
   examples: ['sdk'],
   models: ['engine', 'protocol'],
   eval: ['engine', 'models', 'protocol'],
-  bench: ['server', 'testing', 'engine', 'protocol', 'sdk', 'emulator', 'eval'],
-  simulate: ['server', 'testing', 'engine', 'protocol', 'sdk'],
+  bench: ['server', 'local', 'testing', 'engine', 'protocol', 'sdk', 'emulator', 'eval'],
+  simulate: ['server', 'local', 'testing', 'engine', 'protocol', 'sdk'],
 };
 
-/** Further imports that tests and development scripts may use. Production source may not. */
+/** Further imports of development scripts. */
+export const ALLOWED_SCRIPT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  server: ['local'],
+};
+
+/** Further imports of tests. */
 export const ALLOWED_TEST_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  engine: ['testing'],
+  emulator: ['testing'],
+  engine: ['local', 'testing'],
   models: ['testing'],
-  server: ['testing'],
-  sdk: ['testing', 'emulator', 'engine'],
-  cli: ['testing', 'emulator'],
+  server: ['local', 'testing'],
+  sdk: ['local', 'testing', 'emulator', 'engine'],
+  cli: ['local', 'testing', 'emulator'],
   console: ['testing', 'emulator'],
 };
 
@@ -51,15 +58,13 @@ const IMPORT = /(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
 const PACKAGE_PREFIX = '@svc-asr/';
 const SERVER_SOURCE = 'server/src';
 
-/** Lists every import that the three tables forbid. */
+/** Lists every import that the tables forbid. */
 export async function findForbiddenImports(root: string): Promise<string[]> {
   const problems: string[] = [];
   for (const [room, allowed] of Object.entries(ALLOWED_IMPORTS)) {
     for (const file of await sourceFiles(join(root, room))) {
       const path = relative(root, file);
-      const allowedHere = isTestCode(path)
-        ? [...allowed, ...(ALLOWED_TEST_IMPORTS[room] ?? [])]
-        : allowed;
+      const allowedHere = new Set([...allowed, ...(furtherImports(path)[room] ?? [])]);
       const text = await readFile(file, 'utf8');
       for (const [, specifier = ''] of text.matchAll(IMPORT)) {
         if (/^@svc-asr\/[\w-]+\/test\//.test(specifier)) {
@@ -67,7 +72,7 @@ export async function findForbiddenImports(root: string): Promise<string[]> {
         }
         const target = roomOf({ root, file, specifier });
         if (target === undefined) continue;
-        if (target !== room && !allowedHere.includes(target)) {
+        if (target !== room && !allowedHere.has(target)) {
           problems.push(`${path} imports ${target}: ${room} may not`);
         }
         const problem = serverProblem({ root, path, specifier });
@@ -78,8 +83,9 @@ export async function findForbiddenImports(root: string): Promise<string[]> {
   return problems;
 }
 
-function isTestCode(path: string): boolean {
-  return /\/(test|scripts)\//.test(path) || /\.test\.tsx?$/.test(path);
+function furtherImports(path: string): Readonly<Record<string, readonly string[]>> {
+  if (/\/test\//.test(path) || /\.test\.tsx?$/.test(path)) return ALLOWED_TEST_IMPORTS;
+  return /\/scripts\//.test(path) ? ALLOWED_SCRIPT_IMPORTS : {};
 }
 
 function roomOf(input: { root: string; file: string; specifier: string }): string | undefined {

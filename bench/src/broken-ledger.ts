@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
-import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { mutateFunction } from '@svc-asr/testing/postgres/mutate-function.ts';
 import type { TemporaryLedger } from './temporary-ledger.ts';

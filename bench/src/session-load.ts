@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createScriptedEngine } from '@svc-asr/engine';
 import type { AsrSession } from '@svc-asr/protocol';
-import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
+import { createAccountWithKey } from '@svc-asr/local/account-with-key.ts';
 import { generateSecrets, parseConfig } from '@svc-asr/server/config.ts';
 import { createPool, isDatabaseUnavailable, type Pool } from '@svc-asr/server/platform/db.ts';
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';

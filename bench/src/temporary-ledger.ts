@@ -1,8 +1,5 @@
 import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
-import {
-  startLocalPostgres,
-  type LocalPostgres,
-} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
 
 /** A temporary, migrated PostgreSQL for one campaign. */

@@ -2,7 +2,7 @@ import { STREAM_PATH } from '@svc-asr/protocol';
 import { SvcClient } from '@svc-asr/sdk';
 import { openStream } from '@svc-asr/sdk/stream';
 import { makeCertificate, type TestCertificate } from '@svc-asr/testing/certificate.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSvc } from './svc.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { STREAM_PATH } from '@svc-asr/protocol';
 import { makeCertificate, type TestCertificate } from '@svc-asr/testing/certificate.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSvc } from './svc.ts';

@@ -20,7 +20,7 @@ const TARGET = 'node22';
 /** Files that the modules read at run time. */
 const DATA = ['server/sql', 'server/package.json'];
 /** Packages whose versions are taken for the dependencies. */
-const PACKAGES = ['emulator', 'server', 'engine', 'protocol', 'testing'];
+const PACKAGES = ['emulator', 'server', 'engine', 'protocol', 'local'];
 
 /**
  * Loaded on demand by settings that the emulator doesn't have: recognisers, shared limits and traces. They would be nine

@@ -1,7 +1,7 @@
 import { setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
 import type { Config } from '@svc-asr/server/config.ts';
 import { createPool } from '@svc-asr/server/platform/db.ts';
-import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
+import { createAccountWithKey } from '@svc-asr/local/account-with-key.ts';
 
 /** Creates the account that the emulator's user works with. Returns its API key. */
 export async function createEmulatorAccount(

@@ -17,7 +17,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { afterAll, afterEach, expect, test } from 'vitest';

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { credentials, makeClientConstructor, status, type StatusObject } from '@grpc/grpc-js';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { afterEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { expect, test } from 'vitest';
 import { startSherpaEngine } from '../src/index.ts';

@@ -1,6 +1,6 @@
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { BareRecogniser } from '@svc-asr/testing/speech/bare-recogniser.ts';
-import { EngineNodeProcess } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { EngineNodeProcess } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterAll } from 'vitest';

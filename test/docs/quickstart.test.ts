@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSherpaEngine, type Engine } from '../../engine/src/index.ts';
 import { STREAM_PATH } from '@svc-asr/protocol';
-import { freePort } from '../../testing/src/free-port.ts';
+import { freePort } from '../../local/src/free-port.ts';
 import { startService, type Service } from '../../testing/src/service/service.ts';
 import { MODELS_DIR, speech } from '../../testing/src/speech/fixtures.ts';
 import { blocksOf, ROOT, type Block } from './blocks.ts';

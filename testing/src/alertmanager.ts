@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { eventually } from './eventually.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 
 const CONFIG = new URL('../../deploy/monitoring/alertmanager.yml', import.meta.url);
 const READY_WITHIN_MS = 30_000;

@@ -1,5 +1,5 @@
 import { ROLE_NAME, type TlsFiles } from '@svc-asr/engine';
-import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';

@@ -7,7 +7,7 @@ import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
 import { generateApiKey, hashApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
 import { setCell } from '@svc-asr/server/accounts/cell.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import type { Tenant } from '@svc-asr/testing/service/account-with-key.ts';
+import type { Tenant } from '@svc-asr/local/account-with-key.ts';
 import { Fleet } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AsrSession, CreditBalance } from '@svc-asr/protocol';
-import type { Tenant } from '@svc-asr/testing/service/account-with-key.ts';
+import type { Tenant } from '@svc-asr/local/account-with-key.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 

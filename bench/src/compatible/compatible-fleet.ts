@@ -1,6 +1,6 @@
 import { makeCertificate, type TestCertificate } from '@svc-asr/testing/certificate.ts';
-import { CompatibleProcess } from '@svc-asr/testing/service/compatible-process.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { CompatibleProcess } from '@svc-asr/local/compatible-process.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { Fleet } from '../service/fleet.ts';
 

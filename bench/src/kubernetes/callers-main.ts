@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createPool } from '@svc-asr/server/platform/db.ts';
-import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
+import { createAccountWithKey } from '@svc-asr/local/account-with-key.ts';
 import { keepAllCalling, type CallTally } from '../service/callers.ts';
 import { numbers } from '../service/concurrency.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
-import { findPostgres, unprivilegedAccount } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
+import { findPostgres, unprivilegedAccount } from '@svc-asr/local/local-postgres.ts';
 import { Member } from './member.ts';
 import { HostNetwork } from './network.ts';
 

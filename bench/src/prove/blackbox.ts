@@ -1,9 +1,9 @@
 import { ROLE_NAME } from '@svc-asr/engine';
 import { STREAM_PATH } from '@svc-asr/protocol';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
-import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { walkInterface, type BlackboxReport } from '@svc-asr/testing/service/blackbox.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';

@@ -11,7 +11,7 @@ import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
 import { KILL_POINTS, runMover, type KillPoint } from '@svc-asr/testing/cells/killable-mover.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startEdge, type Proxy } from '@svc-asr/testing/haproxy.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { CampaignCell, type CellPeppers } from '../cells/campaign-cell.ts';

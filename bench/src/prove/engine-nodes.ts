@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROLE_NAME } from '@svc-asr/engine';
-import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROLE_NAME } from '@svc-asr/engine';
-import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { audioFrame, rawFrame, textFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';

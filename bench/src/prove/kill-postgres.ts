@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, createPool, type Client } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
-import {
-  startLocalPostgres,
-  type LocalPostgres,
-} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
 import type { Campaign } from '../campaign.ts';

@@ -3,7 +3,7 @@ import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { createAccountWithKey } from '@svc-asr/testing/service/account-with-key.ts';
+import { createAccountWithKey } from '@svc-asr/local/account-with-key.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';

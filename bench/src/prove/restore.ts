@@ -13,7 +13,7 @@ import {
   startLocalPostgres,
   unprivilegedAccount,
   type LocalPostgres,
-} from '@svc-asr/testing/postgres/local-postgres.ts';
+} from '@svc-asr/local/local-postgres.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startLoad, type Load, type LoadClient, type Settled } from '../session-load.ts';

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { RIVA_MODELS, ROLE_NAME, startRivaEngine } from '@svc-asr/engine';
 import type { ModelId } from '@svc-asr/protocol';
-import { EngineNodeProcess } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { EngineNodeProcess } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';

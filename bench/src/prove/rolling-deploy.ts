@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startHaproxy } from '@svc-asr/testing/haproxy.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { numbers } from '../service/concurrency.ts';

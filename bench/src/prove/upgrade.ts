@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv, promisify } from 'node:util';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startHaproxy, type Proxy } from '@svc-asr/testing/haproxy.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet, type Tenant } from '../service/fleet.ts';

@@ -1,11 +1,8 @@
 import { generateSecrets } from '@svc-asr/server/config.ts';
 import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
-import {
-  startLocalPostgres,
-  type LocalPostgres,
-} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
-import { createAccountWithKey, type Tenant } from '@svc-asr/testing/service/account-with-key.ts';
+import { createAccountWithKey, type Tenant } from '@svc-asr/local/account-with-key.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { AsrSession, CreditBalance, ModelId } from '@svc-asr/protocol';
 import { randomUUID } from 'node:crypto';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { loadManifests } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 
 /** The same version as the library that our engine uses. */
 const PACKAGE = 'sherpa-onnx-bin==1.13.8';

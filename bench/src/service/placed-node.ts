@@ -1,4 +1,4 @@
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import type { Fleet } from './fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 

@@ -1,5 +1,5 @@
 import type { TlsFiles } from '@svc-asr/engine';
-import { tlsEnvironment } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { percentile } from '../engine/percentile.ts';
 import { cpuMsOf } from '../engine/processor.ts';

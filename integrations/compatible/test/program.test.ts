@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
-import { CompatibleProcess } from '@svc-asr/testing/service/compatible-process.ts';
+import { CompatibleProcess } from '@svc-asr/local/compatible-process.ts';
 import { SPEECH_FILE } from '@svc-asr/testing/speech/audio-files.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

@@ -4,7 +4,7 @@ import { SvcClient } from '@svc-asr/sdk';
 import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { STREAM_PATH } from '@svc-asr/protocol';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { projectWithPackage, type Project } from '@svc-asr/testing/installed-package.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { projectWithPackage, type Project } from '@svc-asr/testing/installed-package.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPackage as buildSdk } from '../../scripts/build.ts';

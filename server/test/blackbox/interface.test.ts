@@ -1,6 +1,6 @@
 import { STREAM_PATH } from '@svc-asr/protocol';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { walkInterface } from '@svc-asr/testing/service/blackbox.ts';
 import { startService } from '@svc-asr/testing/service/service.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';

@@ -12,7 +12,7 @@ import { generateApiKey, hashApiKey } from '../../src/accounts/api-key-format.ts
 import { addToEdge } from '../../src/cells/edge-files.ts';
 import { makeCertificate, type TestCertificate } from '@svc-asr/testing/certificate.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startEdge, type Proxy } from '@svc-asr/testing/haproxy.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { moveBetween, startCells, stopCell, type TestCell } from './two-cells.ts';

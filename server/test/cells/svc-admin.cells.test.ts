@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/program.ts';
 import { parsePeppers } from '../../src/accounts/peppers.ts';
 import { onServer } from '@svc-asr/testing/postgres/test-database.ts';
-import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 
 const ADMIN_URL = process.env['TEST_DATABASE_ADMIN_URL'] ?? '';
 const names = [randomUUID(), randomUUID()].map((id) => `cell_${id.replaceAll('-', '')}`);

@@ -10,7 +10,7 @@ import {
   openLedgerFixture,
   type LedgerFixture,
 } from '@svc-asr/testing/ledger/ledger-fixture.ts';
-import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { onServer } from '@svc-asr/testing/postgres/test-database.ts';
 
 /** Which errors end a settlement for good, and which only delay it. */

@@ -2,10 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  startLocalPostgres,
-  type LocalPostgres,
-} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 import { LEASE_MS, renewNode, retireNode } from '../../src/nodes/nodes.ts';
 import {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findViolations } from '../../src/ledger/audit.ts';
 import { attachDatabase, onServer } from '@svc-asr/testing/postgres/test-database.ts';
-import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
 /** The restore drill of docs/operations/backup-and-restore.md, with the commands from that page. */

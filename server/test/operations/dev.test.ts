@@ -8,7 +8,7 @@ import { parseEnv, promisify } from 'node:util';
 import type { AsrSession } from '@svc-asr/protocol';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { API_ERRORS } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { startHaproxy } from '@svc-asr/testing/haproxy.ts';
 

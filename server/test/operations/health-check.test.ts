@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/health-check-main.ts');
 

@@ -12,7 +12,7 @@ import {
 } from '@svc-asr/testing/postgres/test-database.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { NODE, openLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
-import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 

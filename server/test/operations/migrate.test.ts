@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/program.ts';
 import { connect } from '../../src/platform/db.ts';
-import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 import {
   createTestDatabase,

@@ -7,7 +7,7 @@ import { createPool, type DatabaseRole, type Pool } from '../../src/platform/db.
 import { migrate } from '../../src/platform/migrate.ts';
 import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { onServer } from '@svc-asr/testing/postgres/test-database.ts';
-import { withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 
 /** The limits of a stolen database login with the documented roles. */
 

@@ -2,10 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  startLocalPostgres,
-  type LocalPostgres,
-} from '@svc-asr/testing/postgres/local-postgres.ts';
+import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
 import { runAdmin } from '../../src/admin/program.ts';
 import { createPool } from '../../src/platform/db.ts';
 

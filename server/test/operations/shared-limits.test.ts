@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startRedis, type TestRedis } from '@svc-asr/testing/redis.ts';
 import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';

@@ -1,5 +1,5 @@
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { EngineNodeProcess } from '@svc-asr/testing/engine/engine-node-process.ts';
+import { EngineNodeProcess } from '@svc-asr/local/engine-node-process.ts';
 import { OtlpReceiver } from '@svc-asr/testing/otlp-receiver.ts';
 import { startService } from '@svc-asr/testing/service/service.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';

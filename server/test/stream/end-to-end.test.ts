@@ -7,7 +7,7 @@ import type { AsrSession, CreditBalance } from '@svc-asr/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCertificate, type TestCertificate } from '@svc-asr/testing/certificate.ts';
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startHaproxy, type Proxy } from '@svc-asr/testing/haproxy.ts';
 import { startService, type Service, type Tenant } from '@svc-asr/testing/service/service.ts';
 import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';

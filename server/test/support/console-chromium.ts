@@ -5,7 +5,7 @@ import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { setOperator } from '../../src/accounts/operators.ts';
 import { enrolmentCode } from './console-operator.ts';
 import { startConsoleService, type ConsoleService } from './console-service.ts';
-import { freePort } from '@svc-asr/testing/free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 
 /** Starts the console with its built pages, HTTPS, WSS and a mail server. */
 export async function startConsoleSite(options: { engine?: Engine } = {}): Promise<ConsoleService> {

@@ -1,6 +1,6 @@
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
 import { revokeApiKey } from '../../src/accounts/api-keys.ts';
-import { createKey } from '@svc-asr/testing/service/account-with-key.ts';
+import { createKey } from '@svc-asr/local/account-with-key.ts';
 import { addMember } from '../../src/accounts/members.ts';
 import { inTransaction } from '../../src/platform/db.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';

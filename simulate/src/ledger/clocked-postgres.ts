@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Client } from '@svc-asr/server/platform/db.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
-import { startLocalPostgres, withDatabase } from '@svc-asr/testing/postgres/local-postgres.ts';
+import { startLocalPostgres, withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { onServer } from '@svc-asr/testing/postgres/test-database.ts';
 import { installClock, useClock } from './simulated-clock.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '@svc-asr/server/ledger/ledger.ts';
 import { registerNode } from '@svc-asr/server/nodes/nodes.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres/test-database.ts';
-import { createFundedAccount } from '../service/account-with-key.ts';
+import { createFundedAccount } from '@svc-asr/local/account-with-key.ts';
 import { backdateSession } from '../postgres/time-travel.ts';
 
 export const NODE = {

@@ -1,4 +1,4 @@
-import { withDatabase } from './local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { onServer } from './test-database.ts';
 
 /** Makes a database refuse all connections, and ends the open ones, or accept them again. */

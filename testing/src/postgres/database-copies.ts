@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { withDatabase } from './local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { onServer } from './test-database.ts';
 
 /** Copies of one database, for tests that replace the database of a running process. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { startLocalPostgres, withDatabase } from './local-postgres.ts';
+import { startLocalPostgres, withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { onServer } from './test-database.ts';
 

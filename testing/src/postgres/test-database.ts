@@ -6,7 +6,7 @@ import {
   type DatabaseRole,
   type Pool,
 } from '@svc-asr/server/platform/db.ts';
-import { withDatabase } from './local-postgres.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 
 export interface TestDatabase {
   /** Connected as the schema owner, for inspection and fault injection. */

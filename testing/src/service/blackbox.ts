@@ -8,7 +8,11 @@ import type { Config } from '@svc-asr/server/config.ts';
 import type { Queryable } from '@svc-asr/server/platform/db.ts';
 import { allowConnections } from '../postgres/allow-connections.ts';
 import { runPython } from '../python.ts';
-import { createAccountWithKey, createFundedAccount, createKey } from './account-with-key.ts';
+import {
+  createAccountWithKey,
+  createFundedAccount,
+  createKey,
+} from '@svc-asr/local/account-with-key.ts';
 import { startOperator, type OperatorActions } from './blackbox-operator.ts';
 
 const SCRIPT = resolve(import.meta.dirname, '../../../server/test/blackbox/walk.py');

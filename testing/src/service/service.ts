@@ -14,7 +14,7 @@ import { createLog } from '@svc-asr/server/platform/log.ts';
 import { startServer, type Parts, type RunningServer } from '@svc-asr/server/server.ts';
 import { checkAnswer } from './check-response.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres/test-database.ts';
-import { createFundedAccount, createKey, type Tenant } from './account-with-key.ts';
+import { createFundedAccount, createKey, type Tenant } from '@svc-asr/local/account-with-key.ts';
 
 export type { Tenant };
 export const KIKUYU = 'svc-asr-kikuyu-v1';

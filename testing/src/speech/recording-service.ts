@@ -1,7 +1,7 @@
 import { startSherpaEngine, type Engine, type EngineStream } from '@svc-asr/engine';
 import { STREAM_PATH } from '@svc-asr/protocol';
 import { eventually } from '../eventually.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
 import { startService } from '../service/service.ts';
 import { MODELS_DIR } from './fixtures.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '@svc-asr/server/platform/db.ts';
-import { startLocalPostgres } from '../src/postgres/local-postgres.ts';
+import { startLocalPostgres } from '../src/local-postgres.ts';
 
 test('starts, and restarts with its data, in a folder that only its owner can enter', async () => {
   const home = await mkdtemp(join(tmpdir(), 'svc-home-'));

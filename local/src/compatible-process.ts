@@ -3,9 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(
-  new URL('../../../integrations/compatible/src/main.ts', import.meta.url),
-);
+const MAIN = fileURLToPath(new URL('../../integrations/compatible/src/main.ts', import.meta.url));
 
 /** One svc-compatible process in front of a service. */
 export class CompatibleProcess {

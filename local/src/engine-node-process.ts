@@ -4,10 +4,11 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { TlsFiles } from '@svc-asr/engine';
-import { freePort } from '../free-port.ts';
-import { MODELS_DIR } from '../speech/fixtures.ts';
+import { freePort } from './free-port.ts';
 
-const MAIN = fileURLToPath(new URL('../../../engine/src/node/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../engine/src/node/main.ts', import.meta.url));
+const MODELS_DIR =
+  process.env['MODELS_DIR'] ?? fileURLToPath(new URL('../../models', import.meta.url));
 
 export interface NodeProcessOptions {
   readonly tls?: TlsFiles;

@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connect } from '@svc-asr/server/platform/db.ts';
 import { fetchPostgres } from './embedded-postgres.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from './free-port.ts';
 
 /**
  * A local PostgreSQL server for tests, campaigns and development. It stops with the process that
