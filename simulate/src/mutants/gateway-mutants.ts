@@ -28,7 +28,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     to: 'else this.#finish(entry);',
   }),
   during(
-    'database-failover',
+    'database-answers-lost',
     mutant('claim-not-given-up', 'A claim without an answer is never released.', {
       in: GATEWAY,
       from: `answered = this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });`,

@@ -33,5 +33,11 @@ export const SQL_MUTANTS: readonly Mutant[] = [
 ];
 
 function inSql(name: string, about: string, sql: SqlChange): Mutant {
-  return during('database-answers-lost', { name, about, changes: [], sql, faults: [] });
+  return during(['database-answers-lost', 'lost-answer'], {
+    name,
+    about,
+    changes: [],
+    sql,
+    faults: [],
+  });
 }

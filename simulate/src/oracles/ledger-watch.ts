@@ -1,5 +1,6 @@
 import type { Answer, Call, LedgerDatabase, Snapshot } from '../ledger/database.ts';
 import { errorCode } from '../ledger/recording.ts';
+import { AnswerWatch } from './answer-watch.ts';
 import { LeaseWatch } from './lease-watch.ts';
 
 /** Constraints, and refusals of closes that no correct process sends. A rolled back database may refuse more. */
@@ -11,12 +12,14 @@ export class LedgerWatch implements LedgerDatabase {
   readonly #inner: LedgerDatabase;
   readonly #violations: string[] = [];
   readonly #leases: LeaseWatch;
+  readonly #answers: AnswerWatch;
   /** How each upgrade settled its session. */
   readonly #settled = new Map<string, string>();
   #isRolledBack = false;
 
   constructor(inner: LedgerDatabase, hungUntilMs: (node: string) => number) {
     this.#inner = inner;
+    this.#answers = new AnswerWatch((found) => this.#violations.push(found));
     this.#leases = new LeaseWatch((found) => this.#violations.push(found), hungUntilMs);
   }
 
@@ -26,6 +29,7 @@ export class LedgerWatch implements LedgerDatabase {
     try {
       const answer = await this.#inner.run(call);
       this.#leases.onAnswer(call, answer);
+      this.#answers.onAnswer(call, answer);
       return answer;
     } catch (error) {
       this.#onError(call, errorCode(error));
@@ -39,6 +43,7 @@ export class LedgerWatch implements LedgerDatabase {
 
   restore(snapshot: Snapshot): void {
     this.#isRolledBack = true;
+    this.#answers.forget();
     this.#inner.restore(snapshot);
   }
 

@@ -27,9 +27,13 @@ export class SessionWatch {
   #sentBytes = 0;
   #flushes = 0;
   #flushFinals = 0;
+  /** Messages that the service refused, such as too many flushes. */
+  #refusals = 0;
   #billableMs = 0;
   #hasOddBytes = false;
   #isDraining = false;
+  /** The session has reached its audio limit. */
+  #isFull = false;
   #isClosing = false;
   /** A reset was answered without the final before it, as after a close by the client whose last finals are late. */
   #gaveUpFinals = false;
@@ -98,6 +102,7 @@ export class SessionWatch {
         return;
       case 'error':
         if (event.fatal) this.#fatal = event;
+        else this.#refusals += 1;
         return;
       case 'status':
         if (event.code === 'draining') this.#isDraining = true;
@@ -114,6 +119,10 @@ export class SessionWatch {
     if (refusal !== null || code === 1006 || code === 1005) return;
     if (code === 1000) {
       if (this.#fatal !== null) this.#report(`closed with 1000 after ${this.#fatal.code}`);
+      const missing = this.#flushes - this.#flushFinals - this.#refusals;
+      // A stream that reaches its limit answers no later flush.
+      const mayLack = this.#isFull || this.#gaveUpFinals || reason !== 'completed';
+      if (missing > 0 && !mayLack) this.#report(`${missing} flushes without a final`);
       return;
     }
     const { close_code: told = null, code: why = null } = this.#fatal ?? {};
@@ -151,6 +160,7 @@ export class SessionWatch {
       this.#report(`final ${utterance} covers audio that was not sent`);
     if (final.total_audio_ms !== final.end_ms) this.#report('total_audio_ms is not end_ms');
     if (reason === 'flush') this.#flushFinals += 1;
+    if (reason === 'max_audio_reached') this.#isFull = true;
     if (this.#flushFinals > this.#flushes) this.#report('more finals than flushes');
     this.#checkText(final);
     this.#settledMs = final.end_ms;

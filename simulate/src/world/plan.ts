@@ -14,6 +14,10 @@ export interface AccountPlan {
 /** The SDK leaves a session that has been idle for 50 s. */
 const LONG_PAUSE_MS = 55_000;
 
+/** How many runs have a fault that meets a client's start, and how long before or after it. */
+const AIMED_SHARE = 0.25;
+const AIMED_MS = [-100, 300] as const;
+
 /** How many runs have a client that does something rare on purpose. */
 const FOCUS_SHARE = 0.12;
 /** Longer than a connection without an answer is kept. */
@@ -43,15 +47,25 @@ export function planFor(seed: number, only: readonly FaultName[] = []): Plan {
     drawClient(random, at, random.pick(accounts)),
   );
   const slowestMs = random.pick([2, 10, 40, 40, 120]);
+  const faults = drawFaults(new Random(deriveSeed(seed, 'faults')), only);
   return {
     seed,
     nodes,
     apis,
     accounts,
     clients: focused(clients, new Random(deriveSeed(seed, 'focus'))),
-    faults: drawFaults(new Random(deriveSeed(seed, 'faults')), only),
+    faults: aimed(faults, clients, new Random(deriveSeed(seed, 'aim'))),
     delayMs: [0.2, slowestMs],
   };
+}
+
+/** Moves a fault, in some runs, to the moment when a client asks for a session and opens its stream. */
+function aimed(faults: readonly Fault[], clients: readonly ClientPlan[], random: Random): Fault[] {
+  if (faults.length === 0 || !random.chance(AIMED_SHARE)) return [...faults];
+  const chosen = random.pick(faults);
+  const atMs = Math.max(0, random.pick(clients).startMs + random.between(...AIMED_MS));
+  const moved = faults.map((fault) => (fault === chosen ? { ...fault, atMs } : fault));
+  return moved.toSorted((a, b) => a.atMs - b.atMs);
 }
 
 /** Replaces the first client, in some runs, by one that reaches a rare state. The others stay as they were drawn. */
@@ -59,7 +73,7 @@ function focused(clients: readonly ClientPlan[], random: Random): ClientPlan[] {
   const [first, ...others] = clients;
   if (first === undefined || !random.chance(FOCUS_SHARE)) return [...clients];
   const raw = { ...first, kind: 'raw', endpointing: false, maxAudioSeconds: 60 } as const;
-  const what = random.pick(['waiting-frames', 'odd-turns', 'long-speech'] as const);
+  const what = random.pick(['waiting-frames', 'odd-turns', 'long-speech', 'resets'] as const);
   switch (what) {
     case 'waiting-frames':
       return [{ ...raw, steps: drawWaitingFrames(random) }, ...others];
@@ -67,6 +81,10 @@ function focused(clients: readonly ClientPlan[], random: Random): ClientPlan[] {
       return [{ ...raw, steps: drawOddTurns(random) }, ...others];
     case 'long-speech': {
       const steps = [{ do: 'say', ms: LONG_SPEECH_MS }] as const;
+      return [{ ...first, kind: 'sdk', maxAudioSeconds: 60, steps }, ...others];
+    }
+    case 'resets': {
+      const steps = Array.from({ length: random.integer(2, 5) }, () => drawReset(random)).flat();
       return [{ ...first, kind: 'sdk', maxAudioSeconds: 60, steps }, ...others];
     }
   }
@@ -124,7 +142,6 @@ function drawStep(
   if (dice < 0.55) return [{ do: 'say', ms: random.integer(1, 20) * 100 }];
   if (dice < 0.7) return [{ do: 'flush' }];
   if (dice < 0.72 && resets) return [{ do: 'reset' }];
-  // Drops what it says while an earlier final is still on its way.
   if (dice < 0.75 && resets) {
     const ms = random.integer(1, 20) * 100;
     return [{ do: 'flush' }, { do: 'say-fast', ms }, { do: 'reset' }];
@@ -136,4 +153,14 @@ function drawStep(
   return endpointing
     ? [{ do: 'silence', ms: random.integer(1, 20) * 100 }]
     : [{ do: 'say', ms: random.integer(1, 900) }];
+}
+
+/** Drops what it says while the final before it is still on its way. */
+function drawReset(random: Random): ClientStep[] {
+  return [
+    { do: 'say', ms: random.integer(1, 15) * 100 },
+    { do: 'flush' },
+    { do: 'say-fast', ms: random.integer(1, 20) * 100 },
+    { do: 'reset' },
+  ];
 }

@@ -5,11 +5,12 @@ import { SessionWatch } from '../oracles/session-watch.ts';
 import type { Trace } from '../run/trace.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 
-/** The SDK gives up a silent connection after 12 s, and later if much audio was on its way when it asked for an answer. */
-const SILENT_MS_MAX = 16_000;
-const SILENT_SHARE_MAX = 5;
-/** Audio of this time before and after the last event can be on its way. */
-const ON_ITS_WAY_MS = { before: 6_000, after: 2_500 };
+/**
+ * The SDK gives up a silent connection 12 s after it asked for an answer, and later by four times the audio that it had
+ * sent since the last question with an answer. It asks after two seconds at the latest.
+ */
+const SILENT_MS_MAX = 15_000;
+const UNREAD_SHARE = 4;
 
 /** One connection of a client, as the client sees it. */
 export interface SessionTap {
@@ -53,7 +54,7 @@ export function tapped(
     taps.push(tap);
     /** Since when the client waits for any event after it sent something. */
     let waitingSinceMs: number | null = null;
-    const sent: Sent[] = [];
+    const questions = new Questions();
     trace.add('opens a stream', { from: name, to: host });
     const recording: SocketHandlers = {
       onOpen() {
@@ -64,6 +65,7 @@ export function tapped(
       onText(text) {
         const event: ServerEvent = JSON.parse(text);
         if (event.type === 'ready') tap.sessionId = event.session_id;
+        if (event.type === 'config_ack') questions.onAnswer(event.id);
         waitingSinceMs = null;
         trace.add(describe(event), { from: host, to: name });
         tap.watch.onEvent(event);
@@ -72,8 +74,7 @@ export function tapped(
       onEnd(end) {
         tap.end = end;
         const silentMs = waitingSinceMs === null ? 0 : scheduler.nowMs - waitingSinceMs;
-        const onItsWayMs = waitingSinceMs === null ? 0 : sentAround(sent, waitingSinceMs);
-        if (isSdk && silentMs > SILENT_MS_MAX + SILENT_SHARE_MAX * onItsWayMs) {
+        if (isSdk && silentMs > SILENT_MS_MAX + UNREAD_SHARE * questions.unreadMs) {
           violations.push(`sdk: keeps a connection that was silent for ${Math.round(silentMs)} ms`);
         }
         const why = end.refusal?.code ?? end.reason;
@@ -87,7 +88,7 @@ export function tapped(
       send(data) {
         if (typeof data === 'string') trace.add(data.slice(0, 40), { from: name, to: host });
         tap.watch.onSent(data);
-        if (isSdk) sent.push({ atMs: scheduler.nowMs, totalMs: tap.watch.sentMs });
+        if (isSdk && typeof data === 'string') questions.onSent(data, tap.watch.sentMs);
         waitingSinceMs ??= scheduler.nowMs;
         socket.send(data);
       },
@@ -109,16 +110,27 @@ export function tapped(
   };
 }
 
-interface Sent {
-  readonly atMs: number;
-  readonly totalMs: number;
-}
+/** The messages by which the SDK asks for an answer, with the audio that was sent before each. */
+class Questions {
+  readonly #sentMs = new Map<unknown, number>();
+  #answeredMs = 0;
+  #askedMs = 0;
 
-/** How much audio was sent around a time. */
-function sentAround(sent: readonly Sent[], atMs: number): number {
-  const from = sent.findLast((one) => one.atMs < atMs - ON_ITS_WAY_MS.before)?.totalMs ?? 0;
-  const to = sent.findLast((one) => one.atMs <= atMs + ON_ITS_WAY_MS.after)?.totalMs ?? from;
-  return to - from;
+  /** Audio between the last question with an answer and the last question. */
+  get unreadMs(): number {
+    return this.#askedMs - this.#answeredMs;
+  }
+
+  onSent(text: string, sentMs: number): void {
+    const { type, id }: { type: string; id?: unknown } = JSON.parse(text);
+    if (type !== 'config' || id === undefined) return;
+    this.#sentMs.set(id, sentMs);
+    this.#askedMs = sentMs;
+  }
+
+  onAnswer(id: unknown): void {
+    this.#answeredMs = this.#sentMs.get(id) ?? this.#answeredMs;
+  }
 }
 
 function describe(event: ServerEvent): string {
