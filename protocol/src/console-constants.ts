@@ -35,6 +35,9 @@ export const CONSOLE_LIMITS = {
   allowedOrigins: 20,
   usageDays: 30,
   sessionsPerPage: 50,
+  callsPerPage: 100,
+  /** How long calls are listed on the Log page. */
+  callLogDays: 7,
   /** Rows of a downloaded file. */
   csvRows: 10_000,
   /** How long the details of a stream are kept. */

@@ -23,7 +23,7 @@ export const SessionQuery = Closed(
     status: Type.Optional(Type.Enum([...SESSION_STATUSES])),
     /** An origin, or `none` for clients other than browsers. */
     origin: Type.Optional(Type.String({ minLength: 1, maxLength: ORIGIN_LENGTH_MAX })),
-    /** A session id, or the request id of its stream. */
+    /** A session id, or the request id of its stream or of a call that created it. */
     id: Type.Optional(Uuid),
     /** `next` of the page before. */
     before: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
@@ -100,6 +100,8 @@ export const SessionReport = Closed(
     ...ListedSession.properties,
     claimed_at: Type.Union([DateTime, Type.Null()]),
     node_id: Type.String(),
+    /** Of the API call, if the Log page still has it. */
+    created_request_id: NullableText,
     /** Of the WebSocket upgrade. */
     request_id: NullableText,
     /** Null: not ended yet, never opened, older than the retention, or not stored. */

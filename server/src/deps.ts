@@ -1,5 +1,6 @@
 import type { Tracing } from '@svc-asr/engine/core.ts';
 import type { ModelId } from '@svc-asr/protocol';
+import type { CallLog } from './accounts/call-log.ts';
 import type { Authenticator } from './accounts/api-key-authenticator.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './config.ts';
@@ -47,6 +48,8 @@ export interface Deps {
   readonly credentials: Credentials;
   readonly placement: Placement;
   readonly metrics: Metrics;
+  /** Calls for the Log page of their account. */
+  readonly calls: CallLog;
   readonly lifecycle: Lifecycle;
   /** Null: traces are off. */
   readonly tracing: Tracing | null;

@@ -10,6 +10,7 @@ import { FailedSessionsAlert } from './accounts/failed-sessions-alert.ts';
 import { buildApp } from './http/app.ts';
 import { reportPeppers } from './accounts/cell.ts';
 import { createAuthenticator } from './accounts/api-key-authenticator.ts';
+import { startCallLog } from './accounts/call-log.ts';
 import { ApiKeyInvalidation } from './accounts/api-key-invalidation.ts';
 import { HistoryGuard } from './ledger/history-guard.ts';
 import { createLedger } from './ledger/ledger.ts';
@@ -78,6 +79,7 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
     }),
     await deps.history.watch(deps.db),
     async () => counts?.close(),
+    () => deps.calls.stop(),
   ];
   deps.lifecycle.checks.push(() => !deps.history.isRolledBack);
   deps.metrics.observeLedgerHistory(() => deps.history.isRolledBack);
@@ -158,6 +160,7 @@ function assemble(
   const { log } = parts;
   const history = parts.history ?? new HistoryGuard({ nodeId: config.nodeId, log });
   const db = parts.db ?? openDatabase(config, { log, history });
+  const metrics = parts.metrics ?? createMetrics();
   return {
     config,
     clock,
@@ -172,7 +175,8 @@ function assemble(
       invalidation,
     }),
     credentials: createCredentials(config.signingKeys),
-    metrics: createMetrics(),
+    metrics,
+    calls: parts.calls ?? startCallLog({ db, clock, registry: metrics.registry, log }),
     tracing: null,
     lifecycle: { draining: false, drainDeadlineAtMs: null, checks: [], warnings: [] },
     ...parts,

@@ -21,6 +21,7 @@ const PlaygroundScreen = lazyScreen(() => import('../screens/playground/playgrou
 const SessionsScreen = lazyScreen(() => import('../screens/sessions/sessions-screen.tsx'));
 const SessionScreen = lazyScreen(() => import('../screens/sessions/session-screen.tsx'));
 const UsageScreen = lazyScreen(() => import('../screens/sessions/usage-screen.tsx'));
+const LogScreen = lazyScreen(() => import('../screens/sessions/log-screen.tsx'));
 const SettingsScreen = lazyScreen(() => import('../screens/settings/settings-screen.tsx'));
 const ActivityScreen = lazyScreen(() => import('../screens/activity/activity-screen.tsx'));
 const OperatorScreen = lazyScreen(() => import('../screens/operator-screen.tsx'));
@@ -76,6 +77,7 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
   if (path === '/app') return <OverviewScreen />;
   if (path === '/app/sessions') return <SessionsScreen />;
   if (path === '/app/sessions/usage') return <UsageScreen />;
+  if (path === '/app/sessions/log') return <LogScreen />;
   const session = /^\/app\/sessions\/([0-9a-f-]{36})$/.exec(path)?.[1];
   if (session !== undefined) return <SessionScreen id={session} />;
   if (path === '/app/keys') return <KeysScreen me={me} />;

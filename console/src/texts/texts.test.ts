@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { CONSOLE_ERRORS } from '@svc-asr/protocol/console-constants.ts';
 import { renderPublicPage } from '../public/page.ts';
 import { en } from './en.ts';
+import { LOG_TEXTS } from './log.ts';
 import { SESSION_TEXTS } from './sessions.ts';
 import { sw } from './sw.ts';
 import { USAGE_TEXTS } from './usage.ts';
@@ -21,7 +22,8 @@ test('has every text in both languages and a message for every error code', () =
   expect(paths(sw)).toEqual(paths(en));
   expect(paths(SESSION_TEXTS.sw)).toEqual(paths(SESSION_TEXTS.en));
   expect(paths(USAGE_TEXTS.sw)).toEqual(paths(USAGE_TEXTS.en));
-  const all = [en, sw, SESSION_TEXTS, USAGE_TEXTS].flatMap((texts) => leaves(texts));
+  expect(paths(LOG_TEXTS.sw)).toEqual(paths(LOG_TEXTS.en));
+  const all = [en, sw, SESSION_TEXTS, USAGE_TEXTS, LOG_TEXTS].flatMap((texts) => leaves(texts));
   expect(all.filter(([, text]) => text.trim() === '')).toEqual([]);
   const hidden = new Set(['cross_site_request']);
   const unexplained = Object.keys(CONSOLE_ERRORS).filter(

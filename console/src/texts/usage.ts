@@ -3,7 +3,8 @@ import { useLanguage } from '../app/language.tsx';
 /** Texts of the Usage page. They load with that page. */
 const en = {
   title: 'Usage',
-  tabs: 'Sessions and usage',
+  tabs: 'Sessions, usage and log',
+  log: 'Log',
   lead: 'Audio charged by UTC day, model and API key, exactly as in the ledger.',
   from: 'From (UTC)',
   to: 'To (UTC)',
@@ -26,7 +27,8 @@ export type UsageTexts = typeof en;
 
 const sw: UsageTexts = {
   title: 'Matumizi',
-  tabs: 'Vipindi na matumizi',
+  tabs: 'Vipindi, matumizi na kumbukumbu',
+  log: 'Kumbukumbu',
   lead: 'Sauti iliyolipishwa kwa siku ya UTC, modeli na ufunguo wa API, sawasawa na leja.',
   from: 'Kuanzia (UTC)',
   to: 'Hadi (UTC)',

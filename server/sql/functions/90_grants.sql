@@ -4,7 +4,7 @@ revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
   passkey_challenges, operator_enrolments, security_notices, known_places, usage_days, usage_rolled, usage_by_key, usage_by_key_rolled, ledger_marks,
-  session_end_requests, session_details, cell_links, account_imports, account_arrivals
+  session_end_requests, session_details, api_calls, cell_links, account_imports, account_arrivals
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function. Grants of earlier versions end here too.
 revoke execute on all functions in schema public
@@ -22,6 +22,7 @@ grant execute on function reserve_session(
 grant execute on function touch_api_keys(text[]) to svc_api;
 grant execute on function rehash_api_key(text, bytea, bytea, smallint) to svc_api;
 grant execute on function report_peppers(smallint[], bytea[]) to svc_api;
+grant execute on function record_calls(jsonb) to svc_api;
 grant select on api_keys, nodes, cell, cell_peppers to svc_api;
 grant select on accounts, sessions, live_audio to svc_api;
 grant select (account_id, seq, kind, session_id) on txn to svc_api;
@@ -34,6 +35,7 @@ grant execute on function renew_node(text, bigint, integer, integer, boolean) to
 grant execute on function retire_node(text, bigint) to svc_node;
 grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to svc_node;
 grant execute on function record_streams(text, jsonb) to svc_node;
+grant execute on function record_calls(jsonb) to svc_node;
 grant select on nodes, session_end_requests to svc_node;
 grant select (id, status, allowed_origins) on accounts to svc_node;
 
@@ -53,8 +55,9 @@ grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoke
 grant select on accounts, sessions, live_audio to svc_console;
 grant select (account_id, seq, kind, session_id, available_ms, reserved_ms, consumed_ms, available_after_ms,
   reserved_after_ms, consumed_after_ms, created_at) on txn to svc_console;
-grant select on session_details to svc_console;
+grant select on session_details, api_calls to svc_console;
 grant execute on function forget_session_details(integer) to svc_console;
+grant execute on function forget_calls() to svc_console;
 grant execute on function first_reservation_at(uuid, timestamptz) to svc_console;
 grant select on waitlist to svc_console;
 grant insert (id, email, name, purpose, language) on waitlist to svc_console;

@@ -97,11 +97,12 @@ export function createAuthenticator(input: {
     if (record === null || !matches) throw new ApiError('invalid_api_key');
     if (record.movedTo !== null) throw accountMoved(record.movedTo);
     if (record.pepperId !== current.id) rehash(key, record);
-    if (record.revoked) throw new ApiError('revoked_api_key');
-    if (record.expired) throw new ApiError('expired_api_key');
-    if (!record.accountActive) throw new ApiError('account_inactive');
+    const refused = { accountId: record.accountId, keyId: record.id };
+    if (record.revoked) throw new ApiError('revoked_api_key', { refused });
+    if (record.expired) throw new ApiError('expired_api_key', { refused });
+    if (!record.accountActive) throw new ApiError('account_inactive', { refused });
     used.add(record.id);
-    return { accountId: record.accountId, keyId: record.id, models: modelsOf(record) };
+    return { ...refused, models: modelsOf(record) };
   }
   /** Moves a key to the current pepper in the background. Its cached record stays valid. */
   function rehash(key: string, record: ApiKeyLookup): void {

@@ -10,13 +10,16 @@ const FORGET_DETAILS = statement('select forget_session_details($1) as forgotten
   forgotten: number(),
 });
 
+const FORGET_CALLS = statement('select forget_calls() as dropped', { dropped: number() });
+
 /** Deletes what is older than its retention (docs/privacy.md), until it is stopped. */
 export function startCleanup({ db, service }: ConsoleDeps): PeriodicTask {
   return startPeriodic({
     everyMs: EVERY_MS,
     log: service.log,
-    failure: 'Old details of sessions could not be deleted.',
+    failure: 'Old details of sessions, or old calls, could not be deleted.',
     run: async (signal) => {
+      await queryRows(db, FORGET_CALLS, []);
       for (let batch = 0; batch < BATCHES_MAX && !signal.aborted; batch += 1) {
         const [row] = await queryRows(db, FORGET_DETAILS, [BATCH]);
         if (row === undefined || row.forgotten < BATCH) return;

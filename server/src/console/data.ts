@@ -42,17 +42,35 @@ const STREAMS = statement(
   },
 );
 
+const CALLS = statement(
+  `select at, request_id, method, route, status, code, key_id, session_id, took_ms, more
+    from api_calls where account_id = $1 order by at desc limit $2`,
+  {
+    at: timestamp(),
+    request_id: text(),
+    method: text(),
+    route: text(),
+    status: number(),
+    code: nullable(text()),
+    key_id: nullable(text()),
+    session_id: nullable(text()),
+    took_ms: number(),
+    more: number(),
+  },
+);
+
 /** Exports all data of an account, and erases it. */
 export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/data', async (request, reply) => {
     const { accountId, userId } = memberOf(request);
-    const [account, members, passkeys, keys, sessions, streams] = await Promise.all([
+    const [account, members, passkeys, keys, sessions, streams, calls] = await Promise.all([
       findAccount(deps.db, accountId),
       listMembers(deps.db, accountId),
       listPasskeys(deps.db, userId),
       listApiKeys(deps.db, accountId),
       queryRows(deps.db, SESSIONS, [accountId, SESSIONS_MAX]),
       queryRows(deps.db, STREAMS, [accountId, SESSIONS_MAX]),
+      queryRows(deps.db, CALLS, [accountId, SESSIONS_MAX]),
     ]);
     void reply.header('content-disposition', 'attachment; filename="svc-asr-data.json"');
     return {
@@ -67,6 +85,7 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       api_keys: keys,
       sessions,
       streams,
+      calls,
       sessions_listed_at_most: SESSIONS_MAX,
     };
   });

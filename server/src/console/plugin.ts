@@ -13,6 +13,7 @@ import { devMailboxRoutes } from './dev-mailbox.ts';
 import { forbidCaching, refuseOtherSites, requireAccount, requireSignedIn } from './guard.ts';
 import { invitationRoutes } from './invitations.ts';
 import { keyRoutes } from './keys.ts';
+import { logRoutes } from './log.ts';
 import { createDevMailbox, createSmtpMailer, type Mailer } from './mailer.ts';
 import { operatorRoutes } from './operator.ts';
 import { Outbox } from './outbox.ts';
@@ -89,6 +90,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
       overviewRoutes(members, deps);
       sessionRoutes(members, deps);
       usageRoutes(members, deps);
+      logRoutes(members, deps);
       keyRoutes(members, deps);
       playgroundRoutes(members, deps);
       settingsRoutes(members, deps);

@@ -72,6 +72,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       ...presentListed(session),
       claimed_at: claim.claimed_at?.toISOString() ?? null,
       node_id: claim.node_id,
+      created_request_id: claim.created_request_id,
       request_id: claim.attempt_id,
       stream: stream === null ? null : { ...stream, hints: [...stream.hints] },
       transactions: transactions.map(({ created_at, ...line }) => ({

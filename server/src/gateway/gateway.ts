@@ -2,9 +2,10 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Engine, VoiceConfirmer } from '@svc-asr/engine/core.ts';
-import { LIMITS } from '@svc-asr/protocol';
+import { LIMITS, STREAM_PATH } from '@svc-asr/protocol';
 import { guardSocket } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer } from 'ws';
+import type { ApiCall } from '../accounts/call-log.ts';
 import type { SessionCredential } from '../sessions/credentials.ts';
 import type { Deps } from '../deps.ts';
 import { clientAddress, trustProxies, type IsTrusted } from '@svc-asr/protocol/network.ts';
@@ -47,6 +48,7 @@ export interface GatewayDeps extends Pick<
   | 'lifecycle'
   | 'limiters'
   | 'tracing'
+  | 'calls'
 > {
   readonly metrics: Pick<Metrics, 'registry'>;
   readonly engine: Engine;
@@ -192,9 +194,11 @@ export class Gateway {
     const { request, requestId } = candidate;
     const { tracing } = this.#deps;
     const offered = takeProtocols(request);
+    const startedMs = this.#now();
     let trace: StreamTrace | null = null;
+    let credential: SessionCredential | null = null;
     try {
-      const credential = checkUpgrade(this.#deps, { request, offered });
+      credential = checkUpgrade(this.#deps, { request, offered });
       await checkOrigin(this.#deps, { request, accountId: credential.accountId });
       if (tracing !== null) trace = new StreamTrace(tracing, credential.sessionId);
       const beganMs = this.#now();
@@ -214,6 +218,10 @@ export class Gateway {
       this.#metrics.refused(visible.code);
       trace?.end({ failed: visible.status >= 500, attributes: { 'error.type': visible.code } });
       this.#deps.log.info({ requestId, code: visible.code }, 'upgrade refused');
+      if (credential !== null) {
+        const call = { ...credential, requestId, tookMs: this.#now() - startedMs };
+        this.#deps.calls.add(refusedUpgrade(call, visible));
+      }
       this.#refuse(candidate, { error: visible, offered });
     }
   }
@@ -353,6 +361,20 @@ export class Gateway {
   #now(): number {
     return this.#deps.clock.monotonicMs();
   }
+}
+
+/** For the log of the account that owns the credential. */
+function refusedUpgrade(
+  {
+    accountId,
+    sessionId,
+    requestId,
+    tookMs,
+  }: SessionCredential & Pick<ApiCall, 'requestId' | 'tookMs'>,
+  { status, code, detail }: ApiError,
+): ApiCall {
+  const call = { accountId, sessionId, requestId, tookMs, keyId: null };
+  return { ...call, method: 'GET', route: STREAM_PATH, status, code, detail };
 }
 
 /** Log fields as span attributes. */

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { CallLog } from '../accounts/call-log.ts';
 import type { Deps } from '../deps.ts';
 import { traceRequest } from './trace-request.ts';
 
@@ -28,6 +29,26 @@ export function observeRequests(app: FastifyInstance, deps: Deps): void {
       },
       'request',
     );
+    logCall(deps.calls, request, reply);
     done();
+  });
+}
+
+/** Adds a call to the log of its account. Calls without a key, or with a wrong one, belong to no account. */
+function logCall(calls: CallLog, request: FastifyRequest, reply: FastifyReply): void {
+  const { refusal } = request;
+  const key = request.caller ?? refusal?.refused;
+  if (key === null || key === undefined) return;
+  calls.add({
+    accountId: key.accountId,
+    keyId: key.keyId,
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? 'unknown',
+    status: reply.statusCode,
+    code: refusal?.code ?? null,
+    detail: refusal?.detail ?? null,
+    sessionId: request.reserved?.sessionId ?? null,
+    tookMs: reply.elapsedTime,
   });
 }

@@ -50,10 +50,11 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps): void {
         requestedMs: max_audio_seconds * 1000,
         idempotencyKey: idempotencyKeyOf(request),
       });
-      // A replay is not part of the session's trace, which already has its creating request.
-      if (!replayed) {
-        request.reserved = { sessionId: session.id, tookMs: performance.now() - beganMs };
-      }
+      request.reserved = {
+        sessionId: session.id,
+        replayed,
+        tookMs: performance.now() - beganMs,
+      };
       if (replayed) void reply.header('idempotent-replayed', 'true');
       void reply.code(201).header('cache-control', 'no-store');
       return presentSession(session, deps);

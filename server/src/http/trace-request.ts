@@ -9,8 +9,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session that this request created, and how long the database took. */
-    reserved: { readonly sessionId: string; readonly tookMs: number } | null;
+    /** The session that this request created or returned again, and how long the database took. */
+    reserved: {
+      readonly sessionId: string;
+      readonly replayed: boolean;
+      readonly tookMs: number;
+    } | null;
   }
 }
 
@@ -20,7 +24,8 @@ export function traceRequest(
   request: FastifyRequest,
   reply: FastifyReply,
 ): TraceParent {
-  const { reserved } = request;
+  // A replay is not part of the session's trace, which already has its creating request.
+  const reserved = request.reserved?.replayed === false ? request.reserved : null;
   const route = request.routeOptions.url ?? 'unknown';
   const trace = reserved === null ? newTrace() : sessionTrace(reserved.sessionId);
   const endMs = Date.now();

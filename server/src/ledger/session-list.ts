@@ -83,6 +83,7 @@ const BY_ID = statement(
   `select ${FIELDS} from txn t ${JOINS}
     where t.account_id = $1 and t.kind = 'reserve' and t.session_id = any (array[$2::uuid] || array(
       select session_id from session_details where account_id = $1 and request_id = $2
+      union all select session_id from api_calls where account_id = $1 and request_id = $2
       union all select id from sessions where account_id = $1 and slot is not null and attempt_id = $2))`,
   COLUMNS,
 );
@@ -131,7 +132,7 @@ export async function listSessionsOf(
   }
 }
 
-/** The session with this id, or with a stream that has this request id. */
+/** The session with this id, or with a stream or a creating call that has this request id. */
 export async function findSessionsOf(
   db: Queryable,
   input: { readonly accountId: string; readonly id: string },

@@ -12,8 +12,16 @@ import {
 import { findSessionsOf, type ListedSessionRow } from './session-list.ts';
 
 const CLAIM = statement(
-  'select claimed_at, node_id, attempt_id from sessions where account_id = $1 and id = $2',
-  { claimed_at: nullable(timestamp()), node_id: text(), attempt_id: nullable(text()) },
+  `select claimed_at, node_id, attempt_id,
+    (select request_id from api_calls c where c.account_id = s.account_id and c.session_id = s.id
+      and c.at between s.created_at - interval '10 s' and s.created_at + interval '60 s' order by at limit 1) as created_request_id
+    from sessions s where account_id = $1 and id = $2`,
+  {
+    created_request_id: nullable(text()),
+    claimed_at: nullable(timestamp()),
+    node_id: text(),
+    attempt_id: nullable(text()),
+  },
 );
 const STREAM = statement(
   `select ready_ms, first_delta_ms, first_final_ms, last_final_ms, ended_ms, finals, delta_lag_p50_ms,

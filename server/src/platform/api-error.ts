@@ -1,11 +1,19 @@
 import { isDatabaseUnavailable } from './db.ts';
 import { API_ERRORS, apiErrorType, type ApiErrorCode, type ErrorBody } from '@svc-asr/protocol';
 
+/** A key that may no longer be used. */
+export interface RefusedKey {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
 export interface ApiErrorOptions {
   readonly cause?: unknown;
   readonly retryAfterSeconds?: number;
   /** Further parts of the response. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The account and key that are refused, if the key's secret was right. */
+  readonly refused?: RefusedKey;
   /** A more specific fixed message of the protocol, never built from input. */
   readonly message?: string;
 }
@@ -15,6 +23,7 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode;
   readonly retryAfterSeconds: number | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly refused: RefusedKey | null;
 
   constructor(code: ApiErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? API_ERRORS[code].message, { cause: options.cause });
@@ -22,6 +31,12 @@ export class ApiError extends Error {
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds ?? retryAfterDefault(code);
     this.headers = options.headers ?? {};
+    this.refused = options.refused ?? null;
+  }
+
+  /** The message, if it is more specific than that of the code. */
+  get detail(): string | null {
+    return this.message === API_ERRORS[this.code].message ? null : this.message;
   }
 
   get status(): number {

@@ -1,4 +1,5 @@
 import type { AsrSession } from '@svc-asr/protocol';
+import type { NewKey } from '@svc-asr/protocol/console.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import type { Page } from 'playwright-core';
@@ -35,6 +36,16 @@ async function stream(page: Page): Promise<{ id: string; requestId: string }> {
     return rows[0]?.n === 1;
   });
   return { id: session.id, requestId: String(client.requestId) };
+}
+
+/** Returns the request id of an API call that is refused. */
+async function refusedCall(page: Page): Promise<string> {
+  const key = { name: 'my app', models: ['svc-asr-kikuyu-v1'], expires_in_days: null };
+  const { secret } = await callApi<NewKey>(page, '/keys', key);
+  const headers = { authorization: `Bearer ${secret}` };
+  const url = `${service.url}/v1/asr/sessions`;
+  const answer = await page.request.post(url, { headers, data: {} });
+  return answer.headers()['x-request-id'] ?? '';
 }
 
 test('a developer finds a session by its request id and sees how it went, by keyboard', async () => {
@@ -100,12 +111,36 @@ test('a developer finds a session by its request id and sees how it went, by key
   await page.getByRole('button', { name: 'Show' }).press('Enter');
   await page.getByText('Nothing was charged').waitFor();
   expect(new URL(page.url()).search).toBe('?from=2026-01-01&to=2026-01-31');
+
+  const failed = await refusedCall(page);
+  await page.getByRole('link', { name: 'Log', exact: true }).press('Enter');
+  await page.getByRole('heading', { name: 'Log' }).waitFor();
+  await eventually(async () => {
+    await page.getByRole('button', { name: 'Refresh' }).press('Enter');
+    return (await rows.count()) === 1;
+  });
+  await page.getByLabel('Request or session id').fill(failed);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => new URL(page.url()).search).toBe(`?id=${failed}`);
+  const call = await rows.first().innerText();
+  for (const part of ['400', 'POST /v1/asr/sessions', 'missing_parameter', 'ms', failed]) {
+    expect(call).toContain(part);
+  }
+  await page.getByText('GET /v1/models lists the model ids').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'log');
   await page.goto(`${service.url}/app/sessions/${id}`);
 
   await callApi(page, '/settings/language', { language: 'sw' });
   await page.reload();
   await page.getByRole('heading', { name: 'Kipindi cha' }).waitFor();
   await takePicturesOfEveryLook(page, 'session-sw');
+  await page.goto(`${service.url}/app/sessions?status=active`);
+  await page.getByText('Hakuna kipindi kinacholingana').waitFor();
+  await page.getByRole('link', { name: 'Kumbukumbu' }).press('Enter');
+  await page.getByText('missing_parameter').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'log-sw');
   await page.goto(`${service.url}/app/sessions?status=active`);
   await page.getByText('Hakuna kipindi kinacholingana').waitFor();
   expect(await violations(page)).toEqual([]);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { withReplay, type ReplayEngine } from '@svc-asr/engine/core.ts';
 import { guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
+import { startCallLog } from '@svc-asr/server/accounts/call-log.ts';
 import { startStreaming, type Streaming } from '@svc-asr/server/gateway/streaming-node.ts';
 import { HistoryGuard } from '@svc-asr/server/ledger/history-guard.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
@@ -61,6 +62,7 @@ async function start(
   const lifecycle = { draining: false, drainDeadlineAtMs: null, checks: [], warnings: [] };
   const limiter = createRateLimiter(config.rates.failedUpgrades, clock);
   const registry = new Registry();
+  const calls = startCallLog({ db, clock, registry, log });
   let endLeaseThread: (() => void) | null = null;
   const server = createServer();
   guardHttpServer(server);
@@ -75,6 +77,7 @@ async function start(
         ledger: history.guard(createLedger(db)),
         credentials: createCredentials(config.signingKeys),
         metrics: { registry },
+        calls,
         lifecycle,
         limiters: {
           sessions: limiter,
@@ -118,6 +121,7 @@ async function start(
         network.close(plan.id);
         server.closeAllConnections();
         await stopHistory();
+        await calls.stop();
         await db.end();
       });
     },

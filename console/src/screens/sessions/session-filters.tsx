@@ -2,12 +2,12 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
 import { useTexts } from '../../app/language.tsx';
 import { Link, navigate } from '../../app/router.tsx';
+import { UUID } from '../../app/uuid.ts';
 import { Button, Field, TextField } from '../../design/controls.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 
 export const FILTERS = ['from', 'to', 'model', 'status', 'key', 'origin', 'id'] as const;
 const STATUSES = ['reserved', 'active', 'completed', 'failed', 'expired'] as const;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 type Filter = (typeof FILTERS)[number];
 
 /** The filters of the list. They live in the address, so a filtered list can be shared and bookmarked. */

@@ -2,7 +2,7 @@ import { useTexts } from '../../app/language.tsx';
 import { Link, usePath } from '../../app/router.tsx';
 import { useUsageTexts } from '../../texts/usage.ts';
 
-/** Links between the list of sessions and their sums. */
+/** Links between the list of sessions, their sums and the API calls. */
 export function SessionTabs() {
   const texts = useTexts();
   const usage = useUsageTexts();
@@ -10,6 +10,7 @@ export function SessionTabs() {
   const tabs = [
     ['/app/sessions', texts.nav.sessions],
     ['/app/sessions/usage', usage.title],
+    ['/app/sessions/log', usage.log],
   ] as const;
   return (
     <nav aria-label={usage.tabs} className="mb-5 flex gap-5 border-b border-line text-sm">

@@ -7,12 +7,10 @@ import { useLoad } from '../../app/use-load.ts';
 import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
+import { FilterCard } from './filter-card.tsx';
 import { FILTERS, SessionFilters } from './session-filters.tsx';
 import { SessionTabs } from './session-tabs.tsx';
 import { StatusBadge } from './status-badge.tsx';
-
-/** On phones the filters open on demand, so that the list is on the first screen. */
-const WIDE = matchMedia('(min-width: 48rem)');
 
 /** All sessions of the account, with filters in the address. */
 export default function SessionsScreen() {
@@ -29,15 +27,9 @@ export default function SessionsScreen() {
       <PageHead title={common.nav.sessions} lead={texts.lead} />
       <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <details
-          className="card p-5 sm:p-6"
-          open={WIDE.matches || FILTERS.some((filter) => search.has(filter))}
-        >
-          <summary className="rounded-sm font-medium">{texts.filters}</summary>
-          <div className="mt-4">
-            <SessionFilters key={query} search={search} keys={keys} />
-          </div>
-        </details>
+        <FilterCard isFiltered={FILTERS.some((filter) => search.has(filter))}>
+          <SessionFilters key={query} search={search} keys={keys} />
+        </FilterCard>
         <Card>
           <Loaded load={load} onRetry={() => void reload()}>
             {(page) => <Page page={page} search={search} />}
@@ -128,7 +120,7 @@ function Row({ session }: { session: ListedSession }) {
   const { language } = useLanguage();
   const keyName = session.key_name === '' ? session.key_id : session.key_name;
   return (
-    <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
+    <tr className="border-t border-line align-baseline max-md:grid max-md:first:border-t-0 max-md:first:pt-0 max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
       <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-1">
         <Link
           href={`/app/sessions/${session.id}`}

@@ -17,6 +17,11 @@ export function StreamFacts({ session }: { session: SessionReport }) {
       <Fact name={texts.sessionId}>
         <code className="break-all">{session.id}</code>
       </Fact>
+      {session.created_request_id !== null && (
+        <Fact name={texts.createdId}>
+          <code className="break-all">{session.created_request_id}</code>
+        </Fact>
+      )}
       {session.request_id !== null && (
         <Fact name={texts.requestId}>
           <code className="break-all">{session.request_id}</code>

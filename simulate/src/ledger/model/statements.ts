@@ -15,6 +15,7 @@ import {
   liveNodes,
   registerNode,
   renewNode,
+  recordCalls,
   recordStreams,
   reportLiveAudio,
   retireNode,
@@ -73,6 +74,7 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
       { recorded: recordStreams(moment, { node: asText(node), streams: asText(streams) }) },
     ],
   ],
+  ['record_calls(', (_moment, [calls]) => [{ recorded: recordCalls(asText(calls)) }]],
   [
     'with clock as materialized',
     (moment, [id, limit]) => balanceRows(moment, { accountId: asText(id), limit: asNumber(limit) }),
