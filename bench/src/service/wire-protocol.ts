@@ -45,6 +45,11 @@ const oursEndpointing: WireProtocol = {
   },
 };
 
+const oursConfirmed: WireProtocol = {
+  ...oursEndpointing,
+  configure: '{"type":"config","endpointing":{"detector":"confirmed"}}',
+};
+
 /** A bare stream needs this much audio for its first decode. It then decodes and sends a message after every chunk. */
 const FIRST_DECODE_SAMPLES = 20_800;
 
@@ -63,4 +68,4 @@ const sherpa: WireProtocol = {
   },
 };
 
-export const WIRE_PROTOCOLS = { ours, oursEndpointing, sherpa } as const;
+export const WIRE_PROTOCOLS = { ours, oursEndpointing, oursConfirmed, sherpa } as const;

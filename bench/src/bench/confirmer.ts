@@ -1,0 +1,87 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SileroConfirmer } from '@svc-asr/engine';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { percentile } from '../engine/percentile.ts';
+import { cpuMsOf, ownCpuMs, residentKib } from '../engine/processor.ts';
+import { distinctUtterance, pcmOf } from '../engine/utterances.ts';
+import { numbers } from '../service/concurrency.ts';
+
+/** Cost of the second detector of speech: processor time, event loop, memory and how long audio waits. */
+const STREAMS = [1, 16, 64, 256] as const;
+const STREAMS_SHORT = [1, 16] as const;
+const FRAME_MS = 100;
+const FRAME_BYTES = FRAME_MS * 32;
+const SENTENCES = 4;
+/** Distinct recordings. More streams share them, shifted in time. */
+const VOICES = 16;
+
+export const campaign: Campaign = {
+  about: 'CPU, event loop, memory and wait of the second detector, by number of live streams',
+  run,
+};
+
+async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const figures: Record<string, number> = {};
+  let unconfirmed = 0;
+  for (const streams of short ? STREAMS_SHORT : STREAMS) {
+    const measured = await measure(streams, short ? 3 : 15);
+    unconfirmed += measured.unconfirmed;
+    for (const [name, value] of Object.entries(measured)) figures[`${name}_${streams}`] = value;
+    log(
+      `${streams} streams: ${measured.child_ms_per_audio_s} ms of the child and ` +
+        `${measured.gateway_ms_per_audio_s} ms of this process per audio second, event loop p99 ` +
+        `${measured.loop_p99_ms} ms, verdicts after ${measured.wait_p95_ms} ms (p95), ${measured.child_mib} MiB`,
+    );
+  }
+  return { passed: short || unconfirmed === 0, figures };
+}
+
+async function measure(streams: number, seconds: number) {
+  const confirmer = new SileroConfirmer();
+  const audio = numbers(VOICES).map((voice) => pcmOf(distinctUtterance(voice * 7, SENTENCES)));
+  try {
+    const listeners = numbers(streams).map(() => confirmer.open(0));
+    await eventually(() => confirmer.pid !== null);
+    const pid = confirmer.pid ?? 0;
+    const waitsMs: number[] = [];
+    const loop = monitorEventLoopDelay({ resolution: 1 });
+    loop.enable();
+    const before = { child: cpuMsOf([pid]), own: ownCpuMs() };
+    const beganMs = performance.now();
+    await Promise.all(
+      listeners.map(async (listener, number) => {
+        const pcm = audio[number % VOICES] ?? new Uint8Array();
+        const shiftMs = (number * FRAME_MS) / streams;
+        for (const frame of numbers((seconds * 1_000) / FRAME_MS)) {
+          await sleep(Math.max(0, beganMs + shiftMs + frame * FRAME_MS - performance.now()));
+          const at = ((frame + number) * FRAME_BYTES) % (pcm.byteLength - FRAME_BYTES);
+          const sentMs = performance.now();
+          void listener
+            .listen(pcm.subarray(at, at + FRAME_BYTES))
+            .then(() => waitsMs.push(performance.now() - sentMs));
+        }
+      }),
+    );
+    await eventually(() => waitsMs.length === (streams * seconds * 1_000) / FRAME_MS);
+    loop.disable();
+    const audioS = streams * seconds;
+    const { late, absent } = confirmer.counts();
+    return {
+      child_ms_per_audio_s: rounded((cpuMsOf([pid]) - before.child) / audioS),
+      gateway_ms_per_audio_s: rounded((ownCpuMs() - before.own) / audioS),
+      loop_p99_ms: rounded(loop.percentile(99) / 1e6),
+      wait_p50_ms: rounded(percentile(waitsMs, 0.5)),
+      wait_p95_ms: rounded(percentile(waitsMs, 0.95)),
+      child_mib: Math.round(residentKib(pid) / 1_024),
+      unconfirmed: late + absent,
+    };
+  } finally {
+    await confirmer.close();
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
