@@ -69,6 +69,7 @@ const program = new Command('npm run eval --')
       .choices(['design', 'held-out'])
       .default('held-out'),
   )
+  .option('--seconds <n>', 'with --turns: seconds of each voice, 20 to 600', parseSeconds, 60)
   .option(
     '--decoding',
     'greedy decoding, beam search, language model and keyterms instead: --folder has seen/, unseen/ and names/',
@@ -105,6 +106,7 @@ interface Options {
   readonly turns: boolean;
   readonly detector: DetectorName;
   readonly half: Half;
+  readonly seconds: number;
   readonly decoding: boolean;
   readonly lmKi?: string;
   readonly lmLuo?: string;
@@ -114,6 +116,12 @@ interface Options {
   readonly short: boolean;
 }
 type Material = { readonly note: string; readonly conditions: Iterable<Condition> };
+
+function parseSeconds(value: string): number {
+  const seconds = Number(value);
+  if (Number.isInteger(seconds) && seconds >= 20 && seconds <= 600) return seconds;
+  throw new InvalidArgumentError('Use an integer from 20 to 600.');
+}
 
 function parseLimit(value: string): number {
   const limit = Number(value);

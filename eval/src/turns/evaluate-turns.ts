@@ -14,7 +14,6 @@ import { voicesIn, voicesOf, type Half } from './voices.ts';
 const SILENCES_MS = [300, 500, 700] as const;
 /** The silence of the goals. */
 const GOAL_SILENCE_MS = 500;
-const SECONDS = 60;
 const SECONDS_SHORT = 30;
 /** `--short` takes every third voice. */
 const SHORT_VOICE_STEP = 3;
@@ -25,6 +24,8 @@ export interface TurnOptions {
   readonly folder?: string | undefined;
   readonly short: boolean;
   readonly detector: DetectorName;
+  /** Of each voice in each condition. */
+  readonly seconds: number;
 }
 
 /** Measures the detector of turns on human voices in many conditions. Returns the exit status. */
@@ -33,13 +34,15 @@ export async function evaluateTurns({
   folder,
   short,
   detector,
+  seconds: secondsWanted,
 }: TurnOptions): Promise<number> {
+  const seconds = short ? SECONDS_SHORT : secondsWanted;
   const voices = folder === undefined ? voicesOf(half) : await voicesIn(folder);
   const set = await buildTurnSet(
     voices.filter((_, number) => !short || number % SHORT_VOICE_STEP === 0),
-    { half, seconds: short ? SECONDS_SHORT : SECONDS },
+    { half, seconds },
   );
-  const minutes = (set.conversations.length * (short ? SECONDS_SHORT : SECONDS)) / 60;
+  const minutes = (set.conversations.length * seconds) / 60;
   console.log(`${detector} detector, ${half} voices, ${minutes} minutes in each condition`);
   const examine = await detectorFor(detector);
   const results: TurnResult[] = [];
@@ -47,7 +50,7 @@ export async function evaluateTurns({
     results.push(result);
     console.log(`${result.condition} ...`);
   }
-  const without = await measureWithoutSpeech(set, { short, examine });
+  const without = await measureWithoutSpeech(set, { short, examine, seconds: secondsWanted });
   console.log(`\n${presentTurns(results, without, GOAL_SILENCE_MS)}\n`);
   const figures = turnFigures(results, without, GOAL_SILENCE_MS);
   const missed = turnGoalsMissed(figures);
@@ -90,9 +93,9 @@ async function* measureConditions(
 /** False starts in sounds without speech. */
 async function measureWithoutSpeech(
   set: TurnSet,
-  { short, examine }: Measure,
+  { short, examine, seconds }: Measure & { readonly seconds: number },
 ): Promise<ReadonlyMap<string, Tally>> {
-  const length = SECONDS * AUDIO.sampleRateHz;
+  const length = seconds * AUDIO.sampleRateHz;
   const nothing = { voice: '', letters: false, wave: new Float32Array(length), phrases: [] };
   const streams = short ? 1 : STREAMS_WITHOUT_SPEECH;
   const tallies = new Map<string, Tally>();
