@@ -1,3 +1,5 @@
+import { MainVoice } from './main-voice.ts';
+
 /** The probability that somebody speaks, for consecutive hops of 32 ms. */
 export interface VoiceVerdicts {
   /** Where the first hop starts, in samples. */
@@ -15,6 +17,10 @@ const TAIL_SAMPLES = 960;
 /** Speech starts when this many of the last eight frames are confirmed, whatever their level. */
 const WINDOW_FRAMES = 8;
 const START_FRAMES_MIN = 3;
+/** An unconfirmed sound goes on while it is this close to its loudest frame: a letter ends where only music or wind go on. */
+const BELOW_PEAK_DB = 6;
+/** Per frame, 3 dB a second. */
+const FORGET_PEAK_DB = 0.06;
 
 /** Follows a second detector, whose verdicts may be missing. Then the level alone decides. */
 export class Confirmation {
@@ -23,6 +29,8 @@ export class Confirmation {
   #probability: number | null = null;
   #isConfirmed = false;
   #voiceSample = -Infinity;
+  readonly #mainVoice = new MainVoice();
+  #peakDb = -Infinity;
 
   add({ startSample, probabilities }: VoiceVerdicts): void {
     for (const [at, probability] of probabilities.entries()) {
@@ -31,13 +39,15 @@ export class Confirmation {
   }
 
   /** Takes the verdict on the frame that ends here: that of the newest whole hop. */
-  next(frameEnd: number): void {
+  next(frameEnd: number, levels: { readonly levelDb: number; readonly floorDb: number }): void {
     while ((this.#hops[1]?.endSample ?? Infinity) <= frameEnd) this.#hops.shift();
     const hop = this.#hops[0];
     const isHeard =
       hop !== undefined && hop.endSample <= frameEnd && frameEnd - hop.endSample < HOP_SAMPLES;
     this.#probability = isHeard ? hop.probability : null;
-    this.#voiced.push((this.#probability ?? 0) >= CONFIRMS_MIN);
+    const isVoice = (this.#probability ?? 0) >= CONFIRMS_MIN;
+    this.#mainVoice.next(levels, isVoice);
+    this.#voiced.push(isVoice && this.#mainVoice.isNear);
     if (this.#voiced.length > WINDOW_FRAMES) this.#voiced.shift();
   }
 
@@ -56,16 +66,20 @@ export class Confirmation {
   start(frameEnd: number): void {
     this.#isConfirmed = this.#voiced.includes(true);
     this.#voiceSample = frameEnd;
+    this.#peakDb = -Infinity;
   }
 
   /** Whether speech goes on in this frame, given what the level says. */
   goesOn(byLevel: boolean, frameEnd: number): boolean {
     const probability = this.#probability;
     if (probability === null) return byLevel;
-    if (probability >= CONFIRMS_MIN) this.#isConfirmed = true;
-    if (probability >= GOES_ON_MIN) this.#voiceSample = frameEnd;
-    if (!this.#isConfirmed) return byLevel;
-    return probability >= GOES_ON_MIN || (byLevel && frameEnd - this.#voiceSample <= TAIL_SAMPLES);
+    const { isNear, recentDb } = this.#mainVoice;
+    this.#peakDb = Math.max(this.#peakDb - FORGET_PEAK_DB, recentDb);
+    if (probability >= CONFIRMS_MIN && isNear) this.#isConfirmed = true;
+    if (!this.#isConfirmed) return byLevel && recentDb > this.#peakDb - BELOW_PEAK_DB;
+    if (probability >= GOES_ON_MIN && isNear) this.#voiceSample = frameEnd;
+    else if (!byLevel) return false;
+    return frameEnd - this.#voiceSample <= TAIL_SAMPLES;
   }
 
   endSpeech(): void {

@@ -105,9 +105,9 @@ export class VoiceActivity implements SpeechDetector {
 
   #processFrame(): void {
     this.#decimate();
-    this.#confirmation.next(this.#samples);
     const levelDb = levelOf(this.#slow.subarray(VOICING_SAMPLES / 2));
     const floorDb = this.#floor.update(levelDb);
+    this.#confirmation.next(this.#samples, { levelDb, floorDb });
     const aboveDb = this.#speaking ? ABOVE_FLOOR_TO_GO_ON_DB : ABOVE_FLOOR_TO_START_DB;
     const loud =
       levelDb > LEVEL_MIN_DB &&
