@@ -1,4 +1,4 @@
-import { VoiceActivity } from '@svc-asr/engine';
+import { VoiceActivity, type SpeechDetector } from '@svc-asr/engine';
 import { AUDIO } from '@svc-asr/protocol';
 import type { Conversation } from './conversation.ts';
 
@@ -23,10 +23,10 @@ export function emptyDetection(): Detection {
 export function detect(
   tally: Detection,
   conversation: Conversation,
-  input: { pcm: Uint8Array; silenceMs: number },
+  input: { pcm: Uint8Array; silenceMs: number; detector?: SpeechDetector },
 ): void {
   const samples = new Int16Array(input.pcm.slice().buffer);
-  const detector = new VoiceActivity();
+  const { detector = new VoiceActivity() } = input;
   const endpoints: number[] = [];
   for (let at = 0; at < samples.length;) {
     const end = Math.min(samples.length, at + detector.missing);

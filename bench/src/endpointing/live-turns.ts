@@ -37,9 +37,10 @@ export async function speakLive(
     readonly conversation: Conversation;
     readonly silenceMs: number;
     readonly endedBy: 'server' | 'client';
+    readonly detector?: 'level' | 'confirmed';
   },
 ): Promise<void> {
-  const { service, tenant, model, silenceMs, endedBy } = input;
+  const { service, tenant, model, silenceMs, endedBy, detector = 'level' } = input;
   const pcm = toPcm(input.conversation.wave);
   const session = await reserveSession(service.url, tenant, { model, max_audio_seconds: 300 });
   const client = await openStream(service.streamUrl, session);
@@ -48,7 +49,7 @@ export async function speakLive(
     arrivals.push({ event: JSON.parse(data.toString()), atMs: performance.now() });
   });
   if (endedBy === 'server') {
-    client.say({ type: 'config', endpointing: { silence_ms: silenceMs } });
+    client.say({ type: 'config', endpointing: { silence_ms: silenceMs, detector } });
     await client.next('config_ack');
   }
   const dueMs = input.conversation.turns.map(({ endSample }) => ms(endSample) + silenceMs);

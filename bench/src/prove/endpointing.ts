@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { overTelephone, soundsWithoutSpeech, withBabble } from '@svc-asr/eval/conditions.ts';
 import { toPcm } from '@svc-asr/eval/audio.ts';
+import { detectorFor } from '@svc-asr/eval/turns/detectors.ts';
 import { readFixtures, readFolder, type Utterance } from '@svc-asr/eval/sets.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { converse, type Conversation } from '../endpointing/conversation.ts';
+import { disturbed } from '../endpointing/disturbed.ts';
 import { detect, emptyDetection, type Detection } from '../endpointing/detection.ts';
-import { noTurns, speakLive } from '../endpointing/live-turns.ts';
+import { noTurns, speakLive, type LiveTurns } from '../endpointing/live-turns.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 
@@ -20,6 +22,11 @@ const CONTROL_QUIET_MS = SILENCE_MS + 150;
 const CONTROL_WEIGHT = 1.5;
 const SPEECH_ERROR_MAX_MS = 100;
 const NOISE_SECONDS = 10;
+/** For sounds that are no speech, and for speech with noise. */
+const TENANTS_MORE = 26;
+/** In six kinds of noise together, with the confirmed detector: the share of turns that may be cut, or not end in time. */
+const NOISY_CUT_PERCENT_MAX = 4;
+const NOISY_MISSED_PERCENT_MAX = 6;
 
 export const campaign: Campaign = {
   about: 'automatic finals in live conversations: how late, how many cut or missed, none on noise',
@@ -31,13 +38,14 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
   const folder = args.includes('--folder') ? args[args.indexOf('--folder') + 1] : undefined;
   const recordings = folder === undefined ? await readFixtures() : await readFolder(folder);
   const detected = measureDetection(recordings, { rounds: short ? 3 : 20, log });
+  const noisy = await measureNoisy(recordings, { rounds: short ? 1 : 10, log });
   const live = noTurns();
   const control = noTurns();
   const fleet = await Fleet.start();
   try {
     const service = await fleet.launch();
     const streams = short ? 9 : 60;
-    const tenants = await fleet.addTenants(streams + 20, 3_600_000);
+    const tenants = await fleet.addTenants(streams + TENANTS_MORE, 3_600_000);
     await Promise.all(
       numbers(streams).map(async (number) => {
         // Stagger the starts.
@@ -59,21 +67,32 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
       }),
     );
     const onNoise = noTurns();
+    const liveNoisy = noTurns();
+    const noisyTalk = converse(pick(recordings, 0, 2), { seed: 77, ...PAUSES });
+    const others: (readonly [LiveTurns, Conversation, 'level' | 'confirmed'])[] = [
+      ...[...soundsWithoutSpeech(NOISE_SECONDS).values()].map(
+        (wave) => [onNoise, { wave, turns: [] }, 'level'] as const,
+      ),
+      ...[...(await disturbed(noisyTalk, 77)).values()].map(
+        (conversation) => [liveNoisy, conversation, 'confirmed'] as const,
+      ),
+    ];
     await Promise.all(
-      [...soundsWithoutSpeech(NOISE_SECONDS).values()].map((wave, at) => {
+      others.map(([tally, conversation, detector], at) => {
         const tenant = tenants[streams + at];
         if (tenant === undefined) throw new Error('Too few tenants.');
-        const conversation = { wave, turns: [] };
-        return speakLive(onNoise, {
+        return speakLive(tally, {
           service,
           tenant,
           model: MODEL,
           conversation,
           silenceMs: SILENCE_MS,
           endedBy: 'server',
+          detector,
         });
       }),
     );
+    log(`${liveNoisy.finals} finals in live conversations with noise`);
     log(`${live.finals} finals in live conversations, ${onNoise.finals} on noise`);
     const figures = {
       utterances: live.finals,
@@ -85,12 +104,19 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
       drift_ms: live.driftMs,
       speech_event_error_p95_ms: Math.round(percentile(live.speechErrorsMs, 0.95)),
       ...detectionFigures(detected),
+      noisy_finals: liveNoisy.finals,
+      noisy_drift_ms: liveNoisy.driftMs,
+      noisy_end_to_final_p95_ms: Math.round(percentile(liveNoisy.latenciesMs, 0.95)),
+      ...noisy,
     };
     const controlLateMs = Math.max(0, figures.control_p95_ms - CONTROL_QUIET_MS);
     const passed =
       figures.end_to_final_p95_ms <= END_TO_FINAL_MAX_MS + CONTROL_WEIGHT * controlLateMs &&
       figures.finals_on_noise === 0 &&
       figures.drift_ms === 0 &&
+      figures.noisy_drift_ms === 0 &&
+      noisy.noisy_cut_percent <= NOISY_CUT_PERCENT_MAX &&
+      noisy.noisy_missed_percent <= NOISY_MISSED_PERCENT_MAX &&
       figures.speech_event_error_p95_ms <= SPEECH_ERROR_MAX_MS;
     return { passed, figures };
   } finally {
@@ -121,6 +147,45 @@ function measureDetection(
     log(`${name}: ${tally.turns} turns, ${tally.cut} cut, ${tally.missed} missed`);
   }
   return tallies;
+}
+
+/** Runs both detectors on conversations with noise. The level detector is only compared. */
+async function measureNoisy(
+  recordings: readonly Utterance[],
+  { rounds, log }: { rounds: number; log: (line: string) => void },
+) {
+  const waves = recordings.map(({ wave }) => wave);
+  const detectors = {
+    level: { examine: await detectorFor('level'), tally: emptyDetection() },
+    confirmed: { examine: await detectorFor('confirmed'), tally: emptyDetection() },
+  };
+  for (const round of numbers(rounds)) {
+    const conversation = converse(waves, { seed: 200 + round, ...PAUSES });
+    const noisy = [...(await disturbed(conversation, round)).values()];
+    const pcms = noisy.map(({ wave }) => toPcm(wave));
+    const samples = pcms.map((pcm) => new Int16Array(pcm.slice().buffer));
+    for (const { examine, tally } of Object.values(detectors)) {
+      const examined = await examine(samples);
+      for (const [at, pcm] of pcms.entries()) {
+        const detector = examined.detect(at);
+        detect(tally, conversation, { pcm, silenceMs: SILENCE_MS, detector });
+      }
+    }
+  }
+  for (const [name, { tally }] of Object.entries(detectors)) {
+    log(`with noise, ${name}: ${tally.turns} turns, ${tally.cut} cut, ${tally.missed} missed`);
+  }
+  const { level, confirmed } = detectors;
+  return {
+    noisy_cut_percent: percentOf(confirmed.tally.cut, confirmed.tally.turns),
+    noisy_missed_percent: percentOf(confirmed.tally.missed, confirmed.tally.turns),
+    noisy_cut_percent_level: percentOf(level.tally.cut, level.tally.turns),
+    noisy_missed_percent_level: percentOf(level.tally.missed, level.tally.turns),
+  };
+}
+
+function percentOf(part: number, whole: number): number {
+  return Math.round((1_000 * part) / whole) / 10;
 }
 
 function perHour(
