@@ -5,7 +5,7 @@ import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/
 import type { Clock } from '../platform/clock.ts';
 import { sleep } from '../platform/sleep.ts';
 import { AudioWindow } from './audio-window.ts';
-import { DeltaLag } from './delta-lag.ts';
+import { ClientLiveness, type LivenessLimits } from './client-liveness.ts';
 import { EngineFeed } from './engine-feed.ts';
 import { FormatWatch } from './format-watch.ts';
 import { Intake } from './intake.ts';
@@ -15,7 +15,8 @@ import { onControl, onMessage } from './stream-messages.ts';
 import type { StreamMetrics } from './stream-metrics.ts';
 import type { StreamTrace } from './stream-trace.ts';
 import { violation, type StreamSocket } from './stream-socket.ts';
-import { StreamRecord, type StreamDetails } from './stream-record.ts';
+import type { StreamDetails } from './stream-record.ts';
+import { StreamTimings } from './stream-timings.ts';
 import { endWith } from './finishing.ts';
 import {
   startStream,
@@ -39,19 +40,16 @@ import {
   onWaiting,
 } from './stream.ts';
 
-export interface ConnectionLimits extends StreamLimits {
-  readonly pingIntervalMs: number;
-  readonly connectionLostMs: number;
-  /** How much unread output a client may have, and for how long it may read nothing. */
+export interface ConnectionLimits extends StreamLimits, LivenessLimits {
+  /** How much unread output a client may have. */
   readonly unreadBytes: number;
-  readonly unreadMs: number;
   /** On a nearly full node, streams with hardly any audio in this time may be reclaimed. */
   readonly reclaimIdleMs: number;
 }
 
 export interface ConnectionInput {
   readonly socket: StreamSocket;
-  /** The underlying connection. Its byte counts show whether the client is alive. */
+  /** The underlying connection. */
   readonly wire: Socket;
   readonly session: StreamSession;
   readonly accountId: string;
@@ -84,19 +82,10 @@ export class Connection {
   readonly #intake: Intake;
   #audio: AudioWindow | null = null;
   readonly #format = new FormatWatch();
-  readonly #lag = new DeltaLag();
+  readonly #timings: StreamTimings;
+  readonly #liveness: ClientLiveness;
   /** When the audio arrived that is recognised now. It may have waited for the second detector. */
   #audioAtMs = 0;
-  readonly #record: StreamRecord;
-  #pingedAtMs: number;
-  #wireBytes = 0;
-  #wireAtMs: number;
-  #unreadBytes = 0;
-  #readAtMs: number;
-  #readyAtMs = 0;
-  /** Request times of finals that the engine has not sent yet. */
-  #flushedAtMs: number[] = [];
-  #hasDelta = false;
   /** An offence ends the stream: nothing more is read while the last finals are awaited. */
   #isDeaf = false;
   #isActing = false;
@@ -107,11 +96,10 @@ export class Connection {
   constructor(input: ConnectionInput) {
     const nowMs = input.clock.monotonicMs();
     this.#input = input;
-    this.#pingedAtMs = nowMs;
-    this.#wireAtMs = nowMs;
-    this.#readAtMs = nowMs;
-    this.#record = new StreamRecord(nowMs);
-    this.#state = startStream({ session: input.session, nowMs, limits: input.limits });
+    const { socket, wire, limits, metrics, trace } = input;
+    this.#liveness = new ClientLiveness({ socket, wire, limits, nowMs });
+    this.#timings = new StreamTimings({ metrics, trace, openedAtMs: nowMs });
+    this.#state = startStream({ session: input.session, nowMs, limits });
     this.#intake = new Intake({
       confirmer: input.confirmer,
       onAudio: (frame, atMs, voice) => {
@@ -119,7 +107,7 @@ export class Connection {
         this.#audioAtMs = atMs;
         this.#take(onAudio(this.#state, { frame, nowMs: this.#now(), voice }));
       },
-      onPause: () => input.socket.pause(),
+      onPause: () => socket.pause(),
       onResume: () => this.#resume(),
     });
   }
@@ -175,8 +163,12 @@ export class Connection {
     this.#take(onTick(this.#state, { nowMs, reading }));
     if (this.#isOver) return;
     if (this.#engineStream === null && !this.#isOpeningEngine) this.#openEngine();
-    this.#watchReader(nowMs);
-    this.#watchWire(nowMs, reading);
+    const liveness = this.#liveness.check(nowMs, reading);
+    if (liveness === 'slow_reader') this.end('slow_reader');
+    if (liveness === 'lost') {
+      this.#take(onConnectionLost(this.#state));
+      this.#input.socket.terminate();
+    }
   }
 
   /** Audio of the last seconds as a share of real time. 1 while the stream starts, ends or waits for the engine. */
@@ -289,16 +281,15 @@ export class Connection {
     switch (action.do) {
       case 'recognize':
         if (!this.#format.isOver) this.#watchFormat(action.pcm);
-        this.#hear(action.pcm.byteLength / AUDIO.bytesPerSample, this.#audioAtMs);
+        this.#measureAudio(action.pcm.byteLength / AUDIO.bytesPerSample);
         return this.#feed?.write(action.pcm);
       case 'send':
         return this.#send(action.event);
       case 'flush':
-        this.#flushedAtMs.push(this.#now());
-        this.#lag.nextUtterance();
+        this.#timings.onFlush(this.#now());
         return this.#feed?.flush();
       case 'reset':
-        this.#lag.nextUtterance();
+        this.#timings.onReset();
         return this.#feed?.reset();
       case 'expect':
         return this.#feed?.expect(action.keyterms);
@@ -310,10 +301,9 @@ export class Connection {
     }
   }
 
-  #hear(samples: number, nowMs: number): void {
-    this.#lag.heard(samples, nowMs);
-    this.#record.heard(nowMs);
-    this.#audio?.heard((samples * 1000) / AUDIO.sampleRateHz, nowMs);
+  #measureAudio(samples: number): void {
+    this.#timings.onAudio(samples, this.#audioAtMs);
+    this.#audio?.heard((samples * 1000) / AUDIO.sampleRateHz, this.#audioAtMs);
   }
 
   #watchFormat(pcm: Uint8Array): void {
@@ -325,7 +315,7 @@ export class Connection {
 
   #send(event: ServerEvent): void {
     const { socket, limits } = this.#input;
-    this.#measure(event);
+    this.#timings.onSend(event, this.#now());
     if (socket.readyState !== socket.OPEN) return;
     socket.send(encodeEvent(event));
     if (socket.bufferedAmount > limits.unreadBytes && !this.#isOver) this.end('slow_reader');
@@ -352,8 +342,8 @@ export class Connection {
       onResume: () => this.#resume(),
       onOverflow: () => this.end('too_many_errors'),
     });
-    this.#readyAtMs = this.#now();
-    this.#audio = new AudioWindow(this.#input.limits.reclaimIdleMs, this.#readyAtMs);
+    const nowMs = this.#now();
+    this.#audio = new AudioWindow(this.#input.limits.reclaimIdleMs, nowMs);
     const { chunkSamples } = stream;
     const createDetector = stream.createDetector?.bind(stream);
     // A script decides by itself who speaks.
@@ -362,7 +352,7 @@ export class Connection {
     this.#take(
       onReady(this.#state, {
         chunkSamples,
-        nowMs: this.#readyAtMs,
+        nowMs,
         takesKeyterms: engine.describe(session.model).keyterms,
         createDetector,
         canConfirm,
@@ -387,42 +377,9 @@ export class Connection {
     for await (const event of stream.events) {
       if (event.type === 'error' && !this.#isOver) this.#input.onFault({ reason: event.reason });
       const nowMs = this.#now();
-      // The engine answers flushes in order, including those whose final is not sent because the endpoint has no words.
-      if (event.type === 'final') this.#measureFinal(nowMs);
-      if (event.type === 'delta') this.#measureLag(event);
+      this.#timings.onEngineEvent(event, nowMs);
       this.#take(onEngineEvent(this.#state, { event, nowMs }));
     }
-  }
-
-  #measureLag(delta: { readonly utterance: number; readonly samples: number }): void {
-    const lagMs = this.#lag.said(delta, this.#now());
-    if (lagMs === null) return;
-    this.#input.metrics.deltaLag(lagMs);
-    this.#record.lagged(lagMs);
-  }
-
-  #watchReader(nowMs: number): void {
-    const { bufferedAmount } = this.#input.socket;
-    if (bufferedAmount === 0 || bufferedAmount < this.#unreadBytes) this.#readAtMs = nowMs;
-    this.#unreadBytes = bufferedAmount;
-    if (nowMs - this.#readAtMs >= this.#input.limits.unreadMs) this.end('slow_reader');
-  }
-
-  #watchWire(nowMs: number, reading: boolean): void {
-    const { socket, wire, limits } = this.#input;
-    if (!reading || wire.bytesRead !== this.#wireBytes) {
-      this.#wireBytes = wire.bytesRead;
-      this.#wireAtMs = nowMs;
-    }
-    if (nowMs - this.#wireAtMs >= limits.connectionLostMs) {
-      this.#take(onConnectionLost(this.#state));
-      socket.terminate();
-      return;
-    }
-    if (nowMs - this.#pingedAtMs < limits.pingIntervalMs || socket.readyState !== socket.OPEN)
-      return;
-    this.#pingedAtMs = nowMs;
-    socket.ping();
   }
 
   /** Settles before the close frame, so that a client can create its next session as soon as it sees the close. */
@@ -435,7 +392,7 @@ export class Connection {
     // Nothing more is accepted, so a client that keeps sending waits in its own buffers.
     socket.pause();
     this.#opening.abort();
-    const details = this.#record.end(ending, this.#now());
+    const details = this.#timings.onEnd(ending, this.#now());
     if (ending.status === 'completed') metrics.billed(billableMs(meter, samples));
     if (!this.isReady) metrics.neverReady(ending.status);
     metrics.accepted(audioMs(meter.acceptedSamples));
@@ -448,28 +405,6 @@ export class Connection {
     socket.resume();
     socket.finish(ending.closeCode, ending.reason);
     onEnd(this, ending, details);
-  }
-
-  #measure(event: ServerEvent): void {
-    const { metrics, trace } = this.#input;
-    const nowMs = this.#now();
-    this.#record.sent(event, nowMs);
-    if (event.type === 'ready') {
-      metrics.ready(nowMs - this.#state.openedAtMs);
-      trace?.part('engine.open', nowMs - this.#state.openedAtMs);
-    }
-    if (event.type === 'delta' && !this.#hasDelta) {
-      this.#hasDelta = true;
-      metrics.firstDelta(nowMs - this.#readyAtMs);
-    }
-  }
-
-  #measureFinal(nowMs: number): void {
-    const flushedAtMs = this.#flushedAtMs.shift();
-    if (flushedAtMs === undefined) return;
-    const { metrics, trace } = this.#input;
-    metrics.final(nowMs - flushedAtMs);
-    trace?.part('final', nowMs - flushedAtMs);
   }
 
   #now(): number {
