@@ -22,6 +22,7 @@ export {
   type ReplayEngine,
   type ReplayOptions,
 } from './replay/with-replay.ts';
+export { DEVICES, THREADS_PER_CHILD_MAX, type Compute, type Device } from './compute.ts';
 export { isLoopback, parseOtlp, parseTlsFiles } from './node/node-config.ts';
 export type { TlsFiles } from './grpc/certificates.ts';
 export { addressProblem } from './riva/discovery.ts';

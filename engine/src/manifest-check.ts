@@ -20,9 +20,12 @@ const FIELDS = [
   'licence',
   'files',
 ] as const;
-const OPTIONAL_FIELDS: readonly string[] = ['kind', 'extra_lead_in_ms', 'decoding'];
+const OPTIONAL_FIELDS: readonly string[] = ['kind', 'extra_lead_in_ms', 'step_ms', 'decoding'];
 /** Half a chunk: more silence would delay every delta. */
 const EXTRA_LEAD_IN_MS_MAX = 560;
+
+/** A window per chunk, or per two. Longer steps would delay text by more than a speaker waits for. */
+const STEPS_MS = [1_120, 2_240];
 
 type Kind = ModelManifest['kind'];
 
@@ -68,6 +71,7 @@ export class ManifestCheck {
       licence: this.#text(json, 'licence'),
     };
     const extraLeadInMs = this.#extraLeadInMs(json, kind);
+    const stepChunks = this.#stepChunks(json, kind);
     const { paths, contents, sha256ByPath } = await this.#namedFiles(json, kind);
     const path = (file: string): string => paths.get(file) ?? '';
     const tokens = path('tokens');
@@ -78,7 +82,8 @@ export class ManifestCheck {
     this.#checkLanguageModel(contents.get('lm'), decoding);
     if (this.#problems.length > this.#problemsBefore) return null;
     if (kind === 'offline_ctc') {
-      const ctc = { ...fields, sha256ByPath, kind, files: { model: path('model'), tokens } };
+      const files = { model: path('model'), tokens };
+      const ctc = { ...fields, sha256ByPath, kind, stepChunks, files };
       return decoding === null ? ctc : { ...ctc, decoding };
     }
     const parts = { encoder: path('encoder'), decoder: path('decoder'), joiner: path('joiner') };
@@ -162,6 +167,15 @@ export class ManifestCheck {
     } else if (isWhole(value) && value <= EXTRA_LEAD_IN_MS_MAX) return value;
     else this.#say(`extra_lead_in_ms must be a whole number from 0 to ${EXTRA_LEAD_IN_MS_MAX}`);
     return 0;
+  }
+
+  #stepChunks(json: Record<string, unknown>, kind: Kind): number {
+    const value = json['step_ms'];
+    if (value === undefined) return 1;
+    if (kind !== 'offline_ctc') this.#say('step_ms is for offline CTC models');
+    const at = STEPS_MS.findIndex((step) => step === value);
+    if (at < 0) this.#say(`step_ms must be ${STEPS_MS.join(' or ')}`);
+    return Math.max(0, at) + 1;
   }
 
   async #namedFiles(

@@ -36,6 +36,8 @@ export interface OfflineCtcManifest extends ManifestFields {
   readonly kind: 'offline_ctc';
   /** How text is searched for; greedily without it. */
   readonly decoding?: Decoding;
+  /** Chunks of audio per window: one or two. */
+  readonly stepChunks: number;
   readonly files: Readonly<Record<OfflineCtcFile, string>>;
 }
 

@@ -5,7 +5,7 @@ import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { SPEECH, speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CtcRecogniser, liveStreamsPerCore } from '../src/ctc/ctc-recogniser.ts';
+import { CtcRecogniser, liveStreamsPerChild } from '../src/ctc/ctc-recogniser.ts';
 import { EngineBusy, startSherpaEngine, type SherpaEngine } from '../src/index.ts';
 import { FRAME } from '../src/sherpa/frames.ts';
 import { Scheduler } from '../src/sherpa/scheduler.ts';
@@ -78,7 +78,7 @@ test.each([
   [25, 35],
   [0, 896],
 ])('a window of %i ms of processor time allows %i live streams a core', (windowCpuMs, streams) => {
-  expect(liveStreamsPerCore(windowCpuMs)).toBe(streams);
+  expect(liveStreamsPerChild(windowCpuMs)).toBe(streams);
 });
 
 test('accepts as many streams as its measured cost allows, and then none', async () => {

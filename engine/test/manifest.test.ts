@@ -134,6 +134,16 @@ const WRONG: readonly [string, Parameters<typeof modelsDirectory>[0], RegExp][] 
   ['another vocabulary', { metadata: { vocab_size: '30' } }, /vocab_size 30 .* is 3/],
   ['prompts that are not JSON', { metadata: { prompt_dictionary: 'ki' } }, /not a JSON object/],
   [
+    'a step of a transducer',
+    { change: (m) => ({ ...m, step_ms: 2_240 }) },
+    /step_ms is for offline CTC models/,
+  ],
+  [
+    'an unknown step',
+    { change: (m) => ({ ...m, kind: 'offline_ctc', step_ms: 3_000 }) },
+    /step_ms must be 1120 or 2240/,
+  ],
+  [
     'a lead-in that is too long',
     { change: (m) => ({ ...m, extra_lead_in_ms: 900 }) },
     /extra_lead_in_ms must be a whole number from 0 to 560/,

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import {
+  DEVICES,
+  THREADS_PER_CHILD_MAX,
+  type Device,
   addressProblem,
   isLoopback,
   parseOtlp,
@@ -50,6 +53,8 @@ export interface Config {
   /** Null: as many as the machine's cores allow. */
   readonly engineChildren: number | null;
   readonly engineSlotsPerChild: number | null;
+  readonly engineThreadsPerChild: number;
+  readonly engineDevice: Device;
   /** Addresses of the engine nodes. Null: this process has its own recognisers. */
   readonly engineAddresses: string | null;
   /** Null: no TLS to the engine nodes. */
@@ -129,6 +134,12 @@ export function parseConfig(env: Environment): Config {
     modelsDir: read.text('MODELS_DIR', fileURLToPath(new URL('../../models', import.meta.url))),
     engineChildren: read.optionalInteger('ENGINE_CHILDREN', { min: 1, max: 256 }),
     engineSlotsPerChild: read.optionalInteger('ENGINE_SLOTS_PER_CHILD', { min: 1, max: 10_000 }),
+    engineThreadsPerChild: read.integer('ENGINE_THREADS_PER_CHILD', {
+      fallback: 1,
+      min: 1,
+      max: THREADS_PER_CHILD_MAX,
+    }),
+    engineDevice: read.oneOf('ENGINE_DEVICE', DEVICES, 'cpu'),
     engineAddresses: read.engineAddresses(),
     engineTls: parseTlsFiles(env, read.problems),
     engineRivaCapacity: read.optionalInteger('ENGINE_RIVA_CAPACITY', { min: 1, max: 100_000 }),

@@ -1,4 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { ONE_THREAD, type Compute } from '../compute.ts';
 
 /** Every model of the wav2vec2 family has frames of 20 ms. */
 export const CTC_FRAME_SAMPLES = 320;
@@ -12,29 +13,36 @@ export interface Logits {
 
 /** ONNX Runtime with one offline CTC model: a normalised window in, scores out. */
 export class CtcEncoder {
+  /** Where it runs. */
+  readonly device: 'cpu' | 'cuda';
   readonly #session: InferenceSession;
   readonly #input: string;
   readonly #output: string;
 
-  private constructor(session: InferenceSession) {
+  private constructor(session: InferenceSession, device: 'cpu' | 'cuda') {
     const [input] = session.inputNames;
     const [output] = session.outputNames;
     if (input === undefined || output === undefined) {
       throw new RangeError('The CTC model has no input or no output.');
     }
+    this.device = device;
     this.#session = session;
     this.#input = input;
     this.#output = output;
   }
 
-  static async load(path: string): Promise<CtcEncoder> {
-    const session = await InferenceSession.create(path, {
-      executionProviders: ['cpu'],
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-      graphOptimizationLevel: 'all',
-    });
-    return new CtcEncoder(session);
+  static async load(path: string, compute: Compute = ONE_THREAD): Promise<CtcEncoder> {
+    const { device, threads } = compute;
+    if (device === 'cpu') return new CtcEncoder(await createSession(path, ['cpu'], threads), 'cpu');
+    try {
+      return new CtcEncoder(await createSession(path, ['cuda', 'cpu'], threads), 'cuda');
+    } catch (error) {
+      if (device === 'cuda-or-cpu') return CtcEncoder.load(path, { device: 'cpu', threads });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new RangeError(
+        `ENGINE_DEVICE=cuda, but ONNX Runtime cannot use a GPU here: ${reason}. Use cuda-or-cpu or cpu.`,
+      );
+    }
   }
 
   async run(window: Float32Array<ArrayBuffer>): Promise<Logits> {
@@ -46,4 +54,17 @@ export class CtcEncoder {
     const [, count = 0, width = 0] = output.dims;
     return { logits: output.data, count, width };
   }
+}
+
+function createSession(
+  path: string,
+  executionProviders: string[],
+  threads: number,
+): Promise<InferenceSession> {
+  return InferenceSession.create(path, {
+    executionProviders,
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: 'all',
+  });
 }

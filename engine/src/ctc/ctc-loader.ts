@@ -1,3 +1,4 @@
+import { ONE_THREAD, type Compute } from '../compute.ts';
 import { CtcModel, type OfflineCtcFiles } from './ctc-model.ts';
 import { CtcRecogniser } from './ctc-recogniser.ts';
 import { loadScorer, type Decoding } from './decoding.ts';
@@ -6,13 +7,19 @@ import { loadScorer, type Decoding } from './decoding.ts';
 export class CtcLoader {
   readonly #models = new Map<string, CtcModel>();
 
-  async load(input: { files: OfflineCtcFiles; decoding?: Decoding }): Promise<CtcRecogniser> {
-    const { files, decoding } = input;
+  async load(input: {
+    readonly files: OfflineCtcFiles;
+    readonly decoding?: Decoding;
+    /** Chunks of audio per window. */
+    readonly stepChunks?: number;
+    readonly compute?: Compute;
+  }): Promise<CtcRecogniser> {
+    const { files, decoding, compute = ONE_THREAD, stepChunks = 1 } = input;
     const key = JSON.stringify([files.model, files.tokens]);
-    const model = this.#models.get(key) ?? (await CtcModel.load(files));
+    const model = this.#models.get(key) ?? (await CtcModel.load(files, compute));
     this.#models.set(key, model);
-    if (decoding === undefined) return CtcRecogniser.measure(model, null);
-    const scorer = await loadScorer(decoding);
-    return CtcRecogniser.measure(model, { scorer, settings: decoding });
+    const search =
+      decoding === undefined ? null : { scorer: await loadScorer(decoding), settings: decoding };
+    return CtcRecogniser.measure(model, search, { stepChunks, threads: compute.threads });
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { AUDIO } from '@svc-asr/protocol';
 import { CTC_FRAME_SAMPLES, CtcEncoder, type Logits } from './ctc-encoder.ts';
+import { ONE_THREAD } from '../compute.ts';
 import { parseCtcTokens, type CtcTokens } from './tokens.ts';
 
 export interface OfflineCtcFiles {
@@ -34,10 +35,10 @@ export class CtcModel {
   }
 
   /** Loads the weights. Throws a RangeError if they don't belong to the wav2vec2 family. */
-  static async load(files: OfflineCtcFiles): Promise<CtcModel> {
+  static async load(files: OfflineCtcFiles, compute = ONE_THREAD): Promise<CtcModel> {
     const tokens = parseCtcTokens(await readFile(files.tokens, 'utf8'));
     if (typeof tokens === 'string') throw new RangeError(tokens);
-    const model = new CtcModel(await CtcEncoder.load(files.model), tokens);
+    const model = new CtcModel(await CtcEncoder.load(files.model, compute), tokens);
     await model.#checkFrameRate();
     return model;
   }

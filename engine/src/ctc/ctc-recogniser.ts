@@ -24,15 +24,26 @@ export interface BeamSearch {
   readonly settings: BeamSettings;
 }
 
-/** A live stream encodes one window per chunk. A core that is too slow for one still takes one. */
-export function liveStreamsPerCore(windowCpuMs: number): number {
-  const chunkMs = (CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
-  return Math.max(1, Math.floor((LOAD_MAX * chunkMs) / Math.max(1, windowCpuMs)));
+/** A live stream encodes one window per step. Cores that are too slow for one stream still take one. */
+export function liveStreamsPerChild(
+  windowCpuMs: number,
+  { stepChunks, threads }: StepOptions = ONE_CHUNK,
+): number {
+  const stepMs = (stepChunks * CHUNK_SAMPLES * 1000) / AUDIO.sampleRateHz;
+  return Math.max(1, Math.floor((LOAD_MAX * threads * stepMs) / Math.max(1, windowCpuMs)));
 }
 
+interface StepOptions {
+  /** Chunks of audio per window: with two, text comes later and a second of audio costs a third less. */
+  readonly stepChunks: number;
+  readonly threads: number;
+}
+
+const ONE_CHUNK: StepOptions = { stepChunks: 1, threads: 1 };
+
 /**
- * Streams an offline CTC model. Every chunk encodes a window of the last 4.24 s and keeps its middle
- * frames (docs/adr/0016). Nothing is batched, because one window fills a core, and one caller's audio
+ * Streams an offline CTC model. Every step encodes a window of the last 4.24 s (5.36 s with steps of two chunks) and keeps
+ * its middle frames (docs/adr/0016). Nothing is batched, because one window fills a core, and one caller's audio
  * must not change another's words.
  */
 export class CtcRecogniser implements Recognition {
@@ -44,14 +55,22 @@ export class CtcRecogniser implements Recognition {
   readonly liveStreams: number;
   readonly #search: BeamSearch | null;
 
+  /** New audio per window. */
+  readonly stepSamples: number;
+
   private constructor(
     model: CtcModel,
-    input: { readonly search: BeamSearch | null; readonly windowCpuMs: number },
+    input: {
+      readonly search: BeamSearch | null;
+      readonly windowCpuMs: number;
+      readonly options: StepOptions;
+    },
   ) {
-    const { search, windowCpuMs } = input;
+    const { search, windowCpuMs, options } = input;
+    this.stepSamples = options.stepChunks * CHUNK_SAMPLES;
     this.model = model;
     this.#search = search;
-    this.liveStreams = liveStreamsPerCore(windowCpuMs);
+    this.liveStreams = liveStreamsPerChild(windowCpuMs, options);
   }
 
   /** Loads the weights for greedy decoding. */
@@ -60,13 +79,18 @@ export class CtcRecogniser implements Recognition {
   }
 
   /** Measures what a window costs. Decodes greedily without a search. */
-  static async measure(model: CtcModel, search: BeamSearch | null): Promise<CtcRecogniser> {
-    const window = new Float32Array(LEFT_SAMPLES + CHUNK_SAMPLES + RIGHT_SAMPLES);
+  static async measure(
+    model: CtcModel,
+    search: BeamSearch | null,
+    options: StepOptions = ONE_CHUNK,
+  ): Promise<CtcRecogniser> {
+    const stepSamples = options.stepChunks * CHUNK_SAMPLES;
+    const window = new Float32Array(LEFT_SAMPLES + stepSamples + RIGHT_SAMPLES);
     await model.run(window);
     const before = process.cpuUsage();
     await model.run(window);
     const { user, system } = process.cpuUsage(before);
-    return new CtcRecogniser(model, { search, windowCpuMs: (user + system) / 1000 });
+    return new CtcRecogniser(model, { search, windowCpuMs: (user + system) / 1000, options });
   }
 
   begin(_language?: string, keyterms?: KeytermTree): CtcUtterance {
@@ -103,7 +127,9 @@ export class CtcUtterance implements RecognisedUtterance {
   /** Position of #audio in the utterance. */
   #audioFrom = 0;
   #samples = 0;
+  /** A chunk that doesn't complete a step is decoded without a window. */
   #decodedTo = 0;
+  #encodedTo = 0;
   #encodedSamples = 0;
   #finished = false;
 
@@ -122,7 +148,7 @@ export class CtcUtterance implements RecognisedUtterance {
   }
 
   get ready(): boolean {
-    if (this.#finished) return this.#decodedTo < this.#samples;
+    if (this.#finished) return this.#encodedTo < this.#samples;
     return this.#samples - this.#decodedTo >= CHUNK_SAMPLES;
   }
 
@@ -146,6 +172,12 @@ export class CtcUtterance implements RecognisedUtterance {
   /** Encodes one window. Audio, a flush or a reset that arrives meanwhile applies to the next one. */
   async decode(): Promise<void> {
     const to = Math.min(this.#samples, this.#decodedTo + CHUNK_SAMPLES);
+    // Windows end at the same places whenever the flush arrives, so replays give the same text.
+    const isEnd = this.#finished && to === this.#samples;
+    if (!isEnd && to - this.#encodedTo < this.recognition.stepSamples) {
+      this.#decodedTo = to;
+      return;
+    }
     const from = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
     const window = this.#audio.subarray(from - this.#audioFrom, to - this.#audioFrom);
     this.#encodedSamples += window.length;
@@ -155,6 +187,7 @@ export class CtcUtterance implements RecognisedUtterance {
       keepTo: Math.max(this.#text.keptFrames, Math.floor((to - RIGHT_SAMPLES) / CTC_FRAME_SAMPLES)),
     });
     this.#decodedTo = to;
+    this.#encodedTo = to;
     if (this.#finished && !this.ready) this.#text.end();
     this.#forget();
   }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { DEVICES, THREADS_PER_CHILD_MAX, type Compute, type Device } from '../compute.ts';
 import type { TlsFiles } from '../grpc/certificates.ts';
 
 export interface NodeConfig {
@@ -6,6 +7,7 @@ export interface NodeConfig {
   readonly modelsDir: string;
   readonly children: number | null;
   readonly slotsPerChild: number | null;
+  readonly compute: Compute;
   /** Null: no TLS. Beyond loopback this needs ENGINE_INSECURE=1. */
   readonly tls: TlsFiles | null;
   readonly drainMs: number;
@@ -42,6 +44,10 @@ export function parseNodeConfig(env: Environment): NodeConfig {
     modelsDir: env['MODELS_DIR'] || fileURLToPath(new URL('../../../models', import.meta.url)),
     children: integer('ENGINE_CHILDREN', 1, 256),
     slotsPerChild: integer('ENGINE_SLOTS_PER_CHILD', 1, 10_000),
+    compute: {
+      threads: integer('ENGINE_THREADS_PER_CHILD', 1, THREADS_PER_CHILD_MAX) ?? 1,
+      device: parseDevice(env, problems),
+    },
     tls: parseTlsFiles(env, problems),
     drainMs: (integer('DRAIN_SECONDS', 0, 3_600) ?? 30) * 1000,
     metricsPort: integer('METRICS_PORT', 0, 65_535),
@@ -56,6 +62,13 @@ export function parseNodeConfig(env: Environment): NodeConfig {
     throw new Error(`Invalid configuration:\n  ${problems.join('\n  ')}\nSee docs/engine.md.`);
   }
   return config;
+}
+
+function parseDevice(env: Environment, problems: string[]): Device {
+  const named = env['ENGINE_DEVICE'] || 'cpu';
+  const device = DEVICES.find((one) => one === named);
+  if (device === undefined) problems.push(`ENGINE_DEVICE must be ${DEVICES.join(', ')}`);
+  return device ?? 'cpu';
 }
 
 /** Reads the trace endpoint from OpenTelemetry's standard variables. */

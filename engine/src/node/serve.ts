@@ -17,6 +17,7 @@ export async function serve(): Promise<(signal: NodeJS.Signals) => void> {
   const languages = new Map([...manifests.values()].map(({ language, id }) => [language, id]));
   const engine = await startSherpaEngine({
     modelsDir: config.modelsDir,
+    compute: config.compute,
     ...(config.children === null ? {} : { children: config.children }),
     ...(config.slotsPerChild === null ? {} : { slotsPerChild: config.slotsPerChild }),
     onNotice: (notice) => {

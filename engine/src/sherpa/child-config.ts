@@ -1,3 +1,4 @@
+import type { Compute } from '../compute.ts';
 import type { OfflineCtcFiles } from '../ctc/ctc-model.ts';
 import type { Decoding } from '../ctc/decoding.ts';
 import type { WeightFiles } from './recogniser.ts';
@@ -10,6 +11,8 @@ interface OfflineCtcModel {
   readonly language: string;
   readonly files: OfflineCtcFiles;
   readonly decoding?: Decoding;
+  readonly stepChunks: number;
+  readonly compute: Compute;
 }
 
 interface TransducerModel {
@@ -17,6 +20,7 @@ interface TransducerModel {
   readonly language: string;
   readonly files: WeightFiles;
   readonly extraLeadInMs: number;
+  readonly threads: number;
   /** Weights with dynamic quantisation use one scale for a whole batch, so one caller would change another's words. */
   readonly batching: boolean;
 }

@@ -10,6 +10,7 @@ import {
   type EngineModel,
   type OpenInput,
 } from '../engine.ts';
+import { ONE_THREAD, type Compute } from '../compute.ts';
 import { findChangedFile } from '../model-files.ts';
 import { presentChildConfig } from './child-config.ts';
 import { ChunkBuffers } from './chunk-buffers.ts';
@@ -21,10 +22,12 @@ import type { PooledStream } from './pooled-stream.ts';
 export interface SherpaOptions {
   /** The folder with manifests and weights. */
   readonly modelsDir: string;
-  /** Number of child processes. Default: one less than the cores, at least one. */
+  /** Number of child processes. Default: one less than the cores, by threads per child, at least one. */
   readonly children?: number;
   /** Streams per child. Default: 100, or fewer if the weights were measured to be slower. */
   readonly slotsPerChild?: number;
+  /** Threads per decode and where it runs. Default: one thread of the CPU. */
+  readonly compute?: Partial<Compute>;
   /** The user that children run as. Changing it needs CAP_SETUID and CAP_SETGID. */
   readonly user?: { readonly uid: number; readonly gid: number };
   /** Called with events that an operator should know about. */
@@ -68,7 +71,8 @@ const RESTART_MS_MAX = 10_000;
 
 /** Resolves when every child has loaded its models. If one fails, stops all and rejects. */
 export async function startSherpaEngine(options: SherpaOptions): Promise<SherpaEngine> {
-  const pool = new Pool(options, await loadPoolModels(options.modelsDir));
+  const compute = { ...ONE_THREAD, ...options.compute };
+  const pool = new Pool(options, await loadPoolModels(options.modelsDir, compute));
   try {
     await pool.start();
   } catch (error) {
@@ -98,7 +102,9 @@ class Pool implements SherpaEngine {
     this.#models = models;
     this.#config = presentChildConfig(models.map(({ child }) => child));
     this.#sha256ByPath = new Map(models.flatMap((model) => [...model.sha256ByPath]));
-    this.#size = options.children ?? Math.max(1, availableParallelism() - 1);
+    const threads = options.compute?.threads ?? 1;
+    this.#size =
+      options.children ?? Math.max(1, Math.floor((availableParallelism() - 1) / threads));
     this.#slotsPerChild = options.slotsPerChild;
     this.#user = options.user;
     this.#onNotice = options.onNotice ?? (() => {});

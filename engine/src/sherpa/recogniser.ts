@@ -28,13 +28,18 @@ export class Recogniser implements Recognition {
   readonly #leadIn: Float32Array;
   #streamsMade = 0;
 
-  constructor(input: { files: WeightFiles; batching: boolean; extraLeadInMs?: number }) {
+  constructor(input: {
+    files: WeightFiles;
+    batching: boolean;
+    extraLeadInMs?: number;
+    threads?: number;
+  }) {
     const { tokens, ...transducer } = input.files;
     this.#batching = input.batching;
     this.extraLeadInSamples = Math.round(((input.extraLeadInMs ?? 0) * AUDIO.sampleRateHz) / 1000);
     this.native = new sherpa.OnlineRecognizer({
       featConfig: { sampleRate: AUDIO.sampleRateHz, featureDim: 80 },
-      modelConfig: { transducer, tokens, numThreads: 1, provider: 'cpu' },
+      modelConfig: { transducer, tokens, numThreads: input.threads ?? 1, provider: 'cpu' },
       decodingMethod: 'greedy_search',
     });
     const needed = this.#firstDecodeSamples() - CHUNK_SAMPLES;

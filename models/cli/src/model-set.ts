@@ -14,6 +14,8 @@ export interface ModelSet {
   readonly source: string;
   readonly normaliser: string;
   readonly extra_lead_in_ms: number;
+  /** Audio per window of a CTC model: 1120, or 2240 for fewer windows and later text. */
+  readonly step_ms?: number;
   /** The language prompt for each model id. */
   readonly languages: Readonly<Record<ModelId, string>>;
   /** File names inside the folder. */
@@ -143,6 +145,7 @@ async function writeManifest(
     chunk_samples: CHUNK_SAMPLES,
     context_size: CONTEXT_SIZE,
     ...(set.extra_lead_in_ms === 0 ? {} : { extra_lead_in_ms: set.extra_lead_in_ms }),
+    ...(set.step_ms === undefined ? {} : { step_ms: set.step_ms }),
     normaliser: set.normaliser,
     licence: set.licence,
     ...(set.decoding?.[id] === undefined ? {} : { decoding }),

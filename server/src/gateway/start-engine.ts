@@ -30,8 +30,10 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
 
 async function startLocalEngine({ config, log, metrics }: EngineDeps): Promise<Engine> {
   const { modelsDir, engineChildren, engineSlotsPerChild, engineUser } = config;
+  const compute = { threads: config.engineThreadsPerChild, device: config.engineDevice };
   const engine = await startSherpaEngine({
     modelsDir,
+    compute,
     ...(engineChildren === null ? {} : { children: engineChildren }),
     ...(engineSlotsPerChild === null ? {} : { slotsPerChild: engineSlotsPerChild }),
     ...(engineUser === null ? {} : { user: engineUser }),

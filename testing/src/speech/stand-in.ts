@@ -18,7 +18,10 @@ export interface StandInDecoding {
 }
 
 /** Creates a models directory in which both model ids use the stand-in. The caller removes it. */
-export function standInModels(search?: StandInDecoding): string {
+export function standInModels(
+  search?: StandInDecoding,
+  fields: Readonly<Record<string, unknown>> = {},
+): string {
   const models = mkdtempSync(join(tmpdir(), 'stand-in-'));
   // A copy, because the engine refuses links that leave the models directory.
   cpSync(STAND_IN_DIR, join(models, 'stand-in'), { recursive: true });
@@ -45,6 +48,7 @@ export function standInModels(search?: StandInDecoding): string {
       context_size: CONTEXT_SIZE,
       normaliser: 'none',
       licence: 'CC-BY-SA-4.0',
+      ...fields,
       ...(search === undefined ? {} : { decoding: search.decoding }),
       files,
     };
