@@ -19,6 +19,8 @@ const RESTART_MS_MIN = 1_000;
 const RESTART_MS_MAX = 60_000;
 
 export interface SileroOptions {
+  /** How long audio waits for its verdict, besides its own duration. */
+  readonly lateMs?: number;
   /** Called when the child is lost. Streams go on with the level detector until the next one is ready. */
   readonly onLost?: (info: { readonly restartInMs: number }) => void;
 }
@@ -34,6 +36,7 @@ interface Child {
 /** Silero VAD in a child process, which starts with the first stream that needs it. */
 export class SileroConfirmer implements VoiceConfirmer {
   readonly #options: SileroOptions;
+  readonly #lateMs: number;
   readonly #counts = { confirmed: 0, late: 0, absent: 0, restarts: 0 };
   readonly #waiting = new Set<SileroListener>();
   readonly #ended: number[] = [];
@@ -48,6 +51,7 @@ export class SileroConfirmer implements VoiceConfirmer {
 
   constructor(options: SileroOptions = {}) {
     this.#options = options;
+    this.#lateMs = options.lateMs ?? LATE_MS;
   }
 
   open(startSample: number): VoiceListener {
@@ -94,7 +98,7 @@ export class SileroConfirmer implements VoiceConfirmer {
   #isListening(): boolean {
     const child = this.#child;
     if (child === null || child.state === 'starting') return false;
-    return child.state === 'idle' || nowMs() - child.askedAtMs < LATE_MS;
+    return child.state === 'idle' || nowMs() - child.askedAtMs < this.#lateMs;
   }
 
   #start(): void {
@@ -166,7 +170,7 @@ export class SileroConfirmer implements VoiceConfirmer {
     const child = this.#child;
     if (child === null) return;
     for (const listener of new Set([...child.asked, ...this.#waiting])) {
-      if (listener.overdueMs(LATE_MS) > 0) listener.abandon('late');
+      if (listener.overdueMs(this.#lateMs) > 0) listener.abandon('late');
     }
     const isHung = child.state === 'asked' && nowMs() - child.askedAtMs > HUNG_MS;
     const isStuck = child.state === 'starting' && nowMs() - child.startedAtMs > START_MS_MAX;

@@ -1,4 +1,9 @@
-import { startSherpaEngine, type Engine, type EngineStream } from '@svc-asr/engine';
+import {
+  SileroConfirmer,
+  startSherpaEngine,
+  type Engine,
+  type EngineStream,
+} from '@svc-asr/engine';
 import { STREAM_PATH } from '@svc-asr/protocol';
 import { eventually } from '../eventually.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
@@ -19,27 +24,40 @@ export interface RecordingService {
   stop(): Promise<void>;
 }
 
-/** Starts a service with the bundled models that records the audio that reaches the recogniser. */
-export async function startRecordingService(): Promise<RecordingService> {
+/** Starts a service with the bundled models that records the audio that reaches the recogniser. `confirming`: with the second detector. */
+export async function startRecordingService({
+  confirming = false,
+} = {}): Promise<RecordingService> {
   const port = String(await freePort());
   const sherpa = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
   const recorder = new Recorder(sherpa);
+  const confirmer = confirming ? await startConfirmer() : null;
   const service = await startService({
     env: {
       PORT: port,
       PUBLIC_STREAM_URL: `ws://127.0.0.1:${port}${STREAM_PATH}`,
       ALLOW_INSECURE_WS: '1',
     },
-    parts: { engine: recorder.engine },
+    parts: { engine: recorder.engine, ...(confirmer === null ? {} : { confirmer }) },
   });
   return {
     env: { SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey },
     take: () => recorder.take(),
     async stop() {
       await service.stop();
+      await confirmer?.close();
       await sherpa.close();
     },
   };
+}
+
+/** Returns when it listens. Its process starts with the first stream. */
+async function startConfirmer(): Promise<SileroConfirmer> {
+  // On a busy machine a verdict may take longer than a service would wait.
+  const confirmer = new SileroConfirmer({ lateMs: 60_000 });
+  confirmer.open(0).close();
+  await eventually(() => confirmer.pid !== null);
+  return confirmer;
 }
 
 class Recorder {
