@@ -183,6 +183,20 @@ export const Overview = Closed(
 );
 export type Overview = Static<typeof Overview>;
 
+/** The part of the overview that changes while a session is live. */
+export const OverviewLive = Closed(
+  {
+    available_ms: Count,
+    reserved_ms: Count,
+    consumed_ms: Count,
+    /** Only sessions that have not ended. */
+    sessions: Type.Array(ConsoleSession),
+    now: DateTime,
+  },
+  'OverviewLive',
+);
+export type OverviewLive = Static<typeof OverviewLive>;
+
 /** The credit that a run of the playground can use. */
 export const PlaygroundCredit = Closed({ available_ms: Count }, 'PlaygroundCredit');
 export type PlaygroundCredit = Static<typeof PlaygroundCredit>;

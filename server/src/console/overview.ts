@@ -1,4 +1,9 @@
-import { CONSOLE_LIMITS, type Me, type Overview } from '@svc-asr/protocol/console.ts';
+import {
+  CONSOLE_LIMITS,
+  type Me,
+  type Overview,
+  type OverviewLive,
+} from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
 import { listReceivedInvitations } from '../accounts/invitations.ts';
 import { listMemberships } from '../accounts/members.ts';
@@ -35,31 +40,45 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/overview', async (request): Promise<Overview> => {
     const { accountId } = memberOf(request);
     const days = await usageByDay(deps.db, { accountId, days: CONSOLE_LIMITS.usageDays });
-    const account = await balance(deps.db, accountId);
-    if (account === null) throw new ConsoleError('not_found');
-    const now = await databaseTime(deps.db);
+    const { sessions, ...credit } = await balanceNow(deps, accountId);
     return {
-      available_ms: account.availableMs,
-      reserved_ms: account.reservedMs,
-      consumed_ms: account.consumedMs,
-      sessions: account.recentSessions.map((session) => ({
-        id: session.id,
-        model: session.model,
-        status: session.status,
-        reserved_ms: session.reservedMs,
-        audio_ms: session.audioMs,
-        billable_ms: session.billableMs,
-        created_at: session.createdAt.toISOString(),
-        expires_at: session.expiresAt.toISOString(),
-        completed_at: session.completedAt?.toISOString() ?? null,
-      })),
-      days: days.map(({ date, model, billableMs, sessions }) => ({
+      ...credit,
+      sessions,
+      days: days.map(({ date, model, billableMs, sessions: count }) => ({
         date,
         model,
         billable_ms: billableMs,
-        sessions,
+        sessions: count,
       })),
-      now: now.toISOString(),
     };
   });
+
+  // The page asks for it every two seconds while a session is live.
+  app.get('/overview/live', async (request): Promise<OverviewLive> => {
+    const { sessions, ...credit } = await balanceNow(deps, memberOf(request).accountId);
+    return { ...credit, sessions: sessions.filter(({ completed_at }) => completed_at === null) };
+  });
+}
+
+async function balanceNow({ db }: ConsoleDeps, accountId: string): Promise<OverviewLive> {
+  const account = await balance(db, accountId);
+  if (account === null) throw new ConsoleError('not_found');
+  const now = await databaseTime(db);
+  return {
+    available_ms: account.availableMs,
+    reserved_ms: account.reservedMs,
+    consumed_ms: account.consumedMs,
+    sessions: account.recentSessions.map((session) => ({
+      id: session.id,
+      model: session.model,
+      status: session.status,
+      reserved_ms: session.reservedMs,
+      audio_ms: session.audioMs,
+      billable_ms: session.billableMs,
+      created_at: session.createdAt.toISOString(),
+      expires_at: session.expiresAt.toISOString(),
+      completed_at: session.completedAt?.toISOString() ?? null,
+    })),
+    now: now.toISOString(),
+  };
 }

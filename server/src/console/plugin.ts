@@ -7,6 +7,7 @@ import { createRateLimiter } from '../platform/rate-limit.ts';
 import { activityRoutes } from './activity.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError, presentConsoleError } from './console-error.ts';
+import { compressAnswers } from './compress-answers.ts';
 import { confirmRoutes } from './confirm.ts';
 import { dataRoutes } from './data.ts';
 import { devMailboxRoutes } from './dev-mailbox.ts';
@@ -70,6 +71,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
   app.decorateRequest('signedIn', null);
   app.addHook('onRequest', forbidCaching);
   app.addHook('onRequest', refuseOtherSites(deps));
+  app.addHook('onSend', compressAnswers);
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof ConsoleError)) throw error;
     return reply.code(error.status).send(presentConsoleError(error, request.id));

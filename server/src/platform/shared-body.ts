@@ -49,7 +49,7 @@ function encodeBody(
 }
 
 /** `gzip;q=0` means that the client cannot read gzip. */
-function accepts(encoding: string, acceptEncoding: string): boolean {
+export function accepts(encoding: string, acceptEncoding: string): boolean {
   return acceptEncoding.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
     return name === encoding && !parameters.some((parameter) => /^q=0(\.0+)?$/.test(parameter));

@@ -219,7 +219,7 @@ test('a live session is announced once, however often its page is refreshed', as
     }
   `);
   for (let poll = 0; poll < 3; poll += 1) {
-    const polled = page.waitForResponse((answer) => answer.url().endsWith('/console-api/overview'));
+    const polled = page.waitForResponse((answer) => answer.url().endsWith('/overview/live'));
     await page.clock.runFor(2_000);
     await polled;
   }

@@ -1,34 +1,21 @@
-import { useEffect } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { ConsoleSession, Overview } from '@svc-asr/protocol/console.ts';
 import { useConnection } from '../../app/connection.ts';
 import { formatAgo, formatAudio } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
-import { useLoad } from '../../app/use-load.ts';
 import { CardSkeleton, Empty, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { CreditGauge } from './credit-gauge.tsx';
 import { fillDays } from './days.ts';
+import { isLive } from './follow-live.ts';
 import { SessionList } from './session-list.tsx';
 import { UsageChart } from './usage-chart.tsx';
-
-const LIVE_REFRESH_MS = 2_000;
-const QUIET_REFRESH_MS = 30_000;
+import { useOverview } from './use-overview.ts';
 
 export function OverviewScreen() {
   const texts = useTexts();
-  const { load, reload, refresh } = useLoad<Overview>('/overview');
-  const live = load.state === 'ready' ? load.data.sessions.find(isLive) : undefined;
-  useEffect(() => {
-    const timer = setInterval(
-      () => {
-        if (!document.hidden) void refresh();
-      },
-      live === undefined ? QUIET_REFRESH_MS : LIVE_REFRESH_MS,
-    );
-    return () => clearInterval(timer);
-  }, [live === undefined, refresh]);
+  const { load, reload } = useOverview();
   return (
     <>
       <PageHead title={texts.overview.title}>
@@ -154,8 +141,4 @@ function LiveSession({ session, now }: { session: ConsoleSession; now: string })
       </div>
     </section>
   );
-}
-
-function isLive(session: ConsoleSession): boolean {
-  return session.completed_at === null;
 }
