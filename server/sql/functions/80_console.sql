@@ -191,6 +191,8 @@ begin
   delete from audit_sources where account_id = p_account;
   delete from session_details where account_id = p_account;
   delete from api_calls where account_id = p_account;
+  delete from credit_notices where account_id = p_account;
+  delete from credit_levels where account_id = p_account;
   update accounts set status = 'suspended', name = 'erased', email = null, allowed_origins = null
     where id = p_account;
   return true;

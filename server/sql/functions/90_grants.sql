@@ -4,7 +4,7 @@ revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
   passkey_challenges, operator_enrolments, security_notices, known_places, usage_days, usage_rolled, usage_by_key, usage_by_key_rolled, ledger_marks,
-  session_end_requests, session_details, api_calls, cell_links, account_imports, account_arrivals
+  session_end_requests, session_details, api_calls, credit_levels, credit_notices, cell_links, account_imports, account_arrivals
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function. Grants of earlier versions end here too.
 revoke execute on all functions in schema public
@@ -58,6 +58,8 @@ grant select (account_id, seq, kind, session_id, available_ms, reserved_ms, cons
 grant select on session_details, api_calls to svc_console;
 grant execute on function forget_session_details(integer) to svc_console;
 grant execute on function forget_calls() to svc_console;
+grant execute on function check_credit_levels(integer) to svc_console;
+grant select, update (email_due_at, email_tries), delete on credit_notices to svc_console;
 grant execute on function first_reservation_at(uuid, timestamptz) to svc_console;
 grant select on waitlist to svc_console;
 grant insert (id, email, name, purpose, language) on waitlist to svc_console;

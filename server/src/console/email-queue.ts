@@ -1,10 +1,23 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import { startPeriodic, type PeriodicTask } from '../platform/periodic.ts';
 import type { ConsoleDeps } from './console-deps.ts';
-import { invitationEmail, welcomeEmail, type Email, type LinkInput } from './emails.ts';
+import {
+  creditEmail,
+  invitationEmail,
+  welcomeEmail,
+  type Email,
+  type LinkInput,
+} from './emails.ts';
 import type { Mailer } from './mailer.ts';
 import { securityEmail, type NoticeKind } from './security-emails.ts';
-import { queryRows, statement, text, type Row, type Statement } from '../platform/statement.ts';
+import {
+  number,
+  queryRows,
+  statement,
+  text,
+  type Row,
+  type Statement,
+} from '../platform/statement.ts';
 
 const BATCH = 20;
 const EVERY_MS = 2_000;
@@ -71,6 +84,24 @@ const NOTICES: Queue<typeof NOTICE_COLUMNS> = {
   compose: ({ kind, about }, link) => securityEmail({ ...link, kind, about }),
 };
 
+const CREDIT_COLUMNS = { ...DUE_COLUMNS, level: number(), account: text(), left_ms: number() };
+const CREDIT: Queue<typeof CREDIT_COLUMNS> = {
+  take: statement(
+    `update credit_notices n set email_tries = email_tries + 1,
+        email_due_at = clock_timestamp() + least(30 * 2 ^ email_tries, 86400) * interval '1 second'
+      from (
+        select id from credit_notices where email_due_at <= clock_timestamp()
+        order by email_due_at limit $1 for update skip locked
+      ) due, console_users u, accounts a
+      where n.id = due.id and u.id = n.recipient and a.id = n.account_id
+      returning n.id, u.email, u.language, n.level, a.name as account, a.available_ms + a.reserved_ms as left_ms`,
+    CREDIT_COLUMNS,
+  ),
+  settle: 'delete from credit_notices where id = $1',
+  compose: ({ level, account, left_ms }, link) =>
+    creditEmail({ ...link, level, account, leftMs: left_ms }),
+};
+
 /** Polls for due emails until it is stopped. */
 export function startEmailQueue(deps: ConsoleDeps): PeriodicTask {
   const { mailer } = deps;
@@ -89,6 +120,7 @@ async function sendDueEmails(deps: ConsoleDeps, mailer: Mailer): Promise<void> {
   await sendQueue(deps, mailer, NOTICES);
   await sendQueue(deps, mailer, WELCOMES);
   await sendQueue(deps, mailer, INVITATIONS);
+  await sendQueue(deps, mailer, CREDIT);
 }
 
 async function sendQueue<C extends typeof DUE_COLUMNS>(

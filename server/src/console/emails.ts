@@ -36,6 +36,16 @@ Sign in with this email address to see who invited you, and to accept or decline
 
 The invitation expires after 14 days. If you don't know what this is about, ignore this email. Nothing happens unless you accept.
 `,
+    creditSubject: (level: number) => `${level} % of your svc-asr credit is left`,
+    credit: (input: { account: string; left: string; url: string }) => `Account: ${input.account}
+Audio credit left: ${input.left}
+
+Without credit, new sessions are refused. Ask the operator of this service for more in time. Your usage is here:
+
+    ${input.url}
+
+You get this email once at 50, 20 and 5 %, and again after credit was added.
+`,
   },
   sw: {
     codeSubject: (code: string) => `${code} ni msimbo wako wa kuingia svc-asr`,
@@ -64,6 +74,16 @@ Ingia kwa anwani hii ya barua pepe ili uone aliyekualika, kisha ukubali au ukata
     ${url}
 
 Mwaliko huisha baada ya siku 14. Ikiwa hujui unahusu nini, puuza barua hii. Hakuna kinachotokea usipokubali.
+`,
+    creditSubject: (level: number) => `Umebakiwa na ${level} % ya salio lako la svc-asr`,
+    credit: (input: { account: string; left: string; url: string }) => `Akaunti: ${input.account}
+Salio la sauti lililobaki: ${input.left}
+
+Bila salio, vipindi vipya hukataliwa. Mwombe mwendeshaji wa huduma hii akuongezee mapema. Matumizi yako yako hapa:
+
+    ${input.url}
+
+Barua hii huja mara moja kwenye 50, 20 na 5 %, na tena baada ya salio kuongezwa.
 `,
   },
 } as const satisfies Record<ConsoleLanguage, unknown>;
@@ -96,4 +116,32 @@ export function invitationEmail(input: LinkInput): Email {
   const texts = TEXTS[input.language];
   const url = new URL('/app', input.publicUrl).href;
   return { to: input.to, subject: texts.invitationSubject, text: texts.invitation(url) };
+}
+
+/** How much credit an account has left. The name of the account was checked when it was set. */
+export function creditEmail(
+  input: LinkInput & { level: number; account: string; leftMs: number },
+): Email {
+  const texts = TEXTS[input.language];
+  const url = new URL('/app/sessions/usage', input.publicUrl).href;
+  const left = spellAudio(input.leftMs);
+  return {
+    to: input.to,
+    subject: texts.creditSubject(input.level),
+    text: texts.credit({ account: input.account, left, url }),
+  };
+}
+
+/** Units that both languages write alike: "3 h 5 min", "25 s". */
+function spellAudio(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  const parts = [
+    [Math.floor(seconds / 3_600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  if (first === -1) return '0 s';
+  const shown = parts.slice(first, first + 2).filter(([count]) => count > 0);
+  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }

@@ -24,6 +24,7 @@ import { passkeyRoutes } from './passkeys.ts';
 import { playgroundRoutes } from './playground.ts';
 import { personRoutes, settingsRoutes } from './settings.ts';
 import { startCleanup } from './cleanup.ts';
+import { startCreditCheck } from './credit-check.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signInRoutes } from './sign-in.ts';
 import { loadSite } from './site.ts';
@@ -47,9 +48,11 @@ export async function consolePlugin(app: FastifyInstance, service: Deps): Promis
   const deps = openConsole(service);
   const emailQueue = startEmailQueue(deps);
   const cleanup = startCleanup(deps);
+  const creditCheck = startCreditCheck(deps);
   app.addHook('onClose', async () => {
     await emailQueue.stop();
     await cleanup.stop();
+    await creditCheck.stop();
     await deps.outbox?.idle();
     deps.mailer?.close();
     await deps.db.end();

@@ -40,6 +40,7 @@ const FUNCTIONS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   [`roll_up_usage_by_key('${UUID}', 1)`]: ['svc_console', 'svc_all'],
   [`forget_session_details(1)`]: ['svc_console', 'svc_all'],
   [`record_calls('[]')`]: ['svc_api', 'svc_node', 'svc_all'],
+  [`check_credit_levels(1)`]: ['svc_console', 'svc_all'],
   [`forget_calls()`]: ['svc_console', 'svc_all'],
   [`expire_lapsed(1)`]: ['svc_sweeper', 'svc_all'],
   [`fail_orphans(1)`]: ['svc_sweeper', 'svc_all'],
