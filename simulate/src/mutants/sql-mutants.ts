@@ -33,7 +33,7 @@ export const SQL_MUTANTS: readonly Mutant[] = [
 ];
 
 function inSql(name: string, about: string, sql: SqlChange): Mutant {
-  return during(['database-answers-lost', 'lost-answer'], {
+  return during('database-answers-lost', {
     name,
     about,
     changes: [],

@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts';
 
 /** Close codes by which a node says that it failed, and the faults that can make it. */
 const CUTS: ReadonlyMap<number, readonly FaultName[]> = new Map([
-  [1011, ['engine-death', 'engine-stall', 'node-hang', 'drain']],
+  [1011, ['node-hang', 'drain']],
   [1012, ['drain']],
 ]);
 
@@ -90,8 +90,15 @@ function unexplainedCuts(world: World, { taps }: ClientRecord): string[] {
   return taps.flatMap(({ end }) => {
     const causes = CUTS.get(end?.code ?? 0);
     if (end === null || causes === undefined || hasFault(world, causes)) return [];
+    if (end.code === 1011 && mayLoseRecogniser(world)) return [];
     return [`was cut with ${end.code} ${end.reason}`];
   });
+}
+
+/** One recogniser that is soon replaced cuts no stream: its audio is replayed. */
+function mayLoseRecogniser({ plan: { faults } }: World): boolean {
+  const losses = faults.filter(({ name }) => LOSSES.has(name));
+  return losses.length > 1 || losses.some((loss) => 'backMs' in loss && loss.backMs > RECOVERED_MS);
 }
 
 /** The SDK drops a connection that does not answer. One dead recogniser is replaced before that, if it is back soon. */
@@ -125,6 +132,10 @@ function isCrowded({ plan }: World, accountId: string): boolean {
   const own = clients.filter((client) => client.accountId === accountId).length;
   return own > limit || clients.length > slots;
 }
+
+const LOSSES: ReadonlySet<FaultName> = new Set(['engine-death', 'engine-stall']);
+/** A stream waits for a slot of another recogniser for longer. */
+const RECOVERED_MS = 3_000;
 
 /** A stream that asks for its last finals waits for ten seconds. */
 const REPLACED_MS = 7_000;

@@ -26,6 +26,8 @@ export class SessionWatch {
   #audio: Uint8Array[] = [];
   #sentBytes = 0;
   #flushes = 0;
+  /** Those that the service must answer: after `ready`. */
+  #flushesOwed = 0;
   #flushFinals = 0;
   /** Messages that the service refused, such as too many flushes. */
   #refusals = 0;
@@ -71,7 +73,10 @@ export class SessionWatch {
       if (data.byteLength % BYTES_PER_MS !== 0) this.#hasOddBytes = true;
       this.#sentBytes += data.byteLength;
       if (!this.#hasOddBytes) this.#audio.push(data);
-    } else if (data.startsWith('{"type":"flush"')) this.#flushes += 1;
+    } else if (data.startsWith('{"type":"flush"')) {
+      this.#flushes += 1;
+      if (this.#isReady) this.#flushesOwed += 1;
+    }
   }
 
   /** The client closes the stream. */
@@ -119,7 +124,7 @@ export class SessionWatch {
     if (refusal !== null || code === 1006 || code === 1005) return;
     if (code === 1000) {
       if (this.#fatal !== null) this.#report(`closed with 1000 after ${this.#fatal.code}`);
-      const missing = this.#flushes - this.#flushFinals - this.#refusals;
+      const missing = this.#flushesOwed - this.#flushFinals - this.#refusals;
       // A stream that reaches its limit answers no later flush.
       const mayLack = this.#isFull || this.#gaveUpFinals || reason !== 'completed';
       if (missing > 0 && !mayLack) this.#report(`${missing} flushes without a final`);

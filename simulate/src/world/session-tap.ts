@@ -52,7 +52,7 @@ export function tapped(
       isDroppedByClient: false,
     };
     taps.push(tap);
-    /** Since when the client waits for any event after it sent something. */
+    /** Since when the client waits for any event after it sent audio or a command. */
     let waitingSinceMs: number | null = null;
     const questions = new Questions();
     trace.add('opens a stream', { from: name, to: host });
@@ -89,7 +89,9 @@ export function tapped(
         if (typeof data === 'string') trace.add(data.slice(0, 40), { from: name, to: host });
         tap.watch.onSent(data);
         if (isSdk && typeof data === 'string') questions.onSent(data, tap.watch.sentMs);
-        waitingSinceMs ??= scheduler.nowMs;
+        // Settings alone don't make the SDK ask for an answer.
+        const isConfig = typeof data === 'string' && data.startsWith('{"type":"config"');
+        if (!isConfig) waitingSinceMs ??= scheduler.nowMs;
         socket.send(data);
       },
       close() {
