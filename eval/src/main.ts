@@ -7,6 +7,7 @@ import { codecFigures, measureCodecs, presentCodecs, type CodecResult } from './
 import { evaluateDecoding } from './decoding-report.ts';
 import { evaluateFolder } from './folder.ts';
 import { sweep } from './sweep.ts';
+import { labelFolder } from './label.ts';
 import { disturbed, measure, measureSilence, type Condition, type Result } from './measure.ts';
 import { figuresOf, missedGoals, presentPage, presentTable, type Report } from './report.ts';
 import { isFolder, readFixtures, readFolder, renderHeldOut, type Language } from './sets.ts';
@@ -46,6 +47,10 @@ const program = new Command('npm run eval --')
     'with --folder: what the models were trained on (folders, NeMo manifests, .tsv tables, text files); no sentence and no ' +
       'speaker of it may be in the folder',
     [],
+  )
+  .option(
+    '--label <name>',
+    'with --folder: write labels.json, a NeMo manifest with the text that installed weights recognise, for training',
   )
   .option('--lm-text <files...>', 'with --sweep: the text of the language models', [])
   .option(
@@ -101,6 +106,7 @@ interface Options {
   readonly compare: string;
   readonly sweep?: string;
   readonly training: readonly string[];
+  readonly label?: string;
   readonly lmText: readonly string[];
   readonly codecs: boolean;
   readonly turns: boolean;
@@ -217,6 +223,7 @@ function folder(options: Options, path: string): Promise<number> {
     compare: options.compare.split(',').filter((name) => name !== ''),
     training: options.training,
   };
+  if (options.label !== undefined) return labelFolder({ ...given, model: options.label });
   if (options.sweep === undefined) return evaluateFolder(given);
   return sweep({ ...given, model: options.sweep || 'demo', lmText: options.lmText });
 }

@@ -41,7 +41,7 @@ export async function readFolder(folder: string, language?: Language): Promise<U
   return utterances;
 }
 
-function languageOf(name: string): Language {
+export function languageOf(name: string): Language {
   if (/^(ki|kik|kikuyu)[-_.]/.test(name)) return 'ki';
   if (/^(luo|dholuo)[-_.]/.test(name)) return 'luo';
   throw new Error(

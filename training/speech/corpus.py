@@ -3,15 +3,18 @@
   python -m speech.corpus --manifest clips.tsv --language luo --name commonvoice --out DATA
 
 The manifest is a .tsv with a header that names at least `path` and `sentence` (such as
-validated.tsv of Common Voice) and optionally `client_id` or `speaker`. Paths are relative to
---audio. ffmpeg reads the audio, so any format and rate works. Text is normalised. Lines are skipped
-and counted if their text is empty or has digits, or if their audio is unreadable, too short or too
-long. Sentences in the dev share, chosen by hash, are never trained on.
+validated.tsv of Common Voice) and optionally `client_id` or `speaker`, or a NeMo manifest (.json),
+such as labels.json of `svc-models label`; lines with "check": true wait for a person and are
+skipped. Paths are relative to --audio. ffmpeg reads the audio, so any format and rate works. Text
+is normalised. Lines are skipped and counted if their text is empty or has digits, or if their audio
+is unreadable, too short or too long. Sentences in the dev share, chosen by hash, are never trained
+on.
 """
 
 import argparse
 import csv
 import hashlib
+import json
 import re
 import subprocess
 from collections import Counter
@@ -27,6 +30,7 @@ from .shards import RATE, Utterance, write_shard
 SHARD_UTTERANCES = 400
 LIMITS_S = (0.8, 20.0)
 SPEAKER_COLUMNS = ("speaker", "client_id", "speaker_id")
+LANGUAGE_CODES = {"ki-KE": "kik", "luo-KE": "luo"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,30 @@ class Line:
     speaker: str
 
 
+def read_nemo(path: Path, audio: Path, language: str, dropped: Counter) -> list[Line]:
+    """Lines of a NeMo manifest in this language. Those that a person should check are left out."""
+    lines = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        row = json.loads(line)
+        missing = {"audio_filepath", "text"} - set(row)
+        if missing:
+            raise ValueError(f"{path}:{number} has no {' and no '.join(sorted(missing))}")
+        if LANGUAGE_CODES.get(row.get("lang"), language) != language:
+            continue
+        text = normalise(row["text"], language)
+        if row.get("check"):
+            dropped["unchecked"] += 1
+        elif not text or re.search(r"\d", row["text"]):
+            dropped["text"] += 1
+        else:
+            speaker = str(row.get("speaker") or "unknown")
+            lines.append(Line(audio / row["audio_filepath"], text, speaker[:12]))
+    return lines
+
+
 def read_manifest(path: Path, audio: Path, language: str, dropped: Counter) -> list[Line]:
+    if path.suffix in (".json", ".jsonl"):
+        return read_nemo(path, audio, language, dropped)
     lines = []
     with open(path, encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -103,6 +130,8 @@ def main() -> None:
             hours += write_shard(options.out / side, name, spoken, *LIMITS_S)
         print(f"{side}: {len(some)} lines, {hours:.2f} h", flush=True)
     print(f"skipped: {dropped['text']} for their text, {dropped['audio']} for their audio")
+    if dropped["unchecked"]:
+        print(f"{dropped['unchecked']} lines wait to be checked by a person")
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+import json
 import sys
 
 import numpy as np
@@ -55,3 +56,27 @@ def test_a_manifest_without_its_columns_is_refused_by_name(tmp_path, monkeypatch
     (tmp_path / "clips.tsv").write_text("file\ttext\n", encoding="utf-8")
     with pytest.raises(ValueError, match="no column path and no column sentence"):
         run(monkeypatch, tmp_path)
+
+
+def test_labels_are_read_without_those_that_wait_for_a_person(tmp_path, monkeypatch, capsys):
+    write_clips(tmp_path, ["a", "b", "c", "d"])
+    rows = [
+        {"text": "nĩ wega", "lang": "ki-KE", "speaker": "wanjiru", "check": False},
+        {"text": "mũno mũno", "lang": "ki-KE", "check": True},
+        {"text": "erokamano", "lang": "luo-KE"},
+        {"text": "maaka 25", "lang": "ki-KE"},
+    ]
+    lines = [json.dumps({"audio_filepath": f"{i}.wav", **row}) for i, row in enumerate(rows)]
+    (tmp_path / "labels.json").write_text("\n".join(lines), encoding="utf-8")
+    run(monkeypatch, tmp_path, "--dev-share", "0", "--manifest", str(tmp_path / "labels.json"))
+    found = read_rows(tmp_path / "out/train")
+    assert [(row.text, row.voice) for row in found] == [("nĩ wega", "own:wanjiru")]
+    printed = capsys.readouterr().out
+    assert "1 lines wait to be checked" in printed
+    assert "1 for their text" in printed
+
+
+def test_a_label_without_text_is_refused_by_line(tmp_path, monkeypatch):
+    (tmp_path / "labels.json").write_text('{"audio_filepath": "0.wav"}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"labels\.json:1 has no text"):
+        run(monkeypatch, tmp_path, "--manifest", str(tmp_path / "labels.json"))

@@ -84,6 +84,18 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .action(async (name: string | undefined, options: EvaluateOptions) => {
       status = await evaluate(options, ['--sweep', name ?? '', '--models', modelsDir()]);
     });
+  program
+    .command('label')
+    .description('recognise recordings without texts, and write a NeMo manifest to train with')
+    .requiredOption('--folder <dir>', 'recordings: NAME.wav')
+    .requiredOption('--with <name>', 'the installed model that recognises them')
+    .addOption(
+      new Option('--language <language>', 'language of the recordings').choices(['ki', 'luo']),
+    )
+    .option('--out <dir>', 'output folder of labels.json')
+    .action(async (options: EvaluateOptions & { with: string }) => {
+      status = await evaluate(options, ['--label', options.with, '--models', modelsDir()]);
+    });
   try {
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
     return status;
