@@ -37,8 +37,10 @@ export class SessionWatch {
   /** The session has reached its audio limit. */
   #isFull = false;
   #isClosing = false;
-  /** A reset was answered without the final before it, as after a close by the client whose last finals are late. */
+  /** A reset was answered without the final before it, as at the end of a stream whose last finals are late. */
   #gaveUpFinals = false;
+  /** And the client had not closed the stream, so the service must end it with an error. */
+  #mustFail = false;
 
   constructor(report: (violation: string) => void) {
     this.#report = report;
@@ -87,6 +89,9 @@ export class SessionWatch {
   onEvent(event: ServerEvent): void {
     if (this.#isOver) this.#report(`${event.type} after the close`);
     if (this.#fatal !== null) this.#report(`${event.type} after the fatal error`);
+    const mayFollow =
+      event.type === 'reset_ack' || event.type === 'config_ack' || event.type === 'error';
+    if (this.#mustFail && !mayFollow) this.#report(`${event.type} after finals were given up`);
     const isEarly = !this.#isReady && event.type !== 'ready';
     if (isEarly && event.type !== 'status' && event.type !== 'error') {
       this.#report(`${event.type} before ready`);
@@ -121,6 +126,7 @@ export class SessionWatch {
 
   onEnd({ code, reason, refusal }: SocketEnd): void {
     this.#isOver = true;
+    if (this.#mustFail && code === 1000) this.#report('a reset was answered before its final');
     if (refusal !== null || code === 1006 || code === 1005) return;
     if (code === 1000) {
       if (this.#fatal !== null) this.#report(`closed with 1000 after ${this.#fatal.code}`);
@@ -207,8 +213,9 @@ export class SessionWatch {
     this.#take(discardedMs * BYTES_PER_MS);
     // Rounded up, unless everything is whole milliseconds.
     const roundedMs = this.#hasOddBytes ? 1 : 0;
-    if (this.#isClosing && totalMs - this.#settledMs - discardedMs > roundedMs) {
+    if (totalMs - this.#settledMs - discardedMs > roundedMs) {
       this.#gaveUpFinals = true;
+      this.#mustFail = !this.#isClosing;
     }
     // Audio without its final is not charged, and neither is what was dropped after it.
     if (this.#gaveUpFinals) return;
