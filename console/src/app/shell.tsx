@@ -182,6 +182,9 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
         <a className="button button-secondary" href="/docs">
           {texts.nav.docs}
         </a>
+        <a className="button button-secondary" href="/status">
+          {texts.nav.status}
+        </a>
         <button
           type="button"
           className="button button-secondary"

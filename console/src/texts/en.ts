@@ -11,6 +11,7 @@ export const en = {
     settings: 'Settings',
     operator: 'Waitlist',
     docs: 'Docs',
+    status: 'Service status',
     reference: 'API reference',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',

@@ -13,6 +13,7 @@ export const sw: Texts = {
     settings: 'Mipangilio',
     operator: 'Orodha',
     docs: 'Nyaraka',
+    status: 'Hali ya huduma',
     reference: 'Marejeleo ya API',
     signOut: 'Ondoka',
     signOutEverywhere: 'Ondoka kila mahali',

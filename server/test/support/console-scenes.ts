@@ -10,6 +10,14 @@ export interface Scene {
   readonly shown: (page: Page, service: ConsoleService) => Promise<unknown>;
 }
 
+/** Where the pages of these addresses of the API are. */
+const PATHS: Readonly<Record<string, string>> = {
+  overview: '/app',
+  usage: '/app/sessions/usage',
+  log: '/app/sessions/log',
+  operator: '/app/waitlist',
+};
+
 export const PUBLIC: readonly Scene[] = [
   { name: 'public', path: '/', shown: (page) => page.getByRole('heading', { level: 1 }).waitFor() },
   {
@@ -174,6 +182,8 @@ export const OWNER: readonly Scene[] = [
     async shown(page) {
       await page.locator('summary').filter({ hasText: 'amina' }).click();
       await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Docs' }).waitFor();
+      await page.locator('a[href="/status"]').getByText('Service status').waitFor();
     },
   },
   {
@@ -181,7 +191,9 @@ export const OWNER: readonly Scene[] = [
     path: '/app/nowhere',
     shown: (page) => page.getByRole('heading', { name: 'Page not found' }).waitFor(),
   },
-  ...['overview', 'keys', 'settings', 'operator/waitlist'].flatMap(unreachable),
+  ...['overview', 'sessions', 'usage', 'log', 'keys', 'settings', 'operator/waitlist'].flatMap(
+    unreachable,
+  ),
 ];
 
 /** The owner of a new account. */
@@ -306,7 +318,7 @@ export const PAUSED: readonly Scene[] = [
 /** Pages whose data failed to load or is still loading. */
 function unreachable(address: string): Scene[] {
   const name = address.split('/')[0] ?? '';
-  const path = { overview: '/app', operator: '/app/waitlist' }[name] ?? `/app/${name}`;
+  const path = PATHS[name] ?? `/app/${name}`;
   return [
     {
       name: `${name}-offline`,
