@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { CtcRecogniser, startSherpaEngine, type EngineEvent, type Engine } from '@svc-asr/engine';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { STAND_IN, standInModels, type StandInDecoding } from '@svc-asr/testing/speech/stand-in.ts';
 import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
+import { STAND_IN_BEAM } from '../engine/stand-in-beam.ts';
 import { variedUtterance, type VariedUtterance } from '../engine/varied-utterance.ts';
 import { wordErrors } from '../engine/word-errors.ts';
 
@@ -12,10 +12,6 @@ const GOALS = { werLoss: 1.5, commitLagP90Ms: 2_500, encodedPerSecond: 4 };
 const FRAME_BYTES = 3_200;
 const AT_ONCE = 4;
 const RATE = 16_000;
-const BEAM: StandInDecoding = {
-  lm: join(import.meta.dirname, '../../../engine/test/lm/characters.bin'),
-  decoding: { unit: 'character', alpha: 0.5, beta: 0.5, beam: 16 },
-};
 const never = new AbortController().signal;
 
 export const campaign: Campaign = {
@@ -38,7 +34,7 @@ interface Tally {
 /** Greedy decoding, then a beam search with a language model. */
 async function run(options: CampaignOptions): Promise<CampaignResult> {
   const greedy = await measure(options);
-  const beam = await measure(options, BEAM);
+  const beam = await measure(options, STAND_IN_BEAM);
   const figures = Object.entries(beam.figures).map(([name, value]) => [`beam_${name}`, value]);
   return {
     passed: greedy.passed && beam.passed,

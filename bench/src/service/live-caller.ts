@@ -45,6 +45,8 @@ export class LiveCaller {
     readonly tenant: Tenant;
     readonly sentence: string;
     readonly tally: CallerTally;
+    /** The text of its sentence with these weights. Default: that of the bundled model. */
+    readonly expected?: string | undefined;
   };
   readonly #pcm: Uint8Array;
   readonly #expected: string;
@@ -59,11 +61,12 @@ export class LiveCaller {
     tenant: Tenant;
     sentence: string;
     tally: CallerTally;
+    expected?: string | undefined;
   }) {
     this.#input = input;
     const { pcm, expected, model } = speech(input.sentence);
     this.#pcm = pcm;
-    this.#expected = expected;
+    this.#expected = input.expected ?? expected;
     this.#model = model;
   }
 

@@ -31,6 +31,8 @@ export interface LossInput {
   falseFailovers(): number;
   /** Runs after the last fault, while all streams are open. */
   atEnd?(): Promise<void>;
+  /** The texts of the sentences with other weights than the bundled ones. */
+  readonly texts?: ReadonlyMap<string, string>;
   readonly log: (line: string) => void;
 }
 
@@ -41,7 +43,13 @@ export async function measureLosses(input: LossInput): Promise<CampaignResult> {
   const tenants = await fleet.addTenants(streams, CREDIT_MS);
   const callers = tenants.map((tenant, at) => {
     const sentence = SPEECH[at % SPEECH.length]?.name ?? '';
-    return new LiveCaller({ service, tenant, sentence, tally });
+    return new LiveCaller({
+      service,
+      tenant,
+      sentence,
+      tally,
+      expected: input.texts?.get(sentence),
+    });
   });
   const speaking = callers.map(() => Promise.withResolvers<void>());
   const runs = Promise.all(callers.map((caller, at) => caller.run(() => speaking[at]?.resolve())));
