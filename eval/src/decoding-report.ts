@@ -1,19 +1,19 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CtcLoader, KeytermTree, type CtcRecogniser, type Logits } from '@svc-asr/engine';
-import { AUDIO, KEYTERMS, readKeyterms } from '@svc-asr/protocol';
+import { CtcLoader, type CtcRecogniser } from '@svc-asr/engine';
 import { errorRate, type Count, type Interval } from './bootstrap.ts';
 import { overTelephone, withWhiteNoise } from './conditions.ts';
-import { countErrors, searchCost } from './decoding-set.ts';
-import { words } from './scoring.ts';
-import { isFolder, readFolder, type Language, type Utterance } from './sets.ts';
+import { measureKeyterms } from './decoding-keyterms.ts';
+import { countErrors, readSet, searchCost, textOf } from './decoding-set.ts';
+import type { Language, Utterance } from './sets.ts';
 
 export interface DecodingOptions {
-  /** Recordings of `speech.held_out`: folders `seen` and `unseen`, and optionally `names` (see docs/engine.md). */
+  /** Recordings of `speech.held_out`: folders `seen` and `unseen`, and optionally those of `speech.names`. */
   readonly folder: string;
   /** A folder with `model.onnx` and `tokens.txt`. */
   readonly weights: string;
   readonly lms: Readonly<Record<Language, string>>;
+  /** Language models whose text has none of the recordings' sources. */
+  readonly otherLms: Readonly<Record<Language, string | undefined>>;
   /** Recordings per language and condition. */
   readonly limit: number;
 }
@@ -28,31 +28,28 @@ const WEIGHTS = { unit: 'character', alpha: 1, beta: 0.5 } as const;
 /** What an encoder of 300 M parameters takes per audio second of a stream, in ms of processor time (docs/engine.md). */
 const ENCODER_300M_MS = 570;
 const COST_RECORDINGS = 10;
+const WIDTHS = [4, 8, 16, 32, 100] as const;
+const WIDTH_RECORDINGS = 40;
 const LANGUAGES = ['ki', 'luo'] as const;
 
 interface Recognisers {
   readonly greedy: CtcRecogniser;
   readonly beam: CtcRecogniser;
   readonly lm: CtcRecogniser;
+  readonly other_lm?: CtcRecogniser;
 }
 
 /** Compares greedy decoding, beam search, language model and keyterms. Prints as it goes on. */
 export async function evaluateDecoding(options: DecodingOptions): Promise<DecodingReport> {
   const figures: Record<string, number> = {};
-  const recall = { names: 0, before: 0, after: 0 };
-  const insertions = { count: 0, hours: 0 };
+  const own = { ki: await load(options, 'ki'), luo: await load(options, 'luo') };
   for (const language of LANGUAGES) {
-    const own = await load(options, language);
-    const costs = await compareConditions({ options, language, own, figures });
+    const costs = await compareConditions({ options, language, own: own[language], figures });
     figures['beam_cost_ratio'] = Math.max(figures['beam_cost_ratio'] ?? 0, costs);
-    await measureKeyterms({ options, language, own, recall, insertions });
+    await compareWidths({ options, language, figures });
   }
-  const percent = (part: number): number => round((100 * part) / Math.max(1, recall.names));
-  if (recall.names > 0) {
-    figures['keyterm_recall_before'] = percent(recall.before);
-    figures['keyterm_recall_after'] = percent(recall.after);
-    figures['keyterm_false_per_hour'] = round(insertions.count / Math.max(1e-9, insertions.hours));
-  }
+  const recognisers = { ki: own.ki.lm, luo: own.luo.lm };
+  Object.assign(figures, await measureKeyterms({ ...options, recognisers }));
   return { passed: isPassed(figures), figures };
 }
 
@@ -68,14 +65,19 @@ function isPassed(figures: Readonly<Record<string, number>>): boolean {
 }
 
 async function load(options: DecodingOptions, language: Language): Promise<Recognisers> {
-  const { weights, lms } = options;
+  const { weights, lms, otherLms } = options;
   const files = { model: join(weights, 'model.onnx'), tokens: join(weights, 'tokens.txt') };
   const loader = new CtcLoader();
   const lm = { ...WEIGHTS, path: lms[language] };
+  const other = otherLms[language];
+  const otherLm = { ...WEIGHTS, path: other ?? '' };
   return {
     greedy: await loader.load({ files }),
     beam: await loader.load({ files, decoding: SEARCH }),
     lm: await loader.load({ files, decoding: { ...SEARCH, lm } }),
+    ...(other === undefined
+      ? {}
+      : { other_lm: await loader.load({ files, decoding: { ...SEARCH, lm: otherLm } }) }),
   };
 }
 
@@ -87,12 +89,12 @@ async function compareConditions(input: {
   readonly figures: Record<string, number>;
 }): Promise<number> {
   const { options, language, own, figures } = input;
-  const seen = await read(options, 'seen', language);
+  const seen = await readSet(options, 'seen', language);
   const disturbed = (disturb: (wave: Float32Array, seed: number) => Float32Array): Utterance[] =>
     seen.map((one, at) => ({ ...one, wave: disturb(one.wave, at) }));
   const conditions = {
     seen,
-    unseen: await read(options, 'unseen', language),
+    unseen: await readSet(options, 'unseen', language),
     telephone: disturbed(overTelephone),
     noise: disturbed(withWhiteNoise),
   };
@@ -127,98 +129,34 @@ async function wordErrors(
   return new Map([...counts].map(([name, list]) => [name, errorRate(list)]));
 }
 
-/** The text of a whole recording: one encoding serves every way of decoding it. */
-export function textOf(text: ReturnType<CtcRecogniser['newText']>, logits: Logits): string {
-  text.add(logits, { firstFrame: 0, keepTo: 0 });
-  text.end();
-  return text.transcript(Infinity).text;
-}
-
-/** Recall of the names in `names/`, and how often their list puts a name where nobody said it. */
-async function measureKeyterms(input: {
+/** What each width costs and gains with the language model. */
+async function compareWidths(input: {
   readonly options: DecodingOptions;
   readonly language: Language;
-  readonly own: Recognisers;
-  readonly recall: { names: number; before: number; after: number };
-  readonly insertions: { count: number; hours: number };
+  readonly figures: Record<string, number>;
 }): Promise<void> {
-  const { options, language, own, recall, insertions } = input;
-  const spoken = await read(options, 'names', language);
-  if (spoken.length === 0) return;
-  const list = await readList(options.folder, language);
-  const terms = new Set(list);
-  const keyterms = new KeytermTree(list);
-  const before = { names: 0, found: 0 };
-  const after = { names: 0, found: 0 };
-  for (const { wave, spoken: text } of spoken) {
-    const logits = await own.lm.model.run(wave);
-    countNames(before, { text, heard: textOf(own.lm.newText(), logits), terms });
-    countNames(after, { text, heard: textOf(own.lm.newText(keyterms), logits), terms });
+  const { options, language, figures } = input;
+  const { weights, lms } = options;
+  const files = { model: join(weights, 'model.onnx'), tokens: join(weights, 'tokens.txt') };
+  const loader = new CtcLoader();
+  const utterances = (await readSet(options, 'seen', language)).slice(0, WIDTH_RECORDINGS);
+  for (const width of WIDTHS) {
+    const lm = { ...WEIGHTS, path: lms[language] };
+    const recogniser = await loader.load({ files, decoding: { ...SEARCH, width, lm } });
+    const counts: Count[] = [];
+    for (const { wave, spoken, name } of utterances) {
+      const logits = await recogniser.model.run(wave);
+      counts.push(countErrors(spoken, textOf(recogniser.newText(), logits), name));
+    }
+    const { rate } = errorRate(counts);
+    const { searchMs } = await searchCost(recogniser, utterances.slice(0, COST_RECORDINGS));
+    figures[`beam_${width}_${language}_wer`] = rate;
+    figures[`beam_${width}_${language}_ms`] = round(searchMs, 2);
+    console.log(
+      `${language} beam of ${width}: WER ${rate}, ${searchMs.toFixed(2)} ms per audio second, ` +
+        `${((200 * searchMs) / ENCODER_300M_MS).toFixed(2)} % of a 300 M encoder in a stream`,
+    );
   }
-  recall.names += before.names;
-  recall.before += before.found;
-  recall.after += after.found;
-  let count = 0;
-  let seconds = 0;
-  const others = [
-    ...(await read(options, 'seen', language)),
-    ...(await read(options, 'unseen', language)),
-  ];
-  for (const { wave, spoken: text } of others) {
-    const heard = textOf(own.lm.newText(keyterms), await own.lm.model.run(wave));
-    count += inserted(text, heard, terms);
-    seconds += wave.length / AUDIO.sampleRateHz;
-  }
-  insertions.count += count;
-  insertions.hours += seconds / 3600;
-  const plain = await searchCost(own.lm, spoken.slice(0, COST_RECORDINGS));
-  const boosted = await searchCost(own.lm, spoken.slice(0, COST_RECORDINGS), keyterms);
-  console.log(
-    `${language} search: ${plain.searchMs.toFixed(2)} ms per audio second, ${boosted.searchMs.toFixed(2)} with keyterms`,
-  );
-  console.log(
-    `${language} keyterms, ${list.length} terms: ${before.found} of ${before.names} names found without them, ` +
-      `${after.found} with; ${count} false in ${Math.round(seconds / 60)} minutes of other speech`,
-  );
-}
-
-/** The names of this language, then others up to the limit. */
-async function readList(folder: string, language: Language): Promise<readonly string[]> {
-  const order = LANGUAGES.toSorted(
-    (one, other) => Number(other === language) - Number(one === language),
-  );
-  const lists = await Promise.all(
-    order.map((one) => readFile(join(folder, `names/keyterms-${one}`), 'utf8')),
-  );
-  const names = lists.flatMap((list) => list.split('\n').filter((name) => name !== ''));
-  return readKeyterms(names.slice(0, KEYTERMS.termsMax), true).taken;
-}
-
-function countNames(
-  totals: { names: number; found: number },
-  said: { readonly text: string; readonly heard: string; readonly terms: ReadonlySet<string> },
-): void {
-  const heard = new Set(words(said.heard));
-  for (const word of words(said.text)) {
-    if (!said.terms.has(word)) continue;
-    totals.names += 1;
-    if (heard.has(word)) totals.found += 1;
-  }
-}
-
-function inserted(text: string, heard: string, terms: ReadonlySet<string>): number {
-  const said = new Set(words(text));
-  return words(heard).filter((word) => terms.has(word) && !said.has(word)).length;
-}
-
-async function read(
-  { folder, limit }: DecodingOptions,
-  set: string,
-  language: Language,
-): Promise<readonly Utterance[]> {
-  const path = join(folder, set);
-  if (!(await isFolder(path))) return [];
-  return (await readFolder(path)).filter((one) => one.language === language).slice(0, limit);
 }
 
 function round(value: number, digits = 1): number {

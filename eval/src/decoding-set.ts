@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
-import type { CtcRecogniser, KeytermTree } from '@svc-asr/engine';
+import type { CtcRecogniser, KeytermTree, Logits } from '@svc-asr/engine';
 import type { Count } from './bootstrap.ts';
 import { distance, words } from './scoring.ts';
-import type { Utterance } from './sets.ts';
+import { isFolder, readFolder, type Language, type Utterance } from './sets.ts';
 
 export interface Decoded {
   readonly text: string;
@@ -64,4 +65,22 @@ export async function searchCost(
     seconds += wave.length / AUDIO.sampleRateHz;
   }
   return { searchMs: searchMs / seconds, encoderMs: encoderMs / seconds };
+}
+
+/** The text of a whole recording: one encoding serves every way of decoding it. */
+export function textOf(text: ReturnType<CtcRecogniser['newText']>, logits: Logits): string {
+  text.add(logits, { firstFrame: 0, keepTo: 0 });
+  text.end();
+  return text.transcript(Infinity).text;
+}
+
+/** The recordings of one language in `folder/set`. None if there is no such set. */
+export async function readSet(
+  { folder, limit }: { readonly folder: string; readonly limit: number },
+  set: string,
+  language: Language,
+): Promise<readonly Utterance[]> {
+  const path = join(folder, set);
+  if (!(await isFolder(path))) return [];
+  return (await readFolder(path)).filter((one) => one.language === language).slice(0, limit);
 }

@@ -82,6 +82,11 @@ const program = new Command('npm run eval --')
   )
   .option('--lm-ki <file>', 'with --decoding: the language model of characters for Kikuyu')
   .option('--lm-luo <file>', 'with --decoding: the same for Dholuo')
+  .option(
+    '--other-lm-ki <file>',
+    "with --decoding: one whose text has none of the recordings' sources",
+  )
+  .option('--other-lm-luo <file>', 'with --decoding: the same for Dholuo')
   .option('--models <dir>', 'manifests and weights (default: MODELS_DIR, else models/)')
   .option(
     '--out <dir>',
@@ -116,6 +121,8 @@ interface Options {
   readonly decoding: boolean;
   readonly lmKi?: string;
   readonly lmLuo?: string;
+  readonly otherLmKi?: string;
+  readonly otherLmLuo?: string;
   readonly models?: string;
   readonly out: string;
   readonly limit: number;
@@ -229,7 +236,8 @@ function folder(options: Options, path: string): Promise<number> {
 }
 
 /** Uses the weights of the tests, because the bundled model is no CTC model. */
-async function decoding({ folder: given, lmKi, lmLuo, limit, short }: Options): Promise<number> {
+async function decoding(options: Options): Promise<number> {
+  const { folder: given, lmKi, lmLuo, otherLmKi, otherLmLuo, limit, short } = options;
   if (given === undefined || lmKi === undefined || lmLuo === undefined) {
     throw new Error('Give --folder, --lm-ki and --lm-luo. docs/engine.md says how they are made.');
   }
@@ -237,6 +245,7 @@ async function decoding({ folder: given, lmKi, lmLuo, limit, short }: Options): 
     folder: resolve(given),
     weights: join(ROOT, 'testing/stand-in'),
     lms: { ki: resolve(lmKi), luo: resolve(lmLuo) },
+    otherLms: { ki: otherLmKi, luo: otherLmLuo },
     limit: short ? 12 : limit,
   });
   console.log(JSON.stringify({ name: 'eval-decoding', passed, figures }));

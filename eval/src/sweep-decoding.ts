@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { BeamText, CtcModel, NgramModel, scorersOf, type LmUnit } from '@svc-asr/engine';
 import type { ModelSet, SetDecoding } from '@svc-asr/models/model-set.ts';
 import { errorRate, improvement, type Count } from './bootstrap.ts';
-import { textOf } from './decoding-report.ts';
+import { textOf } from './decoding-set.ts';
 import { countErrors } from './decoding-set.ts';
 import { verdict, withRange } from './folder-page.ts';
 import { readAndCheck } from './folder.ts';

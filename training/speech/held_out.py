@@ -3,7 +3,8 @@
   python -m speech.held_out --sentences DIR --out DIR [--limit 200]
 
 Sets: seen (training voices), unseen (a held-out espeak language and speakers), festival (held-out
-Festival voices). NAME starts with the language, ki- or luo-.
+Festival voices). NAME starts with the language, ki- or luo-. OUT/sources.tsv has the source of each
+sentence.
 Needs numpy, scipy, espeak-ng and Festival with festvox-ca-ona-hts and festvox-us-slt-hts.
 """
 
@@ -21,7 +22,7 @@ from .festival_hts import HTS_VOICES, hts_phrase
 from .normaliser import normalise
 from .phonemes import Accent
 from .render import HELD_OUT, PLAIN_VARIANTS, TRAIN_BASES, to_16k
-from .sentences import split_sentences
+from .sentences import sources, split_sentences
 from .shards import RATE, trim
 
 CODES = {"kik": "ki", "luo": "luo"}
@@ -83,6 +84,13 @@ def main() -> None:
     render_espeak_sets(texts, options.out)
     if shutil.which("festival"):
         render_festival_set(texts, options.out)
+    source_of = {language: sources(options.sentences, language) for language in CODES}
+    lines = [
+        f"{CODES[language]}-{i:03d}\t{source_of[language][normalise(text)]}\n"
+        for language, sentences in texts.items()
+        for i, text in enumerate(sentences)
+    ]
+    (options.out / "sources.tsv").write_text("".join(lines), encoding="utf-8")
     for folder in sorted(p for p in options.out.iterdir() if p.is_dir()):
         print(f"{folder.name}: {len(list(folder.glob('*.wav')))} utterances", flush=True)
 

@@ -6,16 +6,21 @@
 --sentences takes the lists of `sentences.py` without their development and test sentences. --text
 takes a file with a sentence per line. --exclude takes files or folders of evaluation texts; no
 line that contains one of their sentences is counted. Character models write ▁ for the space
-between words. KenLM's build_binary makes a faster file of the result; the engine reads both.
+between words. --binary writes KenLM's probing format as well, which loads faster; the engine reads
+both. --leave-out takes sources of the lists, whose sentences are then not counted: it shows what to
+expect of text about other things. --forbid-read-back fails if a sentence can be read back out of
+the model (`read_back.py`).
 """
 
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from .kenlm_binary import write_binary
 from .kneser_ney import BEGIN, END, Model, estimate
 from .normaliser import normalise
-from .sentences import split_sentences
+from .read_back import readable
+from .sentences import sources, split_sentences
 
 SPACE = "▁"
 FIRST_WORD = 0x10000
@@ -45,11 +50,17 @@ def without(texts: Iterable[str], excluded: set[str]) -> list[str]:
     return [text for text in texts if is_clean(text)]
 
 
-def training_texts(folder: Path, language: str) -> list[str]:
+def training_texts(folder: Path, language: str, leave_out: Iterable[str] = ()) -> list[str]:
     """The lists' sentences for training. Development and test sentences stay out."""
     split = split_sentences(folder)[language]
+    source_of, left_out = sources(folder, language), set(leave_out)
     held_out = {normalise(text, language) for text in [*split.dev, *split.test]} - {""}
-    return without((normalise(text, language) for text in split.train), held_out)
+    texts = [
+        normalise(text, language)
+        for text in split.train
+        if source_of[normalise(text)] not in left_out
+    ]
+    return without(texts, held_out)
 
 
 def _encode(texts: list[str], unit: str) -> tuple[list[str], dict[str, str]]:
@@ -67,7 +78,6 @@ def _encode(texts: list[str], unit: str) -> tuple[list[str], dict[str, str]]:
 
 
 def write_arpa(model: Model, names: dict[str, str], out: Path) -> None:
-    names = {**names, BEGIN: "<s>", END: "</s>"}
     with out.open("w", encoding="utf-8") as file:
         file.write("\\data\\\n")
         for n, level in enumerate(model.probabilities, start=1):
@@ -96,13 +106,16 @@ def main() -> None:
     parser.add_argument("--order", type=int)
     parser.add_argument("--cut-off", type=int, default=0, help="prunes rarer n-grams, order 3 up")
     parser.add_argument("--exclude", type=Path, nargs="*", default=[])
+    parser.add_argument("--leave-out", nargs="*", default=[], metavar="SOURCE")
+    parser.add_argument("--forbid-read-back", action="store_true")
+    parser.add_argument("--binary", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     order = options.order or DEFAULT_ORDER[options.unit]
     if not 2 <= order <= 10:
         parser.error("--order must be 2 to 10")
     if options.sentences:
-        texts = training_texts(options.sentences, options.language)
+        texts = training_texts(options.sentences, options.language, options.leave_out)
     else:
         lines = options.text.read_text(encoding="utf-8").splitlines()
         texts = [normalise(line, options.language) for line in lines]
@@ -111,7 +124,14 @@ def main() -> None:
         parser.error("no sentences are left")
     sentences, names = _encode(texts, options.unit)
     model = estimate(sentences, order, [0, 0, *[options.cut_off] * (order - 2)])
+    if options.forbid_read_back:
+        found = readable(model, texts) if options.unit == "character" else texts
+        if found:
+            parser.error(f"{len(found):,} sentences can be read back; use a higher --cut-off")
+    names = {**names, BEGIN: "<s>", END: "</s>"}
     write_arpa(model, names, options.out)
+    if options.binary:
+        write_binary(model, names, options.binary)
     sizes = ", ".join(f"{len(level):,}" for level in model.probabilities)
     print(f"{len(texts):,} sentences; n-grams per order: {sizes}", flush=True)
 

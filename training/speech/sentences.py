@@ -53,6 +53,16 @@ def _load(path: Path, shortest: int, longest: int) -> list[tuple[str, str]]:
     return rows
 
 
+def sources(folder: Path, language: str) -> dict[str, str]:
+    """The list's first column by normalised clause."""
+    found: dict[str, str] = {}
+    for line in (folder / FILES[language]).read_text(encoding="utf-8").splitlines():
+        source, sentence = line.split("\t")[:2]
+        for clause in cut(sentence, LENGTHS[language][1]):
+            found.setdefault(normalise(clause), source)
+    return found
+
+
 def _split(rows: list[tuple[str, str]], rng: random.Random) -> Split:
     keys = sorted({key for key, _ in rows})
     rng.shuffle(keys)

@@ -105,12 +105,15 @@ export class CtcRecogniser implements Recognition {
     return text.transcript((samples.length * 1000) / AUDIO.sampleRateHz);
   }
 
-  newText(keyterms?: KeytermTree): UtteranceText {
+  /** `boost`: what a letter of a keyterm adds, to compare values. */
+  newText(keyterms?: KeytermTree, boost?: number): UtteranceText {
     if (this.#search === null) return new GreedyText(this.model);
     const { labels, tokens } = this.model;
     const { scorer, settings } = this.#search;
     const boosted =
-      keyterms === undefined || keyterms.isEmpty ? scorer : new KeytermScorer(scorer, keyterms);
+      keyterms === undefined || keyterms.isEmpty
+        ? scorer
+        : new KeytermScorer(scorer, keyterms, boost);
     return new BeamText(tokens, { labels, settings, scorer: boosted });
   }
 
