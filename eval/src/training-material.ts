@@ -73,8 +73,9 @@ function jsonRow(line: string, place: string): Row {
     const fields = new Map<string, unknown>(Object.entries(JSON.parse(line)));
     const text = fields.get('text');
     const speaker = fields.get('speaker');
-    if (typeof text === 'string')
-      return { text, speaker: speaker === undefined ? '' : `${speaker}` };
+    // Some corpora number their speakers.
+    const isNamed = typeof speaker === 'string' || typeof speaker === 'number';
+    if (typeof text === 'string') return { text, speaker: isNamed ? String(speaker) : '' };
   } catch {
     // The message below says which line it is, and not what is in it.
   }

@@ -22,16 +22,15 @@ export function useOverview(): { load: Load<Overview>; reload: () => Promise<voi
   };
   const updating = useRef(false);
   useEffect(() => {
-    const timer = setInterval(
-      async () => {
-        // One at a time: requests wait while the person signs in again.
-        if (document.hidden || updating.current) return;
-        updating.current = true;
-        await update.current();
-        updating.current = false;
-      },
-      isFollowed ? LIVE_REFRESH_MS : QUIET_REFRESH_MS,
-    );
+    const updateOnce = async (): Promise<void> => {
+      // One at a time: requests wait while the person signs in again.
+      if (document.hidden || updating.current) return;
+      updating.current = true;
+      await update.current();
+      updating.current = false;
+    };
+    const everyMs = isFollowed ? LIVE_REFRESH_MS : QUIET_REFRESH_MS;
+    const timer = setInterval(() => void updateOnce(), everyMs);
     return () => clearInterval(timer);
   }, [isFollowed]);
   return { load, reload };
