@@ -9,6 +9,7 @@ import { Button, Field, TextField } from '../../design/controls.tsx';
 import { Badge, Empty, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useLogTexts } from '../../texts/log.ts';
+import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
 import { SessionTabs } from './session-tabs.tsx';
 
@@ -38,13 +39,7 @@ export default function LogScreen() {
           </Loaded>
         </Card>
         <p className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-2">
-          <a
-            className="button button-secondary"
-            href={`/console-api/log.csv${query}`}
-            download="svc-asr-log.csv"
-          >
-            {texts.csv}
-          </a>
+          <CsvLink name="log" query={query} label={texts.csv} />
           {texts.csvHint(rows)}
         </p>
       </div>

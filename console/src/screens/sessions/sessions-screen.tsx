@@ -7,6 +7,7 @@ import { useLoad } from '../../app/use-load.ts';
 import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
+import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
 import { FILTERS, SessionFilters } from './session-filters.tsx';
 import { SessionTabs } from './session-tabs.tsx';
@@ -36,13 +37,7 @@ export default function SessionsScreen() {
           </Loaded>
         </Card>
         <p className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-2">
-          <a
-            className="button button-secondary"
-            href={`/console-api/sessions.csv${query}`}
-            download="svc-asr-sessions.csv"
-          >
-            {texts.csv}
-          </a>
+          <CsvLink name="sessions" query={query} label={texts.csv} />
           {texts.csvHint(rows)}
         </p>
       </div>

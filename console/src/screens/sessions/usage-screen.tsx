@@ -9,6 +9,7 @@ import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useUsageTexts } from '../../texts/usage.ts';
 import { addUp } from './add-up.ts';
+import { CsvLink } from './csv-link.tsx';
 import { SessionTabs } from './session-tabs.tsx';
 
 /** What was charged in any range of days, with the range in the address. */
@@ -51,13 +52,7 @@ function Range({ report, query }: { report: UsageReport; query: string }) {
       <Button kind="primary" type="submit">
         {texts.show}
       </Button>
-      <a
-        className="button button-secondary"
-        href={`/console-api/usage.csv${query}`}
-        download="svc-asr-usage.csv"
-      >
-        {texts.csv}
-      </a>
+      <CsvLink name="usage" query={query} label={texts.csv} />
     </form>
   );
 }

@@ -1,0 +1,17 @@
+/** Downloads what a screen shows, with the same filters, as a table. */
+export function CsvLink(props: {
+  name: 'log' | 'sessions' | 'usage';
+  /** With its question mark. Empty: no filters. */
+  query: string;
+  label: string;
+}) {
+  return (
+    <a
+      className="button button-secondary"
+      href={`/console-api/${props.name}.csv${props.query}`}
+      download={`svc-asr-${props.name}.csv`}
+    >
+      {props.label}
+    </a>
+  );
+}
