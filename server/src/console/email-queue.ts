@@ -51,16 +51,21 @@ const WELCOMES: Queue<typeof DUE_COLUMNS> = {
   compose: (_row, link) => welcomeEmail(link),
 };
 
-const INVITATIONS: Queue<typeof DUE_COLUMNS> = {
-  take: statement(
-    `update invitations i set email_tries = email_tries + 1,
+/** The rows of a table that are due, as `n`. */
+function takeDue(table: string): string {
+  return `update ${table} n set email_tries = email_tries + 1,
         email_due_at = clock_timestamp() + least(30 * 2 ^ email_tries, 86400) * interval '1 second'
       from (
-        select id from invitations where email_due_at <= clock_timestamp()
+        select id from ${table} where email_due_at <= clock_timestamp()
         order by email_due_at limit $1 for update skip locked
-      ) due
-      where i.id = due.id
-      returning i.id, i.email, i.language`,
+      ) due`;
+}
+
+const INVITATIONS: Queue<typeof DUE_COLUMNS> = {
+  take: statement(
+    `${takeDue('invitations')}
+      where n.id = due.id
+      returning n.id, n.email, n.language`,
     DUE_COLUMNS,
   ),
   settle: 'update invitations set email_due_at = null where id = $1',
@@ -70,12 +75,7 @@ const INVITATIONS: Queue<typeof DUE_COLUMNS> = {
 const NOTICE_COLUMNS = { ...DUE_COLUMNS, kind: text<NoticeKind>(), about: text() };
 const NOTICES: Queue<typeof NOTICE_COLUMNS> = {
   take: statement(
-    `update security_notices n set email_tries = email_tries + 1,
-        email_due_at = clock_timestamp() + least(30 * 2 ^ email_tries, 86400) * interval '1 second'
-      from (
-        select id from security_notices where email_due_at <= clock_timestamp()
-        order by email_due_at limit $1 for update skip locked
-      ) due, console_users u, console_users a
+    `${takeDue('security_notices')}, console_users u, console_users a
       where n.id = due.id and u.id = n.recipient and a.id = n.about
       returning n.id, u.email, u.language, n.kind, a.email as about`,
     NOTICE_COLUMNS,
@@ -87,12 +87,7 @@ const NOTICES: Queue<typeof NOTICE_COLUMNS> = {
 const CREDIT_COLUMNS = { ...DUE_COLUMNS, level: number(), account: text(), left_ms: number() };
 const CREDIT: Queue<typeof CREDIT_COLUMNS> = {
   take: statement(
-    `update credit_notices n set email_tries = email_tries + 1,
-        email_due_at = clock_timestamp() + least(30 * 2 ^ email_tries, 86400) * interval '1 second'
-      from (
-        select id from credit_notices where email_due_at <= clock_timestamp()
-        order by email_due_at limit $1 for update skip locked
-      ) due, console_users u, accounts a
+    `${takeDue('credit_notices')}, console_users u, accounts a
       where n.id = due.id and u.id = n.recipient and a.id = n.account_id
       returning n.id, u.email, u.language, n.level, a.name as account, a.available_ms + a.reserved_ms as left_ms`,
     CREDIT_COLUMNS,
