@@ -11,6 +11,7 @@ import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useLogTexts } from '../../texts/log.ts';
 import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
+import { PageLinks } from './page-links.tsx';
 import { SessionTabs } from './session-tabs.tsx';
 
 const PATH = '/app/sessions/log';
@@ -30,7 +31,7 @@ export default function LogScreen() {
       </PageHead>
       <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <FilterCard isFiltered={search.has('id') || search.has('show')}>
+        <FilterCard isFiltered={isFilteredBy(search)}>
           <Filters key={query} search={search} />
         </FilterCard>
         <Card>
@@ -90,7 +91,7 @@ function Filters({ search }: { search: URLSearchParams }) {
         <Button kind="primary" type="submit">
           {texts.search}
         </Button>
-        {(search.has('id') || search.has('show')) && (
+        {isFilteredBy(search) && (
           <Link href={PATH} className="button button-quiet">
             {texts.clear}
           </Link>
@@ -100,6 +101,10 @@ function Filters({ search }: { search: URLSearchParams }) {
   );
 }
 
+function isFilteredBy(search: URLSearchParams): boolean {
+  return search.has('id') || search.has('show');
+}
+
 function at(filters: Readonly<Record<string, string>>): string {
   const search = new URLSearchParams(filters);
   return `${PATH}${search.size === 0 ? '' : `?${search}`}`;
@@ -107,8 +112,7 @@ function at(filters: Readonly<Record<string, string>>): string {
 
 function Page({ page, search }: { page: LogPage; search: URLSearchParams }) {
   const texts = useLogTexts();
-  const { before, ...filters } = Object.fromEntries(search);
-  const isFiltered = Object.keys(filters).length > 0;
+  const isFiltered = isFilteredBy(search);
   return (
     <div className="grid gap-4">
       {page.data.length === 0 ? (
@@ -116,18 +120,13 @@ function Page({ page, search }: { page: LogPage; search: URLSearchParams }) {
       ) : (
         <CallTable calls={page.data} />
       )}
-      <div className="flex flex-wrap gap-2 empty:hidden">
-        {before !== undefined && (
-          <Link href={at(filters)} className="button button-secondary">
-            {texts.newest}
-          </Link>
-        )}
-        {page.next !== null && (
-          <Link href={at({ ...filters, before: page.next })} className="button button-secondary">
-            {texts.older}
-          </Link>
-        )}
-      </div>
+      <PageLinks
+        path={PATH}
+        search={search}
+        next={page.next}
+        newest={texts.newest}
+        older={texts.older}
+      />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
+import { PageLinks } from './page-links.tsx';
 import { FILTERS, SessionFilters } from './session-filters.tsx';
 import { SessionTabs } from './session-tabs.tsx';
 import { StatusBadge } from './status-badge.tsx';
@@ -49,12 +50,6 @@ function Page({ page, search }: { page: SessionPage; search: URLSearchParams }) 
   const texts = useSessionTexts();
   const { language } = useLanguage();
   const isFiltered = FILTERS.some((filter) => search.has(filter));
-  const at = (before: string | null) => {
-    const next = new URLSearchParams(search);
-    if (before === null) next.delete('before');
-    else next.set('before', before);
-    return `/app/sessions${next.size === 0 ? '' : `?${next}`}`;
-  };
   return (
     <div className="grid gap-4">
       {page.data.length === 0 ? (
@@ -65,18 +60,13 @@ function Page({ page, search }: { page: SessionPage; search: URLSearchParams }) 
       {page.searched_to !== null && (
         <Notice tone="info">{texts.searchedTo(formatDateTime(page.searched_to, language))}</Notice>
       )}
-      <div className="flex flex-wrap gap-2 empty:hidden">
-        {search.has('before') && (
-          <Link href={at(null)} className="button button-secondary">
-            {texts.newest}
-          </Link>
-        )}
-        {page.next !== null && (
-          <Link href={at(page.next)} className="button button-secondary">
-            {page.searched_to === null ? texts.older : texts.continue}
-          </Link>
-        )}
-      </div>
+      <PageLinks
+        path="/app/sessions"
+        search={search}
+        next={page.next}
+        newest={texts.newest}
+        older={page.searched_to === null ? texts.older : texts.continue}
+      />
     </div>
   );
 }
