@@ -139,7 +139,7 @@ def _dialling(seconds: float, rng: random.Random) -> np.ndarray:
     return (wave * ((t % period) < period * rng.uniform(0.3, 0.7))).astype(np.float32)
 
 
-def nobody_speaks(rng: random.Random) -> np.ndarray:
+def no_speech(rng: random.Random) -> np.ndarray:
     """Returns silence, noise, tones or clicks. The correct transcript is empty."""
     seconds = rng.uniform(0.8, 7)
     length = int(seconds * RATE)

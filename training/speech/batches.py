@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from .augment import disturb, nobody_speaks, warp_and_mask
+from .augment import disturb, no_speech, warp_and_mask
 from .features import HOP, log_mel
 from .model import PRE_ENCODE, SHIFT
 from .shards import RATE, Audio, Row, read_rows
@@ -102,7 +102,7 @@ class Batches:
 
     def _one(self) -> tuple[np.ndarray, list[int], int]:
         if self._rng.random() < EMPTY:
-            return nobody_speaks(self._rng), [], self._rng.choice(list(PROMPTS.values()))
+            return no_speech(self._rng), [], self._rng.choice(list(PROMPTS.values()))
         x, text, prompt = self._speech()
         disturbed = disturb(x, self._rng, list(self._recent), self.strength)
         return disturbed, encode(text), prompt

@@ -5,11 +5,14 @@
   python -m speech.compare_decoders --dump DUMP --tokens testing/stand-in/tokens.txt --lm ki.arpa \\
     --alpha 0.5 --beta 1.5 --beam 100
 
-Needs `pip install pyctcdecode kenlm`. Only word models: pyctcdecode has no others.
+Needs `pip install pyctcdecode kenlm`. Only word models: pyctcdecode has no others. For each
+difference it says whether pyctcdecode writes our text once its decode() keeps texts that differ
+only in earlier words, or else which of the two texts has the higher exact score.
 """
 
 import argparse
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +39,7 @@ def main() -> None:
     names = labels(options.tokens)
     decoder = build_ctcdecoder(names, str(options.lm), alpha=options.alpha, beta=options.beta)
     special = [i for i, name in enumerate(names) if name.startswith("<")]
-    same, ours_better, theirs_better = 0, 0, 0
+    same, causes = 0, Counter()
     files = sorted(options.dump.glob("*.json"))
     for file in files:
         ours = json.loads(file.read_text("utf-8"))
@@ -47,15 +50,21 @@ def main() -> None:
             same += 1
             continue
         scored = {one: total(decoder, logits, one) for one in (text, ours["text"])}
-        better = scored[ours["text"]] > scored[text]
-        ours_better, theirs_better = ours_better + better, theirs_better + (not better)
-        print(f"{file.stem}\n  ours   {scored[ours['text']]:.3f} {ours['text']}")
+        beams = decoder.decode_beams(logits.astype(np.float64), beam_width=options.beam)
+        cause = cause_of(ours["text"], text, beams[0][0], scored)
+        causes[cause] += 1
+        print(f"{file.stem}: {cause}\n  ours   {scored[ours['text']]:.3f} {ours['text']}")
         print(f"  theirs {scored[text]:.3f} {text}")
-    print(
-        f"{len(files)} utterances, the same text in {same} ({100 * same / len(files):.1f} %); "
-        f"of the others the engine's text has the higher score in {ours_better}, "
-        f"pyctcdecode's in {theirs_better}"
-    )
+    print(f"{len(files)} utterances, the same text in {same} ({100 * same / len(files):.1f} %)")
+    for cause, count in causes.most_common():
+        print(f"{count} {cause}")
+
+
+def cause_of(ours: str, theirs: str, unpruned: str, scored: dict[str, float]) -> str:
+    if unpruned == ours:
+        return "decode() drops texts that differ only in earlier words"
+    better = "ours" if scored[ours] > scored[theirs] else "theirs"
+    return f"width of the beam: {better} has the higher exact score"
 
 
 def total(decoder, logits: np.ndarray, text: str) -> float:

@@ -2,10 +2,8 @@
 
   python -m speech.export --checkpoint RUN/average.pt --out DIR
 
-The order of inputs matters, their names do not, except prompt_index; <blk> comes last in tokens.
 Weights are stored in half precision, each followed by a Cast. ONNX Runtime folds the casts when it
-loads, so files are half the size and arithmetic stays fp32. Dynamic int8 is not used: it has one
-scale for a whole batch, so one stream's audio could change another's text.
+loads, so files are half the size and arithmetic stays fp32.
 """
 
 import argparse
@@ -18,75 +16,71 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-from .model import CHUNK, LEFT, SHIFT, SUBSAMPLING, WINDOW, Transducer
+from .graphs import Graphs, cache_sizes, export_graphs
+from .model import CHUNK, LEFT, SHIFT, SUBSAMPLING, WINDOW, ConformerLayer, Encoder, Transducer
+from .onnx_graph import drop_unused_outputs
+from .rearranged_decoder import RearrangedDecoder, RearrangedJoiner
+from .rearranged_encoder import EncoderParts, LayerParts, RearrangedEncoder
 from .tokens import PROMPTS, TOKENS
 
-OPSET = 17
 SMALLEST_HALVED = 1024  # values; scales, biases and feature statistics stay whole
-INPUTS = [
-    "audio_signal", "length", "cache_last_channel", "cache_last_time", "cache_last_channel_len",
-    "prompt_index",
-]  # fmt: skip
-OUTPUTS = [
-    "outputs", "encoded_lengths", "cache_last_channel_next", "cache_last_time_next",
-    "cache_last_channel_next_len",
-]  # fmt: skip
 
 
-class StreamingEncoder(nn.Module):
-    """Returns (B, D, 14), the layout that the engine reads."""
-
-    def __init__(self, encoder: nn.Module):
-        super().__init__()
-        self.encoder = encoder
-
-    def forward(self, mel, length, frames, conv, cached, prompt):
-        y, *rest = self.encoder(mel, length, frames, conv, cached, prompt)
-        return y.transpose(1, 2), *rest
+def rearrange(model: Transducer) -> Graphs:
+    joint, predictor = model.joint, model.predictor
+    return Graphs(
+        encoder=RearrangedEncoder(encoder_parts(model.encoder), joint.from_encoder),
+        decoder=RearrangedDecoder(predictor.embedding, predictor.lstm, joint.from_predictor),
+        joiner=RearrangedJoiner(nn.ReLU(), joint.out),
+        tokens=TOKENS,
+    )
 
 
-def export_graph(module, inputs, path: Path, names, outputs, axes) -> None:
-    torch.onnx.export(
-        module, inputs, str(path), input_names=names, output_names=outputs,
-        dynamic_axes=axes, opset_version=OPSET, dynamo=False,
-    )  # fmt: skip
+def encoder_parts(encoder: Encoder) -> EncoderParts:
+    parts = encoder.subsampling
+    subsampling = (parts.first, parts.second, parts.third)
+    return EncoderParts(
+        subsampling=[part for conv in subsampling for part in (conv.conv, nn.ReLU())],
+        project=encoder.subsampling.out,
+        layers=[layer_parts(layer) for layer in encoder.layers],
+        positions=encoder.positions,
+        prompt=(encoder.prompted[0], encoder.prompted[2]),
+        mean=encoder.mean,
+        std=encoder.std,
+    )
 
 
-def export_parts(model: Transducer, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    model.eval()
-    encoder, one = model.encoder, torch.ones(1, dtype=torch.int64)
-    batch = {name: {0: "batch"} for name in INPUTS + OUTPUTS}
-    mel = torch.randn(1, 80, WINDOW)
-    inputs = (mel, one * WINDOW, *encoder.empty_caches(1), one * 0)
-    export_graph(StreamingEncoder(encoder), inputs, out / "encoder.onnx", INPUTS, OUTPUTS, batch)
+def layer_parts(layer: ConformerLayer) -> LayerParts:
+    attention = layer.attention
+    return LayerParts(
+        heads=attention.heads,
+        norm_feed_in=layer.norm_feed_in,
+        feed_in=(layer.feed_in.up, layer.feed_in.down),
+        norm_attention=layer.norm_attention,
+        query=attention.query,
+        key=attention.key,
+        value=attention.value,
+        out=attention.out,
+        position=attention.position,
+        content_bias=attention.content_bias,
+        position_bias=attention.position_bias,
+        norm_conv=layer.norm_conv,
+        pointwise_in=layer.pointwise_in,
+        depthwise=layer.depthwise,
+        norm_depthwise=layer.norm_depthwise,
+        pointwise_out=layer.pointwise_out,
+        norm_feed_out=layer.norm_feed_out,
+        feed_out=(layer.feed_out.up, layer.feed_out.down),
+        norm_out=layer.norm_out,
+    )
 
-    state = torch.zeros(1, 1, model.predictor.size)
-    targets = torch.zeros(1, 1, dtype=torch.int32)
-    names = ["targets", "target_length", "h", "c"]
-    outputs = ["outputs", "prednet_lengths", "h_next", "c_next"]
-    axes = {n: {1 if n[0] in "hc" else 0: "batch"} for n in (*names, "outputs", *outputs[2:])}
-    inputs = (targets, torch.ones(1, dtype=torch.int32), state, state)
-    export_graph(model.predictor, inputs, out / "decoder.onnx", names, outputs, axes)
 
-    names = ["encoder_outputs", "decoder_outputs"]
-    axes = {names[0]: {0: "batch", 2: "t"}, names[1]: {0: "batch", 2: "u"}, "outputs": {0: "batch"}}
-    inputs = (torch.zeros(1, encoder.width, 1), torch.zeros(1, model.predictor.size, 1))
-    export_graph(model.joint, inputs, out / "joiner.onnx", names, ["outputs"], axes)
-
-    lines = [f"{token} {i}\n" for i, token in enumerate([*TOKENS, "<blk>"])]
-    (out / "tokens.txt").write_text("".join(lines), encoding="utf-8")
-
-
-def metadata(model: Transducer, comment: str) -> dict[str, str]:
-    encoder = model.encoder
+def metadata(model: Transducer, encoder: RearrangedEncoder, comment: str) -> dict[str, str]:
     values = {
         "vocab_size": len(TOKENS), "window_size": WINDOW, "chunk_shift": SHIFT,
         "chunk_size_ms": CHUNK * 80, "subsampling_factor": SUBSAMPLING, "normalize_type": "",
         "feat_dim": 80, "att_context_size": f"{LEFT},{CHUNK - 1}",
-        "cache_last_channel_dim1": encoder.depth, "cache_last_channel_dim2": LEFT,
-        "cache_last_channel_dim3": encoder.width, "cache_last_time_dim1": encoder.depth,
-        "cache_last_time_dim2": encoder.width, "cache_last_time_dim3": encoder.kernel - 1,
+        **cache_sizes(encoder),
         "pred_rnn_layers": 1, "pred_hidden": model.predictor.size,
         "prompt_dictionary": json.dumps(PROMPTS), "auto_prompt_id": PROMPTS["auto"],
         "version": "1", "model_type": "EncDecRNNTBPEModelWithPrompt",
@@ -112,6 +106,7 @@ def halve(graph: onnx.GraphProto) -> None:
 
 def finish(path: Path, values: dict[str, str], half: bool) -> None:
     model = onnx.load(path)
+    drop_unused_outputs(model.graph)
     if half:
         halve(model.graph)
     del model.metadata_props[:]
@@ -127,9 +122,9 @@ def export(checkpoint: dict, out: Path, half: bool = True) -> None:
     model.load_state_dict(checkpoint["model"])
     hours = checkpoint["audio_s"] / 3600
     comment = f"step {checkpoint['step']}, {hours:.1f} h of synthetic audio"
-    with torch.no_grad():
-        export_parts(model, out)
-    finish(out / "encoder.onnx", metadata(model, comment), half)
+    graphs = rearrange(model.eval())
+    export_graphs(graphs, out)
+    finish(out / "encoder.onnx", metadata(model, graphs.encoder, comment), half)
     finish(out / "decoder.onnx", {}, half)
     finish(out / "joiner.onnx", {}, half)
 

@@ -9,13 +9,17 @@ all steps.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import lightning.pytorch as pl
+import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
 from nemo.collections.asr.models import ASRModel
 from omegaconf import OmegaConf, open_dict
 
 from .import_nemo import CONTEXT, has_prompt
+from .rnnt_loss import rnnt_loss
 
 
 def dataset(manifest: Path, batch: int, shuffle: bool) -> dict:
@@ -37,18 +41,47 @@ def prepare(model, tokenizer: Path) -> None:
         model.cfg.encoder.att_context_probs = None
 
 
+class CpuLoss(torch.nn.Module):
+    """Our transducer loss in place of NeMo's, which takes seconds a batch without a GPU."""
+
+    def forward(self, *, log_probs, targets, input_lengths, target_lengths) -> torch.Tensor:
+        lengths = input_lengths.long(), target_lengths.long()
+        return rnnt_loss(log_probs, targets.long(), *lengths).mean()
+
+
+class Progress(pl.Callback):
+    def on_validation_end(self, trainer, pl_module) -> None:
+        wer = 100 * float(trainer.callback_metrics["val_wer"])
+        print(f"step {trainer.global_step}: development WER {wer:.1f} %", flush=True)
+
+
+def callbacks(options) -> list[pl.Callback]:
+    if options.checkpoints is None:
+        return [Progress()]
+    every = {"every_n_train_steps": options.validate_every, "save_last": True, "save_top_k": 0}
+    return [Progress(), ModelCheckpoint(options.checkpoints, **every)]
+
+
+def last_checkpoint(folder: Path | None) -> Path | None:
+    path = None if folder is None else folder / "last.ckpt"
+    return path if path is not None and path.exists() else None
+
+
 def finetune(options) -> None:
     trainer = pl.Trainer(
         devices=1, accelerator="auto", max_steps=options.steps, precision=options.precision,
         accumulate_grad_batches=options.accumulate, gradient_clip_val=1.0, logger=False,
         enable_checkpointing=options.checkpoints is not None, num_sanity_val_steps=0,
-        val_check_interval=options.validate_every, check_val_every_n_epoch=None,
-        default_root_dir=options.checkpoints,
+        val_check_interval=options.validate_every * options.accumulate,
+        check_val_every_n_epoch=None, callbacks=callbacks(options),
+        enable_progress_bar=sys.stderr.isatty(),
     )  # fmt: skip
     model = ASRModel.restore_from(str(options.base), map_location="cpu", trainer=trainer)
     if has_prompt(OmegaConf.to_container(model.cfg)):
         raise SystemExit("Prompt models need NeMo's Lhotse data; see docs/guides/fine-tuning.md")
     prepare(model, options.data / "tokenizer")
+    if not torch.cuda.is_available():
+        model.loss = CpuLoss()
     train = dataset(options.data / "train.json", options.batch, shuffle=True)
     dev = dataset(options.data / "dev.json", options.batch, shuffle=False)
     model.setup_training_data(OmegaConf.create(train))
@@ -57,7 +90,7 @@ def finetune(options) -> None:
     schedule = {"name": "CosineAnnealing", "warmup_steps": options.steps // 20, "min_lr": 1e-6}
     schedule["max_steps"] = options.steps
     model.setup_optimization(OmegaConf.create({**rate, "sched": schedule}))
-    trainer.fit(model)
+    trainer.fit(model, ckpt_path=last_checkpoint(options.checkpoints))
     model.save_to(str(options.out))
 
 

@@ -2,9 +2,8 @@
 
   python -m speech.import_onnx --model DIR --out CHECKPOINT
 
-The exporter keeps most parameter names; a Linear's weight becomes a nameless transposed constant,
-found through the MatMul that uses it, whose node name is the module's path. The CTC head is not
-exported. It starts with new weights, and at first its loss does not update the encoder.
+The exporter keeps the parameter names of the rearranged modules (rearranged_encoder.py). The CTC
+head is not exported. It starts with new weights, and at first its loss does not update the encoder.
 """
 
 import argparse
@@ -14,10 +13,9 @@ import numpy as np
 import onnx
 import torch
 from onnx import numpy_helper
+from torch import Tensor
 
 from .model import Transducer
-
-PARTS = {"encoder": "encoder", "decoder": "predictor", "joiner": "joint"}
 
 
 def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
@@ -32,68 +30,116 @@ def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
     }
 
 
-def _module_path(node_name: str) -> str:
-    """Maps a node to its module: /layers.0/attention/query/MatMul -> layers.0.attention.query.
+class Graph:
+    """The constants of one exported file by the names of the rearranged modules."""
 
-    A Sequential writes its own name twice. One is dropped.
-    """
-    parts = node_name.strip("/").split("/")[:-1]
-    kept = [
-        p for i, p in enumerate(parts) if not (parts[i + 1 : i + 2] or [""])[0].startswith(p + ".")
-    ]
-    return ".".join(kept)
+    def __init__(self, path: Path):
+        self._values = _constants(onnx.load(path).graph)
 
+    def value(self, name: str) -> Tensor:
+        if name not in self._values:
+            raise NotExported(name)
+        return torch.from_numpy(np.array(self._values[name]))
 
-def _lstm(prefix: str, node: onnx.NodeProto, constants: dict) -> dict[str, np.ndarray]:
-    """Reorders the gates from ONNX (i, o, f, c) to torch (i, f, c, o)."""
+    def product(self, name: str, into: str, factor: float = 1.0) -> dict[str, Tensor]:
+        return {
+            f"{into}.weight": factor * self.value(f"{name}.weight").t(),
+            f"{into}.bias": factor * self.value(f"{name}.bias"),
+        }
 
-    def reorder(x: np.ndarray) -> np.ndarray:
-        i, o, f, c = np.split(x, 4)
-        return np.concatenate([i, f, c, o])
-
-    input_weight, state_weight, bias = (constants[name][0] for name in node.input[1:4])
-    input_bias, state_bias = np.split(bias, 2)
-    return {
-        f"{prefix}.weight_ih_l0": reorder(input_weight),
-        f"{prefix}.weight_hh_l0": reorder(state_weight),
-        f"{prefix}.bias_ih_l0": reorder(input_bias),
-        f"{prefix}.bias_hh_l0": reorder(state_bias),
-    }
+    def norm(self, name: str, into: str) -> dict[str, Tensor]:
+        return {
+            f"{into}.weight": self.value(f"{name}.gamma"),
+            f"{into}.bias": self.value(f"{name}.beta"),
+        }
 
 
-def read_parameters(path: Path) -> dict[str, np.ndarray]:
-    """Returns the parameters of one exported file by their torch names within that part."""
-    graph = onnx.load(path).graph
-    constants = _constants(graph)
-    found = {name: value for name, value in constants.items() if "::" not in name}
-    for node in graph.node:
-        if node.op_type == "MatMul" and node.input[1] in constants:
-            found[_module_path(node.name) + ".weight"] = constants[node.input[1]].T
-        elif node.op_type == "LSTM":
-            found.update(_lstm(_module_path(node.name), node, constants))
+class NotExported(Exception):
+    pass
+
+
+def _layer(graph: Graph, name: str) -> dict[str, Tensor]:
+    attention, convolution = f"{name}.attention", f"{name}.convolution"
+    found = {}
+    for norm in ("norm_feed_in", "norm_attention", "norm_conv", "norm_feed_out", "norm_out"):
+        found |= graph.norm(f"{name}.{norm}", f"{name}.{norm}")
+    for feed in (f"{name}.feed_in", f"{name}.feed_out"):
+        found |= graph.product(f"{feed}.up", f"{feed}.up")
+        found |= graph.product(f"{feed}.down", f"{feed}.down", factor=2.0)
+    for kind, values in graph.product(f"{attention}.qkv", "qkv").items():
+        for part, value in zip(("query", "key", "value"), values.chunk(3), strict=True):
+            found[f"{attention}.{part}.{kind.removeprefix('qkv.')}"] = value
+    found |= graph.product(f"{attention}.out", f"{attention}.out")
+    found[f"{attention}.position.weight"] = graph.value(f"{attention}.position.weight").t()
+    for bias in ("content_bias", "position_bias"):
+        found[f"{attention}.{bias}"] = graph.value(f"{attention}.{bias}")[0, :, 0]
+    for part in ("pointwise_in", "pointwise_out"):
+        found |= graph.product(f"{convolution}.{part}", f"{name}.{part}")
+    found |= graph.norm(f"{convolution}.norm", f"{name}.norm_depthwise")
+    found[f"{name}.depthwise.weight"] = graph.value(f"{convolution}.depthwise").squeeze(2)
+    found[f"{name}.depthwise.bias"] = graph.value(f"{convolution}.depthwise_bias")
     return found
+
+
+def _encoder(graph: Graph, layers: int) -> dict[str, Tensor]:
+    found = {name: graph.value(name) for name in ("mean", "std")}
+    for at, part in enumerate(("first", "second", "third")):
+        for kind in ("weight", "bias"):
+            value = graph.value(f"subsampling.{2 * at}.{kind}")
+            found[f"subsampling.{part}.conv.{kind}"] = value
+    found |= graph.product("project", "subsampling.out")
+    for at in range(layers):
+        found |= _layer(graph, f"layers.{at}")
+    found |= graph.product("prompt.first", "prompted.0") | graph.product(
+        "prompt.second", "prompted.2"
+    )
+    table = graph.value("prompt.table").t()
+    found["prompted.0.weight"] = torch.cat([found["prompted.0.weight"], table], 1)
+    return found
+
+
+def _predictor(graph: Graph) -> dict[str, Tensor]:
+    found = {"embedding.weight": graph.value("embedding")}
+    for name, kind in (("from_embedding", "ih"), ("from_state.0", "hh")):
+        for part, value in graph.product(name, "part").items():
+            found[f"lstm.{part.removeprefix('part.')}_{kind}_l0"] = value
+    return found
+
+
+def read_parameters(folder: Path, layers: int) -> dict[str, Tensor]:
+    """Returns the parameters of an export by their names in the torch model."""
+    encoder, decoder, joiner = (
+        Graph(folder / f"{name}.onnx") for name in ("encoder", "decoder", "joiner")
+    )
+    return {
+        **{f"encoder.{name}": value for name, value in _encoder(encoder, layers).items()},
+        **{f"predictor.{name}": value for name, value in _predictor(decoder).items()},
+        **encoder.product("joint", "joint.from_encoder"),
+        **decoder.product("joint", "joint.from_predictor"),
+        **joiner.product("out", "joint.out"),
+    }
 
 
 def load_exported(folder: Path, model: Transducer) -> list[str]:
     """Loads the weights into the model. Returns the names that were not loaded (the CTC head)."""
     state = model.state_dict()
-    missing = []
-    for file, part in PARTS.items():
-        found = read_parameters(folder / f"{file}.onnx")
-        for name in [n for n in state if n.startswith(part + ".")]:
-            value = found.get(name, found.get(name.removeprefix(part + ".")))
-            if value is None or tuple(value.shape) != tuple(state[name].shape):
-                missing.append(name)
-                continue
-            state[name] = torch.from_numpy(np.array(value))
-    if missing:
-        raise ValueError(
-            f"{folder} does not hold these parameters in the shape of this model: "
-            f"{', '.join(missing[:5])} ({len(missing)} in all). Was it exported by speech.export "
-            "from a model of the same size?"
-        )
-    model.load_state_dict(state)
-    return [name for name in state if name.startswith("ctc.")]
+    constants = {"encoder.positions", "encoder.slots", "encoder.prompts"}
+    try:
+        found = read_parameters(folder, model.encoder.depth)
+    except NotExported as missing:
+        raise _other_model(folder, f"it lacks {missing}") from missing
+    other = [name for name, value in found.items() if value.shape != state[name].shape]
+    if other:
+        raise _other_model(folder, f"{', '.join(other[:5])} ({len(other)} in all) differ in shape")
+    model.load_state_dict(state | found)
+    return [name for name in state if name not in found and name not in constants]
+
+
+def _other_model(folder: Path, why: str) -> ValueError:
+    return ValueError(
+        f"{folder} does not hold the parameters of this model: {why}. Was it exported by "
+        "speech.export from a model of the same size?"
+    )
 
 
 def main() -> None:

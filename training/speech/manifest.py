@@ -38,6 +38,7 @@ def manifest(models: Path, weights: str, model: str, options) -> dict:
         "sample_rate": 16_000,
         "chunk_samples": (right + 1) * FRAME_SAMPLES,
         "context_size": [left, right],
+        "batch": "safe",
         "normaliser": NORMALISER,
         "licence": options.licence,
         "files": {

@@ -1,27 +1,33 @@
-"""Signed 8-bit weights. Only signed weights use the fast matrix instructions of x86 (AMX, VNNI).
+"""Signed 8-bit weights for graphs that were not rearranged.
 
-Activations are quantised at run time with one scale per call, so the engine never batches such
-weights. Otherwise one caller's audio could change another's transcript.
-
-  python -m speech.quantise MODEL.onnx    # rewrites the file; `svc-models fetch` does it
+python -m speech.quantise MODEL.onnx    # rewrites the file; `svc-models fetch` does it
 """
 
 import sys
 from pathlib import Path
 
 import onnx
-from onnx import helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnx import helper, numpy_helper, version_converter
+
+from .onnx_graph import fold_constants, replace_nodes
+from .quantise_frames import OLDEST_OPSET, frames_to_rows, opset_of, quantise_frames
 
 
-def quantise(path: Path) -> None:
+def quantise_file(path: Path) -> None:
     """Rewrites the file with signed 8-bit weights in its matrix products."""
-    target = path.with_suffix(".int8.onnx")
     model = onnx.load(path)
-    convolutions_to_products(model.graph)
+    if opset_of(model) < OLDEST_OPSET:
+        model = version_converter.convert_version(model, OLDEST_OPSET)
+    fold_constants(model.graph)
+    quantise(model)
     onnx.save(model, path)
-    quantize_dynamic(path, target, op_types_to_quantize=["MatMul"], weight_type=QuantType.QInt8)
-    target.replace(path)
+
+
+def quantise(model: onnx.ModelProto) -> None:
+    """Makes every product of frames with a constant matrix one of 8-bit weights."""
+    convolutions_to_products(model.graph)
+    frames_to_rows(model.graph)
+    quantise_frames(model)
 
 
 def convolutions_to_products(graph: onnx.GraphProto) -> None:
@@ -50,12 +56,7 @@ def convolutions_to_products(graph: onnx.GraphProto) -> None:
         nodes.append(
             helper.make_node("Transpose", [last], [node.output[0]], f"{name}.out", perm=[0, 2, 1])
         )
-    del graph.node[:]
-    graph.node.extend(nodes)
-    used = {name for node in graph.node for name in node.input}
-    kept = [tensor for tensor in graph.initializer if tensor.name in used]
-    del graph.initializer[:]
-    graph.initializer.extend(kept)
+    replace_nodes(graph, nodes)
 
 
 def _groups(node: onnx.NodeProto) -> int:
@@ -63,4 +64,4 @@ def _groups(node: onnx.NodeProto) -> int:
 
 
 if __name__ == "__main__":
-    quantise(Path(sys.argv[1]))
+    quantise_file(Path(sys.argv[1]))

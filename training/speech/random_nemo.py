@@ -2,23 +2,27 @@
 
   python -m speech.random_nemo --kind hybrid --size 114m --out large.nemo
 
-Size `tiny` exports in seconds and is for tests. Size `114m` has the dimensions of NVIDIA's large
-streaming models, so its encoder costs the same; it writes nothing. docs/guides/weights.md
-has the benchmark.
+Size `tiny` exports in seconds and is for tests. Sizes `114m` and `0.6b` have the dimensions of
+NVIDIA's streaming models and write nonsense at the rate of speech, so they cost the same.
+docs/guides/weights.md has the benchmark.
 """
 
 import argparse
 import random
 import shutil
 import tempfile
+import wave
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import sentencepiece
 import torch
 from nemo.collections.asr import models
 from omegaconf import OmegaConf
 
+from .features import log_mel
+from .import_nemo import CHUNK, PRE_ENCODE, OriginalEncoder, prepare
 from .vocabulary import sentence
 
 CLASSES = {
@@ -44,7 +48,17 @@ class Size:
 SIZES = {
     "tiny": Size(2, 64, 2, 4, 32, 48, 48, 96),
     "114m": Size(17, 512, 4, 8, 256, 640, 640, 512),
+    "0.6b": Size(24, 1024, 4, 8, 256, 640, 640, 512),
 }
+# Three words a second of about 1.5 word pieces, in frames of 80 ms.
+PIECES_PER_FRAME = 0.36
+SEARCHES = 12
+SUPPRESSED, OPEN = 20.0, 5.0
+WINDOW = CHUNK + PRE_ENCODE
+UNUSUAL, WARM_UP = 28, 70  # frames until the caches of the encoder are nearly full, and full
+VARIED = 128
+SILENCED = 0.97  # of the pieces, after each one
+SPEECH = Path(__file__).resolve().parents[2] / "models/fixtures"
 
 
 def tokenizer(folder: Path, pieces: int) -> Path:
@@ -128,16 +142,94 @@ def build(kind: str, folder: Path, size: str = "tiny", **changes) -> Path:
     # New weights give the same output for any audio. Larger weights do not.
     for parameter in (*model.joint.parameters(), *model.decoder.parameters()):
         parameter.data = 2.5 * torch.randn_like(parameter) / parameter.shape[-1] ** 0.5
-    if size != "tiny":
-        # Random weights write ten tokens a frame, thirty times as many as speech has. Write none.
-        model.joint.joint_net[-1].bias.data[-1] = 1000
     model.decoder.prediction["embed"].weight.data[-1] = 0  # the blank, as in trained weights
     if getattr(model, "prompt_kernel", None) is not None:
         for parameter in model.prompt_kernel.parameters():
             parameter.data *= 2
+    if size != "tiny":
+        speak_at_the_rate_of_speech(model)
+        model.encoder.set_default_att_context_size(made.encoder.att_context_size[0])
     path = folder / f"{kind}.nemo"
     model.save_to(str(path))
     return path
+
+
+@torch.no_grad()
+def speak_at_the_rate_of_speech(model) -> None:
+    """Makes the joint write pieces as often as people speak, whatever the encoder hears.
+
+    Random predictors write nothing, or the same piece for ever. So each piece has a unit of the
+    joint, which random directions of the encoder's frames excite. The predictor passes the last
+    piece on, which silences it and most others, so that a frame has few pieces and the next ones
+    have some. Every product is computed as in other weights.
+    """
+    joint, prediction, pieces = model.joint, model.decoder.prediction, model.decoder.blank_idx
+    all_frames = speech_frames(model)
+    frames = all_frames[WARM_UP:]
+    # The first frames are far from all others and would excite every unit.
+    unusual = torch.linalg.qr((all_frames[:UNUSUAL] - frames.mean(0)).T).Q
+    centred = frames - frames.mean(0)
+    centred -= centred @ unusual @ unusual.T
+    # Where frames hardly vary, the errors of 8-bit weights would count more than the audio.
+    varied = torch.linalg.svd(centred, full_matrices=False).Vh[:VARIED]
+    directions = torch.randn(pieces, len(varied)) @ varied
+    directions /= (centred @ directions.T).std(0)[:, None]
+    embedding, lstm = prediction["embed"], prediction["dec_rnn"].lstm
+    for part in (*joint.parameters(), embedding.weight, *lstm.parameters()):
+        part.zero_()
+    joint.enc.weight[:pieces] = directions
+    joint.enc.bias[:pieces] = -directions @ frames.mean(0)
+    silenced = (torch.rand(pieces, pieces) < SILENCED).float().fill_diagonal_(1)
+    joint.pred.weight[:pieces, :pieces] = -SUPPRESSED * silenced
+    joint.joint_net[-1].weight[:pieces, :pieces] = torch.eye(pieces)
+    embedding.weight[:pieces, :pieces] = torch.eye(pieces)
+    take, forget, _, give = lstm.bias_ih_l0.chunk(4)
+    take += OPEN
+    forget -= OPEN
+    give += OPEN
+    lstm.weight_ih_l0.chunk(4)[2][:pieces, :pieces] = OPEN * torch.eye(pieces)
+    low, high = 0.0, SUPPRESSED
+    for _ in range(SEARCHES):
+        joint.joint_net[-1].bias[-1] = (low + high) / 2
+        if pieces_per_frame(model, frames) > PIECES_PER_FRAME:
+            low = (low + high) / 2
+        else:
+            high = (low + high) / 2
+
+
+def speech_frames(model) -> torch.Tensor:
+    """Returns the frames of recorded speech, encoded chunk by chunk as the engine does."""
+    prepare(model)
+    encoder = OriginalEncoder(model, getattr(model, "prompt_kernel", None) is not None)
+    encoder.joint = torch.nn.Identity()
+    prompt = () if encoder.kernel is None else (torch.zeros(1, dtype=torch.int64),)
+    samples = [read_wave(path) for path in sorted(SPEECH.glob("*.wav"))]
+    mel = log_mel(torch.from_numpy(np.concatenate(samples))[None]).transpose(1, 2)
+    caches, frames = encoder.empty_caches(1), []
+    for at in range(0, mel.shape[2] - WINDOW + 1, CHUNK):
+        window = mel[:, :, at : at + WINDOW]
+        encoded, _, *caches = encoder(window, torch.tensor([WINDOW]), *caches, *prompt)
+        frames.append(encoded[0].T)
+    return torch.cat(frames)
+
+
+def read_wave(path: Path) -> np.ndarray:
+    with wave.open(str(path)) as file:
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float32) / 32768
+
+
+def pieces_per_frame(model, frames: torch.Tensor) -> float:
+    blank, written = model.decoder.blank_idx, 0
+    predicted, state = model.decoder.predict(None, None, add_sos=False, batch_size=1)
+    for frame in model.joint.project_encoder(frames[None])[0]:
+        for _ in range(10):
+            label = model.joint.project_prednet(predicted)
+            best = int(model.joint.joint_after_projection(frame[None, None], label).argmax())
+            if best == blank:
+                break
+            written += 1
+            predicted, state = model.decoder.predict(torch.tensor([[best]]), state, add_sos=False)
+    return written / len(frames)
 
 
 def main() -> None:

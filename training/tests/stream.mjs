@@ -1,25 +1,10 @@
 // node stream.mjs ENGINE_ROOM MODEL_DIR [--language PROMPT] WAV...: what the native engine makes of each file, as JSON.
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { openRecogniser } from './recogniser.mjs';
 
 const [room, model, ...rest] = process.argv.slice(2);
 const [language, files] = rest[0] === '--language' ? [rest[1], rest.slice(2)] : ['', rest];
-const sherpa = createRequire(join(resolve(room), 'package.json'))('sherpa-onnx-node');
-const file = (name) => join(model, name);
-const recogniser = new sherpa.OnlineRecognizer({
-  featConfig: { sampleRate: 16_000, featureDim: 80 },
-  decodingMethod: 'greedy_search',
-  modelConfig: {
-    transducer: {
-      encoder: file('encoder.onnx'),
-      decoder: file('decoder.onnx'),
-      joiner: file('joiner.onnx'),
-    },
-    tokens: file('tokens.txt'),
-    numThreads: 1,
-    provider: 'cpu',
-  },
-});
+const { sherpa, recogniser } = openRecogniser(room, model);
 for (const name of files) {
   const stream = recogniser.createStream();
   if (language !== '') stream.setOption('language', language);

@@ -10,7 +10,7 @@ from speech.augment import (
     _dialling,
     disturb,
     g711,
-    nobody_speaks,
+    no_speech,
     telephone,
     warp_and_mask,
 )
@@ -50,7 +50,7 @@ def test_disturbed_speech_stays_within_level_and_range():
 
 
 def test_utterances_without_a_speaker_are_finite_and_varied():
-    waves = [nobody_speaks(random.Random(seed)) for seed in range(60)]
+    waves = [no_speech(random.Random(seed)) for seed in range(60)]
     assert all(np.isfinite(x).all() and np.abs(x).max() <= 1 for x in waves)
     assert any(not x.any() for x in waves) and any(x.any() for x in waves)
 

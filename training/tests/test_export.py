@@ -3,7 +3,7 @@ import onnxruntime
 import pytest
 import torch
 
-from speech.export import export
+from speech.export import export, rearrange
 from speech.import_onnx import load_exported
 from speech.model import WINDOW, Transducer
 
@@ -39,15 +39,16 @@ def worst_difference(folder, model):
     with torch.no_grad():
         _, _, *ours = model.encoder(mel, length, *caches, prompt)
         encoded = model.encoder(mel + 1, length, *ours, prompt)[0].transpose(1, 2)
-        state = torch.randn(1, 1, CONFIG["predictor"])
-        predicted = model.predictor(torch.tensor([[5]]), torch.tensor([1]), state, state)
-        logits = model.joint(encoded[:1, :, :1], predicted[0])
-    _, _, *theirs = run(folder, "encoder", mel, length, *caches, prompt)
+        state = torch.randn(1, 2, CONFIG["predictor"])
+        target, ones = torch.tensor([[5], [7]], dtype=torch.int32), torch.ones(2).int()
+        predicted = model.predictor(target, ones, state, state)
+        logits = model.joint(encoded[:, :, :1], predicted[0])
+    empty = rearrange(model).encoder.empty_caches(2)
+    _, _, *theirs = run(folder, "encoder", mel, length, *empty, prompt)
     heard = run(folder, "encoder", mel + 1, length, *theirs, prompt)[0]
-    target, one = np.array([[5]], np.int32), np.array([1], np.int32)
-    said = run(folder, "decoder", target, one, state, state)
-    joined = run(folder, "joiner", encoded[:1, :, :1], predicted[0])[0]
-    pairs = [(heard, encoded), (said[0], predicted[0]), (said[2], predicted[2]), (joined, logits)]
+    said = run(folder, "decoder", target, ones, state, state)
+    joined = run(folder, "joiner", heard[:, :, :1], said[0])[0]
+    pairs = [(said[2], predicted[2]), (said[3], predicted[3]), (joined, logits)]
     return max(float(np.abs(a - b.numpy()).max()) for a, b in pairs)
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from speech.export import export_graph, finish
+from speech.export import finish
 from speech.features import log_mel
+from speech.graphs import export_graph
 from speech.model import SHIFT, WINDOW
 
 ROOT = Path(__file__).resolve().parents[2]

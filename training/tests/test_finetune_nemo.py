@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import torch
+from nemo.collections.asr.losses.rnnt import RNNTLoss
+
 from speech import random_nemo
 from speech.espeak import EspeakVoice
+from speech.finetune_nemo import CpuLoss
 from speech.import_nemo import import_checkpoint, read_config
 from speech.phonemes import Accent
 from speech.render import render_espeak
@@ -17,8 +21,11 @@ from speech.vocabulary import sentence
 HERE = Path(__file__).resolve().parent
 
 
-def run(*command):
-    subprocess.run([sys.executable, "-m", *map(str, command)], cwd=HERE.parent, check=True)
+def run(*command) -> str:
+    command = [sys.executable, "-m", *map(str, command)]
+    return subprocess.run(
+        command, cwd=HERE.parent, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 def test_recordings_become_weights_that_the_engine_takes(tmp_path):
@@ -38,13 +45,32 @@ def test_recordings_become_weights_that_the_engine_takes(tmp_path):
 
     base = random_nemo.build("hybrid", tmp_path / "base", encoder__att_context_size=[70, 13])
     tuned = tmp_path / "tuned.nemo"
-    run(
+    finetune = [
         "speech.finetune_nemo", "--base", base, "--data", tmp_path / "nemo", "--out", tuned,
-        "--steps", 2, "--batch", 2, "--accumulate", 1, "--precision", "32-true",
-        "--validate-every", 2,
-    )  # fmt: skip
+        "--batch", 2, "--accumulate", 1, "--precision", "32-true", "--validate-every", 1,
+        "--checkpoints", tmp_path / "run", "--steps",
+    ]  # fmt: skip
+    assert "step 2: development WER" in run(*finetune, 2)
+    resumed = run(*finetune, 3)
+    assert "step 3: development WER" in resumed
+    assert "step 1:" not in resumed
     assert read_config(tuned)["encoder"]["att_context_size"] == [56, 13]
     import_checkpoint(tuned, tmp_path / "out", int8=True)
     tokens = (tmp_path / "out/tokens.txt").read_text(encoding="utf-8")
     assert "ĩ" in tokens
     assert tokens.rstrip().endswith("<blk> 90")
+
+
+def test_the_loss_without_a_gpu_equals_nemos():
+    torch.manual_seed(4)
+    logits = torch.randn(3, 12, 8, 21, requires_grad=True)
+    targets = torch.randint(0, 20, (3, 7))
+    lengths = {
+        "input_lengths": torch.tensor([12, 9, 12]), "target_lengths": torch.tensor([7, 5, 6])
+    }  # fmt: skip
+    found = []
+    for loss in (RNNTLoss(20, loss_name="warprnnt_numba"), CpuLoss()):
+        value = loss(log_probs=logits.log_softmax(-1), targets=targets, **lengths)
+        found.append((value, *torch.autograd.grad(value, logits)))
+    for nemo, ours in zip(*found, strict=True):
+        assert torch.allclose(nemo, ours, atol=1e-5)

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { get as getHttp, type IncomingMessage, type RequestOptions } from 'node:http';
+import { get as getHttps } from 'node:https';
 import { dirname } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Download } from './catalogue.ts';
@@ -10,6 +12,7 @@ import { Problem } from './problem.ts';
 const STALL_MS = 60_000;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1_000;
+const REDIRECTS_MAX = 10;
 
 export type Progress = (input: { name: string; bytes: number; total: number }) => void;
 
@@ -61,35 +64,59 @@ async function transfer(remote: Download, part: string, onProgress: Progress): P
   const have = await sizeOf(part);
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(), STALL_MS);
-  const response = await fetch(remote.url, {
-    headers: have > 0 ? { Range: `bytes=${have}-` } : {},
-    signal: stalled.signal,
-  });
-  if (!response.ok || response.body === null) {
-    clearTimeout(timer);
-    if (response.status >= 500) throw new Error(`HTTP ${response.status}`);
-    throw new Problem(
-      `${remote.url} answered ${response.status}. If the file has moved, correct a copy of the catalogue and name it with --catalogue.`,
-    );
-  }
-  // A server without range support sends everything again.
-  const resumed = response.status === 206;
-  const file = await open(part, resumed ? 'a' : 'w');
-  let bytes = resumed ? have : 0;
   try {
-    for await (const chunk of response.body) {
-      timer.refresh();
-      bytes += chunk.length;
-      if (bytes > remote.bytes) {
-        throw new Problem(`${remote.url} is longer than ${remote.bytes} bytes.`);
+    const headers = have > 0 ? { Range: `bytes=${have}-` } : {};
+    const response = await request(remote.url, { headers, signal: stalled.signal });
+    refuseFailure(remote, response);
+    // A server without range support sends everything again.
+    const resumed = response.statusCode === 206;
+    const file = await open(part, resumed ? 'a' : 'w');
+    let bytes = resumed ? have : 0;
+    try {
+      for await (const chunk of response) {
+        timer.refresh();
+        bytes += chunk.length;
+        if (bytes > remote.bytes) {
+          throw new Problem(`${remote.url} is longer than ${remote.bytes} bytes.`);
+        }
+        await file.write(chunk);
+        onProgress({ name: remote.url.split('/').at(-1) ?? '', bytes, total: remote.bytes });
       }
-      await file.write(chunk);
-      onProgress({ name: remote.url.split('/').at(-1) ?? '', bytes, total: remote.bytes });
+    } finally {
+      await file.close();
     }
   } finally {
     clearTimeout(timer);
-    await file.close();
   }
+}
+
+function refuseFailure(remote: Download, response: IncomingMessage): void {
+  const { statusCode: status = 0 } = response;
+  if (status >= 200 && status < 300) return;
+  response.destroy();
+  if (status >= 500) throw new Error(`HTTP ${status}`);
+  throw new Problem(
+    `${remote.url} answered ${status}. If the file has moved, correct a copy of the catalogue and name it with --catalogue.`,
+  );
+}
+
+/**
+ * Requests a file and follows redirects. `fetch` would end the process if the server closes the connection while the last
+ * bytes still have to be written (nodejs/undici#5360).
+ */
+async function request(url: string, options: RequestOptions): Promise<IncomingMessage> {
+  let address = new URL(url);
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const get = address.protocol === 'http:' ? getHttp : getHttps;
+      get(address, options, resolve).on('error', reject);
+    });
+    const { statusCode = 0, headers } = response;
+    if (statusCode < 300 || statusCode >= 400 || headers.location === undefined) return response;
+    response.destroy();
+    address = new URL(headers.location, address);
+  }
+  throw new Problem(`${url} redirects more than ${REDIRECTS_MAX} times.`);
 }
 
 function toProblem(remote: Download, error: unknown): Problem {

@@ -1,5 +1,6 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { NgramModel } from '@svc-asr/engine';
 import type { ModelId } from '@svc-asr/protocol';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readModelSet, writeModelSet, type SetDecoding } from './model-set.ts';
@@ -22,14 +23,16 @@ const MODEL_OF: Readonly<Record<'ki' | 'luo', ModelId>> = {
   luo: 'svc-asr-dholuo-v1',
 };
 
-/** `svc-models import lm`: adds a language model to an installed CTC model, for one language. */
+/** `svc-models import lm`: adds a language model to an installed CTC or Zipformer model, for one language. */
 export function addImportLm(
   command: Command,
   { modelsDir, terminal }: { modelsDir: () => string; terminal: Terminal },
 ): void {
   command
     .command('lm <file>')
-    .description('add a language model (ARPA or KenLM probing binary) to an installed CTC model')
+    .description(
+      'add a language model (ARPA or KenLM probing binary) to an installed CTC or Zipformer model',
+    )
     .requiredOption('--into <name>', 'the installed model')
     .addOption(language())
     .addOption(
@@ -59,8 +62,10 @@ function language(): Option {
 async function importLm(file: string, options: LmOptions & { modelsDir: string }): Promise<void> {
   const { modelsDir, into, unit, alpha, beta, beam, prune, pruneLabels } = options;
   const set = await readModelSet(modelsDir, into);
-  if (set.kind !== 'offline_ctc') {
-    throw new Problem(`${into} is a ${set.kind}. Only CTC models take a language model.`);
+  if (set.kind === 'transducer') {
+    throw new Problem(
+      `${into} is a NeMo transducer. Only CTC and Zipformer models take a language model.`,
+    );
   }
   const lm = `lm-${options.for}`;
   const target = join(modelsDir, into, lm);
@@ -69,6 +74,12 @@ async function importLm(file: string, options: LmOptions & { modelsDir: string }
     await copyFile(file, staging);
   } catch {
     throw new Problem(`${file} cannot be read.`);
+  }
+  try {
+    await NgramModel.load(staging);
+  } catch (error) {
+    await rm(staging);
+    throw new Problem(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   await rm(target, { force: true });
   await rename(staging, target);

@@ -16,8 +16,11 @@ export interface NemoImport {
   readonly normaliser: string;
 }
 
-/** Exports a .nemo file with NeMo itself and installs the result; `use` then serves it. */
-export async function importNemo(input: NemoImport): Promise<void> {
+/**
+ * Exports a .nemo file with NeMo itself and installs the result; `use` then serves it. Returns a sentence if the weights
+ * will be slower than others of their size.
+ */
+export async function importNemo(input: NemoImport): Promise<string | null> {
   const python = await trainingPython();
   if (python === null)
     throw new Problem(`NeMo is not installed (2.3 GB). Run: ${MAKE_ENVIRONMENT}`);
@@ -27,10 +30,12 @@ export async function importNemo(input: NemoImport): Promise<void> {
   const args = ['-m', 'speech.import_nemo', resolve(input.checkpoint), '--out', staging];
   const child = spawn(python, [...args, ...(input.int8 ? ['--int8'] : [])], {
     cwd: TRAINING_DIR,
-    // NeMo reports everything it does on its output; only its errors matter here.
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NEMO_LOGGING_LEVEL: 'ERROR' },
   });
+  // NeMo reports everything it does on its output; the last line is ours.
+  let printed = '';
+  child.stdout.on('data', (text: Buffer) => (printed = (printed + text.toString()).slice(-8_000)));
   let said = '';
   child.stderr.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-8_000)));
   const [status] = await once(child, 'close');
@@ -47,6 +52,7 @@ export async function importNemo(input: NemoImport): Promise<void> {
     source: `NeMo checkpoint ${input.checkpoint.split('/').at(-1) ?? ''}`,
     normaliser: input.normaliser,
     extra_lead_in_ms: 0,
+    batch: 'safe',
     languages: {
       'svc-asr-kikuyu-v1': input.prompts.kikuyu,
       'svc-asr-dholuo-v1': input.prompts.dholuo,
@@ -61,4 +67,6 @@ export async function importNemo(input: NemoImport): Promise<void> {
   });
   await rm(target, { recursive: true, force: true });
   await rename(staging, target);
+  const report: { notice: string | null } = JSON.parse(printed.trimEnd().split('\n').at(-1) ?? '');
+  return report.notice;
 }

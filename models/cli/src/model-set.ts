@@ -8,12 +8,14 @@ import { Problem } from './problem.ts';
 /** One installed set of weights: `models/NAME/model.json` beside its files. `use` writes the manifests for it. */
 export interface ModelSet {
   readonly build: string;
-  readonly kind: 'transducer' | 'offline_ctc';
+  readonly kind: 'transducer' | 'offline_ctc' | 'zipformer_transducer';
   readonly licence: string;
   /** The source of the weights. */
   readonly source: string;
   readonly normaliser: string;
   readonly extra_lead_in_ms: number;
+  /** Weights with which a stream's words never depend on other streams of a batch. */
+  readonly batch?: 'safe';
   /** Audio per window of a CTC model: 1120, or 2240 for fewer windows and later text. */
   readonly step_ms?: number;
   /** The language prompt for each model id. */
@@ -144,6 +146,7 @@ async function writeManifest(
     sample_rate: 16_000,
     chunk_samples: CHUNK_SAMPLES,
     context_size: CONTEXT_SIZE,
+    ...(set.batch === undefined ? {} : { batch: set.batch }),
     ...(set.extra_lead_in_ms === 0 ? {} : { extra_lead_in_ms: set.extra_lead_in_ms }),
     ...(set.step_ms === undefined ? {} : { step_ms: set.step_ms }),
     normaliser: set.normaliser,

@@ -7,6 +7,8 @@ import { downloadsOf, findEntry, readCatalogue } from './catalogue.ts';
 import { fetchModel, type FetchOptions } from './fetch-model.ts';
 import { addImportLm } from './import-lm.ts';
 import { importNemo } from './import-nemo.ts';
+import { addImportZipformer } from './import-zipformer.ts';
+import { modelName } from './model-name.ts';
 import { buildsInUse, installedSets, readModelSet, useModelSet } from './model-set.ts';
 import { Problem } from './problem.ts';
 import { inMegabytes, table, type Terminal } from './terminal.ts';
@@ -92,7 +94,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .addOption(
       new Option('--language <language>', 'language of the recordings').choices(['ki', 'luo']),
     )
-    .option('--out <dir>', 'output folder of labels.json')
+    .option('--out <dir>', 'output folder of labels.json (default: eval-report)')
     .action(async (options: EvaluateOptions & { with: string }) => {
       status = await evaluate(options, ['--label', options.with, '--models', modelsDir()]);
     });
@@ -121,12 +123,13 @@ function addImport(
 ): void {
   const command = program.command('import').description('import your own model');
   addImportLm(command, { modelsDir, terminal });
+  addImportZipformer(command, { modelsDir, terminal });
   command
     .command('nemo <file>')
     .description('export a NeMo checkpoint for the engine')
     .requiredOption('--name <name>', 'name of the model')
     .requiredOption('--licence <licence>', 'licence of the checkpoint')
-    .option('--int8', '8-bit signed weights: more than twice the streams per core', false)
+    .option('--int8', 'signed 8-bit weights: more than twice the streams per core', false)
     .option(
       '--kikuyu-prompt <code>',
       "language code in the checkpoint's prompt_dictionary",
@@ -139,12 +142,10 @@ function addImport(
     )
     .option('--normaliser <name>', 'how the text was normalised in training', 'kikuyu-dholuo-1')
     .action(async (checkpoint: string, options: ImportOptions) => {
-      const { name, licence, int8, normaliser } = options;
-      if (!/^[a-z0-9][a-z0-9.-]{0,63}$/.test(name)) {
-        throw new Problem('--name may have lower-case letters, digits, dots and hyphens.');
-      }
+      const { licence, int8, normaliser } = options;
+      const name = modelName(options.name);
       const prompts = { kikuyu: options.kikuyuPrompt, dholuo: options.dholuoPrompt };
-      await importNemo({
+      const notice = await importNemo({
         checkpoint,
         modelsDir: modelsDir(),
         name,
@@ -153,6 +154,7 @@ function addImport(
         prompts,
         normaliser,
       });
+      if (notice !== null) terminal.say(notice);
       terminal.say(`${name} is installed. svc-models use ${name} serves it.`);
     });
 }
@@ -213,7 +215,7 @@ function withRecordings(command: Command): Command {
       '--training <paths...>',
       'what the models were trained on, to look for in the recordings',
     )
-    .option('--out <dir>', 'output folder of the report');
+    .option('--out <dir>', 'output folder of the report (default: eval-report)');
 }
 
 /** Runs the evaluation in a child process that prints its report to this terminal. */

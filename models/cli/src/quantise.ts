@@ -11,7 +11,7 @@ const QUANTISED = 'MatMulInteger';
 /** Instructions that multiply unsigned by signed bytes without rounding sums to 16 bits. */
 const EXACT = /\b(?:avx512_vnni|avx_vnni|amx_int8)\b/;
 
-/** Where ONNX Runtime computes signed 8-bit products exactly: not on x86 without VNNI or AMX. */
+/** Where ONNX Runtime computes products of any signed 8-bit weights exactly: not on x86 without VNNI or AMX. */
 export async function signedIsExact(): Promise<boolean> {
   if (arch() !== 'x64') return true;
   return EXACT.test(await readFile('/proc/cpuinfo', 'utf8').catch(() => ''));
@@ -19,14 +19,14 @@ export async function signedIsExact(): Promise<boolean> {
 
 /** Rewrites a downloaded model with signed 8-bit weights and returns a sentence about what it did. */
 export async function quantise(path: string, { isExact }: { isExact: boolean }): Promise<string> {
-  if (!isExact) {
-    return (
-      'Kept the weights as published: this processor has neither VNNI nor AMX, without which signed 8-bit ' +
-      'weights lose accuracy.'
-    );
-  }
   const model = await readFile(path);
   if (!model.includes(QUANTISED)) return quantiseFloats(path);
+  if (!isExact) {
+    return (
+      'Kept the weights as published: this processor has neither VNNI nor AMX, without which published 8-bit ' +
+      'weights lose accuracy when they become signed.'
+    );
+  }
   const { parts, matrices } = toSignedWeights(model);
   if (matrices === 0) return 'Kept the weights as published: they are signed 8-bit weights.';
   const file = await open(path, 'w');

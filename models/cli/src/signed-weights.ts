@@ -1,4 +1,4 @@
-import { delimited, fieldsOf, readVarint, varint, type Field } from './protobuf.ts';
+import { delimited, fieldsOf, readVarint, varint, type Field } from '@svc-asr/engine/protobuf.ts';
 
 /** Fields of ONNX messages; the format never renumbers them. */
 const MODEL = { graph: 7 };

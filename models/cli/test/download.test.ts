@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -72,6 +74,36 @@ test('removes and refuses a file with another hash', async () => {
 test('stops at the size the catalogue states', async () => {
   const short = remote({ bytes: 1_000 });
   await expect(download(short, join(folder, 'model.onnx'))).rejects.toThrow('longer than 1000');
+});
+
+test('survives servers that close the connection before everything is written', async () => {
+  const body = WEIGHTS.subarray(0, 70_000);
+  const hash = createHash('sha256').update(body).digest('hex');
+  const closing = createServer((socket) => {
+    const head = `HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`;
+    socket.once('data', () => socket.end(Buffer.concat([Buffer.from(head), body])));
+  });
+  closing.listen(0, '127.0.0.1');
+  await once(closing, 'listening');
+  const { port } = Object(closing.address());
+  const closed = { url: `http://127.0.0.1:${port}/x`, bytes: body.length, sha256: hash };
+  const paths = Array.from({ length: 10 }, (_, at) => join(folder, `${at}`));
+  await Promise.all(paths.map((path) => download(closed, path)));
+  closing.close();
+  for (const path of paths) expect(await readFile(path)).toEqual(body);
+});
+
+test('follows redirects, and gives up after ten', async () => {
+  await server.close();
+  const moved = new Map([
+    ['/old', '/model.onnx'],
+    ['/circle', '/circle'],
+  ]);
+  server = await serveFiles(files, { moved });
+  await download(remote({ url: `${server.url}/old` }), join(folder, 'model.onnx'));
+  expect(await readFile(join(folder, 'model.onnx'))).toEqual(WEIGHTS);
+  const circle = download(remote({ url: `${server.url}/circle` }), join(folder, 'other'));
+  await expect(circle).rejects.toThrow('/circle redirects more than 10 times');
 });
 
 test('names the URL that failed', async () => {

@@ -12,7 +12,11 @@ export interface FileServer {
 
 export async function serveFiles(
   files: ReadonlyMap<string, Buffer>,
-  options: { readonly ranges?: boolean } = {},
+  options: {
+    readonly ranges?: boolean;
+    /** Redirects to files, by path. */
+    readonly moved?: ReadonlyMap<string, string>;
+  } = {},
 ): Promise<FileServer> {
   const asked: { path: string; range: string | undefined }[] = [];
   let broken = { after: Infinity, arrived: (): Promise<unknown> => Promise.resolve() };
@@ -20,6 +24,8 @@ export async function serveFiles(
     const path = request.url ?? '';
     const { range } = request.headers;
     asked.push({ path, range });
+    const moved = options.moved?.get(path);
+    if (moved !== undefined) return void response.writeHead(302, { location: moved }).end();
     const file = files.get(path);
     if (file === undefined) return void response.writeHead(404).end();
     const from =

@@ -1,8 +1,8 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadManifests } from '@svc-asr/engine';
-import { STAND_IN_DIR } from '@svc-asr/testing/speech/stand-in.ts';
+import { STAND_IN_DIR, STAND_IN_SET } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readCatalogue } from '../src/catalogue.ts';
 import { writeModelSet } from '../src/model-set.ts';
@@ -15,16 +15,7 @@ let models = '';
 beforeEach(async () => {
   models = await mkdtemp(join(tmpdir(), 'models-'));
   await cp(STAND_IN_DIR, join(models, 'ctc'), { recursive: true });
-  await writeModelSet(join(models, 'ctc'), {
-    build: 'ctc',
-    kind: 'offline_ctc',
-    licence: 'CC-BY-SA-4.0',
-    source: 'a test',
-    normaliser: 'none',
-    extra_lead_in_ms: 0,
-    languages: { [KIKUYU]: 'ki-KE', [DHOLUO]: 'luo-KE' },
-    files: { model: 'model.onnx', tokens: 'tokens.txt' },
-  });
+  await writeModelSet(join(models, 'ctc'), STAND_IN_SET);
 });
 afterEach(() => rm(models, { recursive: true }));
 
@@ -59,18 +50,25 @@ test.each([
   expect((await loadManifests(models)).get(DHOLUO)).not.toHaveProperty('decoding');
 });
 
-test('a file that is no language model is refused with the reason', async () => {
+test('a file that is no language model is refused with the reason, and the earlier one stays', async () => {
   const file = join(models, 'notes.txt');
   await writeFile(file, 'not a language model\n');
-  await svcModels('import', 'lm', file, '--into', 'ctc', '--for', 'ki', '--unit', 'character');
-  await expect(svcModels('use', 'ctc')).rejects.toThrow('files.lm: The language model cannot');
+  const into = ['--into', 'ctc', '--for', 'ki', '--unit', 'word'];
+  await svcModels('import', 'lm', LM, ...into);
+  const refused = svcModels('import', 'lm', file, ...into);
+  await expect(refused).rejects.toThrow('notes.txt: The language model cannot be used');
+  await svcModels('use', 'ctc');
+  expect(await readFile(join(models, 'ctc/lm-ki'))).toEqual(await readFile(LM));
+  expect(await readdir(join(models, 'ctc'))).not.toContain('lm-ki.staging');
 });
 
 test('only CTC models take a language model', async () => {
   const set = JSON.parse(await readFile(join(models, 'ctc/model.json'), 'utf8'));
   await writeFile(join(models, 'ctc/model.json'), JSON.stringify({ ...set, kind: 'transducer' }));
   const args = ['--into', 'ctc', '--for', 'ki', '--unit', 'word'];
-  await expect(svcModels('import', 'lm', LM, ...args)).rejects.toThrow('Only CTC models');
+  await expect(svcModels('import', 'lm', LM, ...args)).rejects.toThrow(
+    'Only CTC and Zipformer models',
+  );
 });
 
 test('a catalogue cannot name a language model outside its folder', async () => {

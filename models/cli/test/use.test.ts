@@ -45,7 +45,7 @@ test('one model id can use other weights than the other, with their lead-in', as
   expect(await svcModels('use', 'better', '--for', 'luo')).toBe(0);
   const manifests = await loadManifests(models);
   expect(manifests.get(DHOLUO)).toMatchObject({ build: 'better', extraLeadInMs: 160 });
-  expect(manifests.get(KIKUYU)).toMatchObject({ build: 'demo-2026-11-16', extraLeadInMs: 0 });
+  expect(manifests.get(KIKUYU)).toMatchObject({ build: 'demo-2026-11-17', extraLeadInMs: 0 });
 });
 
 test('weights that the engine refuses are not used, and the old ones stay', async () => {
