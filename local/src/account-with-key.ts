@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
 import { generateApiKey, hashApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
 import { insertApiKey, type ApiKeyRecord } from '@svc-asr/server/accounts/api-keys.ts';
-import type { Config } from '@svc-asr/server/config.ts';
 import type { Queryable } from '@svc-asr/server/platform/db.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 
@@ -16,9 +15,10 @@ export interface Tenant {
 /** Creates an account with credit, as an operator would. */
 export async function createFundedAccount(
   db: Queryable,
-  input: { creditMs: number; name?: string },
+  input: { creditMs: number; name?: string; id?: string },
 ): Promise<string> {
-  const accountId = await createAccount(db, { name: input.name ?? 'Test account' });
+  const { name = 'Test account', id } = input;
+  const accountId = await createAccount(db, id === undefined ? { name } : { name, id });
   if (input.creditMs > 0) {
     await createLedger(db).grant({
       accountId,
@@ -36,13 +36,14 @@ export async function createKey(
   db: Queryable,
   input: {
     accountId: string;
-    config: Pick<Config, 'apiKeyPepper'>;
-    rules?: Partial<Pick<ApiKeyRecord, 'scopes' | 'expiresAt' | 'name'>>;
+    pepper: Buffer;
+    cell?: string;
+    rules?: Partial<Pick<ApiKeyRecord, 'scopes' | 'expiresAt' | 'name'>> & { pepperId?: number };
   },
 ): Promise<Tenant> {
-  const { accountId, config, rules = {} } = input;
-  const { key, publicId } = generateApiKey();
-  const hmac = hashApiKey(key, config.apiKeyPepper);
+  const { accountId, pepper, rules = {} } = input;
+  const { key, publicId } = generateApiKey(input.cell);
+  const hmac = hashApiKey(key, pepper);
   await insertApiKey(db, { id: publicId, accountId, hmac, ...rules });
   return { accountId, apiKey: key, keyId: publicId };
 }
@@ -50,8 +51,9 @@ export async function createKey(
 /** Creates an account with credit and an API key. */
 export async function createAccountWithKey(
   db: Queryable,
-  input: { creditMs: number; name?: string; config: Pick<Config, 'apiKeyPepper'> },
+  input: Parameters<typeof createFundedAccount>[1] &
+    Omit<Parameters<typeof createKey>[1], 'accountId'>,
 ): Promise<Tenant> {
   const accountId = await createFundedAccount(db, input);
-  return createKey(db, { accountId, config: input.config });
+  return createKey(db, { ...input, accountId });
 }

@@ -20,6 +20,16 @@ export const CONSOLE_LIMITS = {
   sessionLifetimeMs: 14 * 24 * 3_600_000,
   /** The most an operator can grant with one approval on the console. */
   approvalMinutes: 600,
+  /** Of one bulk decision about the waitlist, and of a page of an operator's list. */
+  operatorRowsPerPage: 50,
+  /** Of the reason that an operator gives. */
+  reasonLength: 300,
+  concurrencyMax: 10_000,
+  /** The most that one request for credit can ask for. */
+  creditRequestMinutes: 600,
+  creditRequestText: 500,
+  /** Of one account. */
+  creditRequestsPerDay: 3,
   liveKeys: 2,
   /** Maximum length of the name of a key or passkey. */
   nameLength: 60,
@@ -34,8 +44,10 @@ export const CONSOLE_LIMITS = {
   passkeyChallengeLifetimeMs: 5 * 60_000,
   allowedOrigins: 20,
   usageDays: 30,
+  /** Of one session of the demo on the public page. */
+  demoSeconds: 20,
   sessionsPerPage: 50,
-  callsPerPage: 100,
+  callsPerPage: 50,
   /** How long calls are listed on the Log page. */
   callLogDays: 7,
   /** Rows of a downloaded file. */
@@ -83,7 +95,15 @@ export const CONSOLE_ERRORS = {
   confirm_first: { status: 403, message: 'Confirm with your passkey, then try again.' },
   credit_limit_reached: {
     status: 409,
-    message: 'An approval grants at most 10 hours, and an operator at most 100 hours a day.',
+    message: 'A grant is at most 10 hours, and an operator grants at most 100 hours a day.',
+  },
+  credit_request_open: {
+    status: 409,
+    message: 'This account has an open request for credit. Wait for the answer.',
+  },
+  credit_request_limit_reached: {
+    status: 429,
+    message: 'An account can request credit three times a day. Try again tomorrow.',
   },
   owner_only: { status: 403, message: 'Only owners of this account can do this.' },
   not_found: { status: 404, message: 'Not found. Reload the page.' },
@@ -111,6 +131,14 @@ export const CONSOLE_ERRORS = {
     status: 400,
     message: 'Type your own email address to confirm the erasure.',
   },
+  demo_used: {
+    status: 429,
+    message: 'The demo was already used from this network today. Try again tomorrow.',
+  },
+  demo_closed: {
+    status: 503,
+    message: 'The demo has no credit left for today. Try again tomorrow.',
+  },
   session_in_progress: {
     status: 409,
     message: 'A session is reserved or active. End it, then erase the account.',
@@ -123,3 +151,8 @@ export type ConsoleLanguage = (typeof CONSOLE_LANGUAGES)[number];
 
 export const ROLES = ['owner', 'member'] as const;
 export type Role = (typeof ROLES)[number];
+
+export const WAITLIST_STATUSES = ['waiting', 'approved', 'declined'] as const;
+export const CREDIT_REQUEST_STATUSES = ['open', 'granted', 'declined'] as const;
+/** How far back the list of failures can look: an hour, a day, a week. */
+export const FAILURE_HOURS = ['1', '24', '168'] as const;

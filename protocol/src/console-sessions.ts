@@ -65,7 +65,7 @@ export const StreamReport = Closed(
   {
     /** Milliseconds since the upgrade. */
     ready_ms: NullableCount,
-    first_delta_ms: NullableCount,
+    first_words_ms: NullableCount,
     first_final_ms: NullableCount,
     last_final_ms: NullableCount,
     ended_ms: Count,

@@ -33,6 +33,10 @@ export const JoinWaitlist = Closed(
 );
 export type JoinWaitlist = Static<typeof JoinWaitlist>;
 
+/** A session of the demo on the public page. */
+export const StartDemo = Closed({ model: ModelChoice }, 'StartDemo');
+export type StartDemo = Static<typeof StartDemo>;
+
 /** Whether the service can email codes, and the only origin at which anybody can sign in. Passkeys always work there. */
 export const SignInMethods = Closed(
   { email: Type.Boolean(), origin: Type.Optional(Type.String()) },
@@ -115,6 +119,24 @@ export const PasskeyList = Closed(
 );
 export type PasskeyList = Static<typeof PasskeyList>;
 
+/** A browser in which the person is signed in. */
+export const Device = Closed(
+  {
+    id: Uuid,
+    /** Such as "Firefox 140". Null: the browser gave no known name. */
+    client: Type.Union([Type.String(), Type.Null()]),
+    system: Type.Union([Type.String(), Type.Null()]),
+    verified_by: Type.Enum(['code', 'passkey']),
+    signed_in_at: DateTime,
+    last_seen_at: DateTime,
+    current: Type.Boolean(),
+  },
+  'Device',
+);
+export type Device = Static<typeof Device>;
+export const DeviceList = Closed({ data: Type.Array(Device), now: DateTime }, 'DeviceList');
+export type DeviceList = Static<typeof DeviceList>;
+
 export const MyAccount = Closed({ id: Uuid, name: Type.String(), role: RoleSchema }, 'MyAccount');
 export const Me = Closed(
   {
@@ -169,6 +191,13 @@ export const UsageDay = Closed(
 );
 export type UsageDay = Static<typeof UsageDay>;
 
+/** The steps to the first words, and which of them are done. */
+export const FirstRun = Closed(
+  { key: Type.Boolean(), call: Type.Boolean(), words: Type.Boolean() },
+  'FirstRun',
+);
+export type FirstRun = Static<typeof FirstRun>;
+
 export const Overview = Closed(
   {
     available_ms: Count,
@@ -176,6 +205,7 @@ export const Overview = Closed(
     consumed_ms: Count,
     sessions: Type.Array(ConsoleSession),
     days: Type.Array(UsageDay),
+    first_run: FirstRun,
     /** The server's time, so that relative times and the last day of the chart are right on any device. */
     now: DateTime,
   },
@@ -321,37 +351,3 @@ export const ActivityEntry = Closed(
 export type ActivityEntry = Static<typeof ActivityEntry>;
 export const Activity = Closed({ data: Type.Array(ActivityEntry) }, 'Activity');
 export type Activity = Static<typeof Activity>;
-
-export const WaitlistEntry = Closed(
-  {
-    id: Type.String(),
-    email: Type.String(),
-    use_case: Type.String(),
-    status: Type.Enum(['waiting', 'approved', 'declined']),
-    joined_at: DateTime,
-  },
-  'WaitlistEntry',
-);
-export type WaitlistEntry = Static<typeof WaitlistEntry>;
-export const WaitlistPage = Closed({ data: Type.Array(WaitlistEntry) }, 'WaitlistPage');
-export type WaitlistPage = Static<typeof WaitlistPage>;
-export const OperatorAccount = Closed(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    email: Type.Union([Type.String(), Type.Null()]),
-    status: Type.Enum(['active', 'suspended']),
-    created_at: DateTime,
-  },
-  'OperatorAccount',
-);
-export type OperatorAccount = Static<typeof OperatorAccount>;
-export const OperatorAccountPage = Closed(
-  { data: Type.Array(OperatorAccount) },
-  'OperatorAccountPage',
-);
-export type OperatorAccountPage = Static<typeof OperatorAccountPage>;
-export const Approve = Closed(
-  { credit_minutes: Type.Integer({ minimum: 1, maximum: CONSOLE_LIMITS.approvalMinutes }) },
-  'Approve',
-);

@@ -31,7 +31,6 @@ export const STATUS_CODES = [
   'suspicious_audio',
   'odd_byte_carried',
 ] as const;
-export type StatusCode = (typeof STATUS_CODES)[number];
 
 export const StatusEvent = Type.Object(
   {
@@ -159,7 +158,8 @@ export const ResetAckEvent = Type.Object(
     id: Id,
     utterance: count('The number of the utterance that starts now.'),
     discarded_ms: count(
-      'The audio since the last final, which gets no final. It is still charged.',
+      'The audio since the last final, which gets no final. It is still charged. 0 if the stream ends before a final that was ' +
+        'requested earlier: audio from that final on is not charged.',
     ),
     total_audio_ms: TotalAudio,
   },
@@ -228,7 +228,7 @@ export const Word = Type.Object(
 );
 export type Word = Static<typeof Word>;
 
-export const FINAL_REASONS = [
+const FINAL_REASONS = [
   'flush',
   'endpoint',
   'max_audio_reached',

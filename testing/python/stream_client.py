@@ -13,7 +13,7 @@ def report(**fields: object) -> None:
     print(json.dumps(fields), flush=True)
 
 
-async def obey(websocket, commands: asyncio.StreamReader) -> None:
+async def run_commands(websocket, commands: asyncio.StreamReader) -> None:
     while line := await commands.readline():
         command = json.loads(line)
         if "zeros" in command:
@@ -33,7 +33,7 @@ async def main(url: str, protocols: list[str]) -> None:
     except InvalidStatus as refusal:
         report(refused=refusal.response.status_code)
         return
-    obeying = asyncio.create_task(obey(websocket, commands))
+    running = asyncio.create_task(run_commands(websocket, commands))
     last_event = time.monotonic()
     try:
         async for message in websocket:
@@ -43,7 +43,7 @@ async def main(url: str, protocols: list[str]) -> None:
         pass  # A close code other than 1000. It is reported below.
     await websocket.wait_closed()
     waited_ms = (time.monotonic() - last_event) * 1000
-    obeying.cancel()
+    running.cancel()
     report(closed={"code": websocket.close_code, "reason": websocket.close_reason, "waitedMs": waited_ms})
 
 

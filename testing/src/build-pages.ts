@@ -5,12 +5,16 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = [
-  { built: 'console/dist/site/index.html', folder: 'console', sources: ['console', 'sdk/src'] },
+  {
+    built: 'console/dist/site/index.html',
+    folder: 'console',
+    sources: ['console', 'sdk/src', 'models/fixtures', 'models/MODEL_CARD.md'],
+  },
   { built: 'site/dist/site/404.html', folder: 'site', sources: ['site', 'docs', 'CHANGELOG.md'] },
 ];
 const IGNORED = ['(', '-name', 'dist', '-o', '-name', 'node_modules', ')', '-prune', '-o'];
 
-/** Before the first browser test, builds the console and the documentation if their sources have changed. */
+/** Before the first test of the browser tier, builds the console and the documentation if their sources have changed. */
 export async function setup(): Promise<void> {
   for (const { built, folder, sources } of PAGES) {
     if (await isCurrent(built, [...sources, 'protocol/src'])) continue;

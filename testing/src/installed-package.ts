@@ -13,30 +13,37 @@ export interface Project {
   remove(): Promise<void>;
 }
 
+const BUILD = join(import.meta.dirname, '../../release/build-package.ts');
+
+/** Builds the folder that one of our npm packages publishes. */
+export async function buildPackage(name: string, out: string): Promise<void> {
+  await run(process.execPath, [BUILD, name, out]);
+}
+
 /**
- * Creates a project outside the repository with a package installed from its tarball. `build` writes the package to
- * the given folder. Dependencies are linked from `dependencyFolders`, so that no registry is needed.
+ * Creates a project outside the repository with one of our packages installed from its tarball. Dependencies are linked
+ * from `dependencyFolders`, so that no registry is needed.
  */
 export async function projectWithPackage(
-  build: (out: string) => Promise<unknown>,
+  name: string,
   dependencyFolders: readonly string[],
 ): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-project-'));
   // A separate folder, because tests that build the package run concurrently.
   const built = join(folder, 'built');
-  await build(built);
+  await buildPackage(name, built);
   const pack = ['pack', '--silent', '--pack-destination', folder];
   const tarball = (await run('npm', pack, { cwd: built })).stdout.trim();
-  const manifest: { name: string; dependencies?: Record<string, string> } = JSON.parse(
+  const manifest: { dependencies?: Record<string, string> } = JSON.parse(
     await readFile(join(built, 'package.json'), 'utf8'),
   );
-  const installed = join(folder, 'node_modules', manifest.name);
+  const installed = join(folder, 'node_modules', name);
   await mkdir(installed, { recursive: true });
   await run('tar', ['-xf', join(folder, tarball), '--strip-components', '1', '-C', installed]);
-  for (const name of Object.keys(manifest.dependencies ?? {})) {
-    const source = dependencyFolders.map((each) => join(each, name)).find(existsSync);
-    if (source === undefined) throw new Error(`${name} is not installed.`);
-    const link = join(folder, 'node_modules', name);
+  for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+    const source = dependencyFolders.map((each) => join(each, dependency)).find(existsSync);
+    if (source === undefined) throw new Error(`${dependency} is not installed.`);
+    const link = join(folder, 'node_modules', dependency);
     await mkdir(dirname(link), { recursive: true });
     await symlink(await realpath(source), link);
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 const FOLDER = new URL('../../deploy/monitoring/', import.meta.url);
-export const RULE_FILES = ['recording.yaml', 'alerts.yaml'] as const;
+const RULE_FILES = ['recording.yaml', 'alerts.yaml'] as const;
 
 /** The bundled rules. */
 export async function readRules(): Promise<Record<string, string>> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
+import { afterAll, afterEach, expect } from 'vitest';
 import type { Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import {
@@ -33,13 +33,21 @@ export interface LedgerFixture {
   tryReserve(accountId: string, overrides?: Partial<ReserveInput>): Promise<ReserveResult>;
   /** Throws unless a session was reserved. */
   reserve(accountId: string, overrides?: Partial<ReserveInput>): Promise<ReservedSession>;
-  claim(session: ReservedSession, attemptId?: string): Promise<string>;
+  claim(session: ReservedSession, upgradeId?: string): Promise<string>;
   close(session: ReservedSession, end?: Partial<CloseInput>): Promise<string>;
   /** Makes it a minute older, so that it has expired. */
   expire(session: ReservedSession): Promise<void>;
   /** Fails the test unless every invariant holds. */
   expectInvariantsHold(): Promise<void>;
   drop(): Promise<void>;
+}
+
+/** Opens a fixture for the tests of a file. After each of them the invariants must hold. */
+export async function openCheckedLedgerFixture(): Promise<LedgerFixture> {
+  const fixture = await openLedgerFixture();
+  afterEach(() => fixture.expectInvariantsHold());
+  afterAll(() => fixture.drop());
+  return fixture;
 }
 
 export async function openLedgerFixture(given?: TestDatabase): Promise<LedgerFixture> {
@@ -79,8 +87,8 @@ export async function openLedgerFixture(given?: TestDatabase): Promise<LedgerFix
       if (result.outcome !== 'reserved') throw new Error(`Not reserved: ${result.outcome}`);
       return result.session;
     },
-    async claim(session, attemptId = randomUUID()) {
-      return (await ledger.claim({ ...named(session), attemptId })).outcome;
+    async claim(session, upgradeId = randomUUID()) {
+      return (await ledger.claim({ ...named(session), upgradeId })).outcome;
     },
     close: (session, end) =>
       ledger.close({ ...named(session), status: 'completed', samples: 0, ...end }),

@@ -39,7 +39,7 @@ export interface ModelSession {
   status: SessionStatus;
   /** Its sixty seconds have passed. */
   aged: boolean;
-  claim: { attemptId: string; epoch: number } | null;
+  claim: { upgradeId: string; epoch: number } | null;
   /** The sweeper failed it. */
   swept: boolean;
   samples: number;
@@ -116,20 +116,20 @@ export function modelReserve(
 export function modelClaim(
   account: ModelAccount,
   session: ModelSession | undefined,
-  attemptId: string,
+  upgradeId: string,
 ): string {
   if (session === undefined) return 'unknown';
   if (session.claim !== null) {
     const again =
       session.status === 'active' &&
-      session.claim.attemptId === attemptId &&
+      session.claim.upgradeId === upgradeId &&
       session.claim.epoch === account.epoch;
     return again ? 'claimed' : 'used';
   }
   if (session.status !== 'reserved') return 'expired';
   if (!account.active) return 'account_inactive';
   session.status = 'active';
-  session.claim = { attemptId, epoch: account.epoch };
+  session.claim = { upgradeId, epoch: account.epoch };
   return 'claimed';
 }
 

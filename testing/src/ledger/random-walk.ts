@@ -169,15 +169,15 @@ function inWords(result: ReserveResult): string {
 async function takeClaim(world: World, step: Step & { do: 'claim' }): Promise<Taken> {
   const { account } = world;
   const session = pickSession(account, step.pick);
-  const attemptId = (step.sameAttempt ? session?.claim?.attemptId : undefined) ?? randomUUID();
+  const upgradeId = (step.sameAttempt ? session?.claim?.upgradeId : undefined) ?? randomUUID();
   const said = await world.ledger.claim({
     sessionId: session?.id ?? randomUUID(),
     accountId: world.accountId,
     nodeId: world.node.id,
     nodeEpoch: account.epoch,
-    attemptId,
+    upgradeId,
   });
-  return { said: said.outcome, expected: modelClaim(account, session, attemptId) };
+  return { said: said.outcome, expected: modelClaim(account, session, upgradeId) };
 }
 
 async function takeClose(world: World, step: Step & { do: 'close' }): Promise<Taken> {
@@ -186,9 +186,9 @@ async function takeClose(world: World, step: Step & { do: 'close' }): Promise<Ta
   // A session that was never claimed cannot complete, and a node never tries.
   const impossible = session?.status === 'reserved' && !step.failed;
   if (session === undefined || impossible) return NOTHING_TO_SAY;
-  const attemptId = step.sameAttempt ? session.claim?.attemptId : randomUUID();
+  const upgradeId = step.sameAttempt ? session.claim?.upgradeId : randomUUID();
   const said = await world.ledger.close({
-    ...(attemptId === undefined ? {} : { attemptId }),
+    ...(upgradeId === undefined ? {} : { upgradeId }),
     sessionId: session.id,
     accountId: world.accountId,
     status: step.failed ? 'failed' : 'completed',
@@ -224,7 +224,7 @@ async function takeCredit(world: World, step: Step & { do: 'grant' | 'adjust' })
     actor: 'model',
     id: randomUUID(),
   };
-  await sweepLapsed(world);
+  await sweepReservations(world);
   // Sent twice, applied once.
   await world.operator[step.do](input);
   const said = await world.operator[step.do](input);
@@ -232,7 +232,7 @@ async function takeCredit(world: World, step: Step & { do: 'grant' | 'adjust' })
 }
 
 /** Expired credit is in the account row only after a sweep, so only then can an adjustment take it. */
-function sweepLapsed(world: World): Promise<void> {
+function sweepReservations(world: World): Promise<void> {
   return sweepWhile(world, `status = 'reserved' and expires_at <= clock_timestamp()`);
 }
 

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { setAccountStatus, setAllowedOrigins } from '@svc-asr/server/accounts/accounts.ts';
 import { generateApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
 import { revokeApiKey } from '@svc-asr/server/accounts/api-keys.ts';
-import type { Config } from '@svc-asr/server/config.ts';
 import type { Queryable } from '@svc-asr/server/platform/db.ts';
 import { allowConnections } from '../postgres/allow-connections.ts';
 import { runPython } from '../python.ts';
@@ -40,7 +39,7 @@ export async function walkInterface(input: {
   readonly certFile: string;
   readonly db: Queryable;
   readonly databaseUrl: string;
-  readonly config: Pick<Config, 'apiKeyPepper'>;
+  readonly pepper: Buffer;
   /** Stops the engine node of a service that has one. The walk ends with it. */
   readonly stopEngine?: () => Promise<void>;
   /** Raw PCM that the recogniser turns into text. */
@@ -87,15 +86,15 @@ function actionsOf(
 
 async function createKeys(input: {
   db: Queryable;
-  config: Pick<Config, 'apiKeyPepper'>;
+  pepper: Buffer;
 }): Promise<{ keys: Record<string, string>; suspendable: string }> {
-  const { db, config } = input;
+  const { db, pepper } = input;
   const keys: Record<string, string> = {
     unknown: generateApiKey().key,
     malformed: 'svc_live_v1_x',
   };
   const add = async (name: string, creditMs: number) => {
-    const tenant = await createAccountWithKey(db, { creditMs, config });
+    const tenant = await createAccountWithKey(db, { creditMs, pepper });
     keys[name] = tenant.apiKey;
     return tenant;
   };
@@ -113,7 +112,7 @@ async function createKeys(input: {
   const accountId = await createFundedAccount(db, { creditMs: CREDIT_MS });
   const limited = { scopes: ['svc-asr-dholuo-v1' as const] };
   const expired = { expiresAt: new Date(Date.now() - 1_000) };
-  keys['dholuo_only'] = (await createKey(db, { accountId, config, rules: limited })).apiKey;
-  keys['expired'] = (await createKey(db, { accountId, config, rules: expired })).apiKey;
+  keys['dholuo_only'] = (await createKey(db, { accountId, pepper, rules: limited })).apiKey;
+  keys['expired'] = (await createKey(db, { accountId, pepper, rules: expired })).apiKey;
   return { keys, suspendable };
 }

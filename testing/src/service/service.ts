@@ -132,11 +132,12 @@ function tenantMaker(
   database: TestDatabase,
   config: Config,
 ): Pick<Service, 'addTenant' | 'addKey'> {
+  const pepper = config.secrets.apiKeyPeppers[0].secret;
   async function addKey(
     accountId: string,
     rules: Partial<Pick<ApiKeyRecord, 'scopes' | 'expiresAt'>> = {},
   ): Promise<Tenant> {
-    return createKey(database.pool, { accountId, config, rules });
+    return createKey(database.pool, { accountId, pepper, rules });
   }
   return {
     addKey,

@@ -32,6 +32,7 @@ interface Speaker {
 export class BareRecogniser {
   readonly #manifests: ReadonlyMap<ModelId, ModelManifest>;
   readonly #recogniser: OnlineRecognizer;
+  readonly #batchMax: number;
   /** How long each decode call took. */
   readonly decodesMs: number[] = [];
 
@@ -39,17 +40,19 @@ export class BareRecogniser {
     const [first, ...others] = manifests.values();
     const weights = JSON.stringify(first?.files);
     if (
-      first?.kind !== 'transducer' ||
+      first === undefined ||
+      first.kind === 'offline_ctc' ||
       others.some(({ files }) => JSON.stringify(files) !== weights)
     ) {
       throw new RangeError('Both models must share their weights.');
     }
     const { tokens, ...transducer } = first.files;
     this.#manifests = manifests;
+    this.#batchMax = first.kind === 'transducer' && !first.batchSafe ? 1 : BATCH_MAX;
     this.#recogniser = new sherpa.OnlineRecognizer({
       featConfig: { sampleRate: AUDIO.sampleRateHz, featureDim: 80 },
       modelConfig: { transducer, tokens, numThreads: 1, provider: 'cpu' },
-      decodingMethod: 'greedy_search',
+      decodingMethod: first.kind === 'transducer' ? 'greedy_search' : 'modified_beam_search',
     });
   }
 
@@ -74,7 +77,7 @@ export class BareRecogniser {
     for (;;) {
       const batch: Speaker[] = [];
       let looked = 0;
-      while (looked < line.length && batch.length < BATCH_MAX) {
+      while (looked < line.length && batch.length < this.#batchMax) {
         const speaker = line[looked++];
         if (speaker !== undefined && this.#feed(speaker)) batch.push(speaker);
       }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { CHUNK_SAMPLES, CONTEXT_SIZE, MODEL_IDS } from '@svc-asr/protocol';
 
 /** An offline CTC model with the interface and the files of published omniASR exports; synthetic speech only. */
@@ -11,20 +11,65 @@ export const STAND_IN = {
   tokens: join(STAND_IN_DIR, 'tokens.txt'),
 };
 
+/** Its description, as `svc-models` writes it. */
+export const STAND_IN_SET = {
+  build: 'ctc',
+  kind: 'offline_ctc',
+  licence: 'CC-BY-SA-4.0',
+  source: 'a test',
+  normaliser: 'none',
+  extra_lead_in_ms: 0,
+  languages: { 'svc-asr-kikuyu-v1': 'ki-KE', 'svc-asr-dholuo-v1': 'luo-KE' },
+  files: { model: 'model.onnx', tokens: 'tokens.txt' },
+} as const;
+
+/** A transducer with the interface and the files of icefall's streaming Zipformer exports; synthetic speech only. */
+export const ZIPFORMER_DIR = join(import.meta.dirname, '../../stand-in-zipformer');
+/** New mel frames of each of its chunks. */
+export const ZIPFORMER_CHUNK_FRAMES = 32;
+export const ZIPFORMER = {
+  encoder: join(ZIPFORMER_DIR, 'encoder.onnx'),
+  decoder: join(ZIPFORMER_DIR, 'decoder.onnx'),
+  joiner: join(ZIPFORMER_DIR, 'joiner.onnx'),
+  tokens: join(ZIPFORMER_DIR, 'tokens.txt'),
+};
+
 /** A beam search with a language model, as a manifest describes it. */
 export interface StandInDecoding {
   readonly lm: string;
   readonly decoding: Readonly<Record<string, unknown>>;
 }
 
-/** Creates a models directory in which both model ids use the stand-in. The caller removes it. */
+/** Creates a models directory in which both model ids use the CTC stand-in. The caller removes it. */
 export function standInModels(
   search?: StandInDecoding,
   fields: Readonly<Record<string, unknown>> = {},
 ): string {
+  const kind = 'offline_ctc';
+  return modelsDirectory(STAND_IN_DIR, { search, fields: { kind, ...fields }, files: STAND_IN });
+}
+
+/** Creates a models directory in which both model ids use the Zipformer stand-in. The caller removes it. */
+export function zipformerModels(
+  search?: StandInDecoding,
+  fields: Readonly<Record<string, unknown>> = {},
+): string {
+  const kind = 'zipformer_transducer';
+  return modelsDirectory(ZIPFORMER_DIR, { search, fields: { kind, ...fields }, files: ZIPFORMER });
+}
+
+function modelsDirectory(
+  source: string,
+  input: {
+    readonly search: StandInDecoding | undefined;
+    readonly fields: Readonly<Record<string, unknown>>;
+    readonly files: Readonly<Record<string, string>>;
+  },
+): string {
+  const { search } = input;
   const models = mkdtempSync(join(tmpdir(), 'stand-in-'));
   // A copy, because the engine refuses links that leave the models directory.
-  cpSync(STAND_IN_DIR, join(models, 'stand-in'), { recursive: true });
+  cpSync(source, join(models, 'stand-in'), { recursive: true });
   if (search !== undefined) cpSync(search.lm, join(models, 'stand-in/lm'));
   const entry = (name: string) => {
     const sha256 = createHash('sha256')
@@ -32,23 +77,22 @@ export function standInModels(
       .digest('hex');
     return { path: `stand-in/${name}`, sha256 };
   };
+  const named = Object.entries(input.files).map(([file, path]) => [file, entry(basename(path))]);
   const files = {
-    model: entry('model.onnx'),
-    tokens: entry('tokens.txt'),
+    ...Object.fromEntries(named),
     ...(search === undefined ? {} : { lm: entry('lm') }),
   };
   for (const id of MODEL_IDS) {
     const manifest = {
       id,
       build: 'stand-in',
-      kind: 'offline_ctc',
       language: 'auto',
       sample_rate: 16_000,
       chunk_samples: CHUNK_SAMPLES,
       context_size: CONTEXT_SIZE,
       normaliser: 'none',
       licence: 'CC-BY-SA-4.0',
-      ...fields,
+      ...input.fields,
       ...(search === undefined ? {} : { decoding: search.decoding }),
       files,
     };
