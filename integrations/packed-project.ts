@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { buildPackage } from '../testing/src/installed-package.ts';
 
 const run = promisify(execFile);
-const ROOT = join(import.meta.dirname, '..');
 
 export interface PackedProject {
   readonly folder: string;
@@ -21,17 +21,12 @@ export async function projectWith(
   dependencies: readonly string[],
 ): Promise<PackedProject> {
   const folder = await mkdtemp(join(tmpdir(), 'integration-user-'));
-  const builds = [
-    { package: 'sdk', script: ['sdk/scripts/build.ts'] },
-    { package: name, script: ['integrations/build-package.ts', name] },
-  ];
-  for (const build of builds) {
-    const built = join(folder, 'built', build.package);
-    const [script = '', ...args] = build.script;
-    await run(process.execPath, [join(ROOT, script), ...args, built], { cwd: ROOT });
+  for (const each of ['sdk', name]) {
+    const built = join(folder, 'built', each);
+    await buildPackage(`@svc-asr/${each}`, built);
     const pack = ['pack', '--silent', '--pack-destination', folder];
     const tarball = (await run('npm', pack, { cwd: built })).stdout.trim();
-    const installed = join(folder, 'node_modules/@svc-asr', build.package);
+    const installed = join(folder, 'node_modules/@svc-asr', each);
     await mkdir(installed, { recursive: true });
     await run('tar', ['-xf', join(folder, tarball), '--strip-components', '1', '-C', installed]);
   }

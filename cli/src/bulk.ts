@@ -53,7 +53,7 @@ class BulkRun {
   readonly #queue: Job[];
   /** An error that every further file would meet too, such as a refused key. */
   #stopped: { readonly error: unknown } | null = null;
-
+  /** Notes that were shown. Each is shown once. */
   readonly #noted = new Set<string>();
 
   constructor(context: Context, bulk: Bulk, pool: SessionPool) {
@@ -85,14 +85,14 @@ class BulkRun {
     const worker = new StreamWorker({ model, pool, skipSilence, keyterms, interrupted, onNote });
     try {
       for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
-        if ((await this.#file(worker, job)) === 'no_room') return;
+        if ((await this.#transcribeFile(worker, job)) === 'no_room') return;
       }
     } finally {
       await worker.close();
     }
   }
 
-  async #file(worker: StreamWorker, job: Job): Promise<'over' | 'no_room'> {
+  async #transcribeFile(worker: StreamWorker, job: Job): Promise<'over' | 'no_room'> {
     const { board, results } = this.#bulk;
     const { interrupted } = this.#context;
     const { path } = job;

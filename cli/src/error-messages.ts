@@ -43,7 +43,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 /** The key or the account was refused: every further request would fail the same way. */
-export function isRefused(error: SvcError): boolean {
+function isRefused(error: SvcError): boolean {
   return error.status === 401 || error.status === 403 || KEY_CODES.has(error.code);
 }
 

@@ -49,7 +49,10 @@ export function reportKeyterms(
     const [first] = refused;
     if (first === undefined) return;
     if (first.reason === 'not_supported') return note('This model does not use keyterms.');
-    const names = refused.map(({ index, reason }) => `${keyterms[index] ?? ''} (${reason})`);
+    const names = refused.map(({ index, reason }) => {
+      const which = reason === 'too_many' ? ' and all after it' : '';
+      return `${keyterms[index] ?? ''}${which} (${reason.replaceAll('_', ' ')})`;
+    });
     note(`Keyterms that are not used: ${names.join(', ')}.`);
   });
 }

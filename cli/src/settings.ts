@@ -11,7 +11,7 @@ export interface Settings {
   readonly source: 'environment' | 'file' | 'nowhere';
 }
 
-export function settingsPath(env: NodeJS.ProcessEnv): string {
+function settingsPath(env: NodeJS.ProcessEnv): string {
   const folder = env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   return env['SVC_CONFIG'] || join(folder, 'svc', 'config.json');
 }

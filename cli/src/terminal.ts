@@ -74,7 +74,7 @@ export class Terminal {
   }
 }
 
-/** Characters that a terminal obeys or hides: controls, line separators, and invisible format characters. */
+/** Characters that a terminal interprets or hides: controls, line separators, and invisible format characters. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const REPLACEMENT = '\uFFFD';
 const OWN_STYLES = new Set(
@@ -83,7 +83,7 @@ const OWN_STYLES = new Set(
     .map((code) => `\u001B[${code}m`),
 );
 
-/** Makes a file name or another text from outside safe to show: a terminal would obey its control characters. */
+/** Makes a file name or another text from outside safe to show: a terminal would interpret its control characters. */
 export function printable(text: string): string {
   return text.replaceAll(UNSAFE, REPLACEMENT);
 }
@@ -97,7 +97,7 @@ function safe(text: string): string {
   });
 }
 
-/** JSON with escapes for all characters that a terminal would obey. */
+/** JSON with escapes for all characters that a terminal would interpret. */
 export function jsonText(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replaceAll(UNSAFE, (character) =>
     character === '\n' ? character : escaped(character),

@@ -5,7 +5,7 @@ import { SvcClient, type CreditBalance } from '@svc-asr/sdk';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runSvc, type Result } from './svc.ts';
+import { envOf, runSvc, type Result } from './svc.ts';
 import { toneWav, wavOf } from '@svc-asr/testing/speech/wav.ts';
 
 const TEXT = 'nĩ wega mũno';
@@ -27,13 +27,7 @@ afterEach(async () => {
 type SvcOptions = Partial<Pick<Parameters<typeof runSvc>[1], 'onStart'>> & { on?: Emulator };
 
 function transcribe(args: readonly string[], options: SvcOptions = {}): Promise<Result> {
-  const { url, apiKey } = options.on ?? emulator;
-  const env = {
-    PATH: process.env['PATH'],
-    SVC_CONFIG: join(folder, 'none.json'),
-    SVC_BASE_URL: url,
-    SVC_API_KEY: apiKey,
-  };
+  const env = envOf(options.on ?? emulator);
   return runSvc(['transcribe', '-l', 'ki', ...args], { env, onStart: options.onStart });
 }
 

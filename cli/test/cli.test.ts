@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openStream } from '@svc-asr/sdk/stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
-import { runSvc, type Result } from './svc.ts';
+import { envOf, runSvc, type Result } from './svc.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FIXTURE = join(ROOT, 'models/fixtures/kikuyu-1.wav');
@@ -25,13 +25,7 @@ function svc(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; input?: Buffer } = {},
 ): Promise<Result> {
-  const env = {
-    PATH: process.env['PATH'],
-    SVC_CONFIG: join(folder, 'config.json'),
-    SVC_BASE_URL: emulator.url,
-    SVC_API_KEY: emulator.apiKey,
-    ...options.env,
-  };
+  const env = { ...envOf(emulator), ...options.env };
   return runSvc(args, { env, input: options.input });
 }
 

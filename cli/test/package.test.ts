@@ -9,7 +9,6 @@ import {
   type Project,
 } from '@svc-asr/testing/installed-package.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildPackage } from '../scripts/build.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FIXTURE = join(ROOT, 'models/fixtures/kikuyu-1.wav');
@@ -20,7 +19,7 @@ let project: Project;
 beforeAll(async () => {
   [emulator, project] = await Promise.all([
     startEmulator({ texts: ['nĩ wega mũno'] }),
-    projectWithPackage(buildPackage, [
+    projectWithPackage('@svc-asr/cli', [
       join(ROOT, 'cli/node_modules'),
       join(ROOT, 'sdk/node_modules'),
     ]),

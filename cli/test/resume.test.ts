@@ -6,7 +6,7 @@ import { SvcClient, type CreditBalance } from '@svc-asr/sdk';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runSvc, type Result } from './svc.ts';
+import { envOf, runSvc, type Result } from './svc.ts';
 import { toneWav, wavOf } from '@svc-asr/testing/speech/wav.ts';
 
 const TEXT = 'nĩ wega mũno';
@@ -37,14 +37,8 @@ function transcribe(
   args: readonly string[],
   onStart?: Parameters<typeof runSvc>[1]['onStart'],
 ): Promise<Result> {
-  const env = {
-    PATH: process.env['PATH'],
-    SVC_CONFIG: join(folder, 'none.json'),
-    SVC_BASE_URL: emulator.url,
-    SVC_API_KEY: emulator.apiKey,
-  };
   const command = ['transcribe', '-l', 'ki', '-f', 'txt,json', '-o', out, ...args];
-  return runSvc(command, { env, onStart });
+  return runSvc(command, { env: envOf(emulator), onStart });
 }
 
 function usage(): Promise<CreditBalance> {

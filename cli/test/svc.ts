@@ -9,6 +9,16 @@ export interface Result {
   readonly err: string;
 }
 
+/** An environment in which the CLI uses this service and has no settings of its own. */
+export function envOf({ url, apiKey }: { url: string; apiKey: string }): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    SVC_CONFIG: '/none.json',
+    SVC_BASE_URL: url,
+    SVC_API_KEY: apiKey,
+  };
+}
+
 /** Runs the CLI with only the given environment. `onStart` gets the process, to send it signals. */
 export function runSvc(
   args: readonly string[],

@@ -35,7 +35,7 @@ test('shows no progress without a terminal', () => {
 
 const HOSTILE = 'a\u001B]0;x\u0007\u009B2J\u202E\u2028\u{E0041}b';
 
-test('text from outside loses the characters that a terminal obeys or hides', () => {
+test('text from outside loses the characters that a terminal interprets or hides', () => {
   expect(printable(HOSTILE)).toBe('a\uFFFD]0;x\uFFFD\uFFFD2J\uFFFD\uFFFD\uFFFDb');
   const err = output(true);
   new Terminal(output(true), err, {}).note(HOSTILE);

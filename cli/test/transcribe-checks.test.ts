@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SvcClient } from '@svc-asr/sdk';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runSvc, type Result } from './svc.ts';
+import { envOf, runSvc, type Result } from './svc.ts';
 import { toneWav } from '@svc-asr/testing/speech/wav.ts';
 
 const TEXT = 'nĩ wega mũno';
@@ -29,15 +29,7 @@ function svc(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; input?: Buffer; cwd?: string; on?: Emulator } = {},
 ): Promise<Result> {
-  const { url, apiKey } = options.on ?? emulator;
-  const env = {
-    PATH: process.env['PATH'],
-    SVC_CONFIG: join(folder, 'none.json'),
-    SVC_BASE_URL: url,
-    SVC_API_KEY: apiKey,
-    SVC_LANGUAGE: 'ki',
-    ...options.env,
-  };
+  const env = { ...envOf(options.on ?? emulator), SVC_LANGUAGE: 'ki', ...options.env };
   return runSvc(args, { env, input: options.input, cwd: options.cwd });
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runSvc, type Result } from './svc.ts';
+import { envOf, runSvc, type Result } from './svc.ts';
 import { wavOf } from '@svc-asr/testing/speech/wav.ts';
 
 const TURNS = ['nĩ wega mũno', 'ũhoro waku mũrata', 'tũonane rũciũ'];
@@ -27,13 +27,7 @@ afterAll(async () => {
 });
 
 function transcribe(...args: readonly string[]): Promise<Result> {
-  const env = {
-    PATH: process.env['PATH'],
-    SVC_CONFIG: join(folder, 'none.json'),
-    SVC_BASE_URL: emulator.url,
-    SVC_API_KEY: emulator.apiKey,
-  };
-  return runSvc(['transcribe', '-l', 'ki', ...args], { env });
+  return runSvc(['transcribe', '-l', 'ki', ...args], { env: envOf(emulator) });
 }
 
 test.each([{ flags: [] }, { flags: ['--skip-silence'] }])(
@@ -75,8 +69,16 @@ test('keyterms of both options are sent, and the note names those that are not u
   const { code, err } = await transcribe(files[0] ?? '', ...flags);
   expect(code).toBe(0);
   expect(err).toContain(
-    'Keyterms that are not used: 4G (unsupported_characters), 3G (unsupported_characters).',
+    'Keyterms that are not used: 4G (unsupported characters), 3G (unsupported characters).',
   );
+});
+
+test('the note on too many keyterms says that all later ones are not used', async () => {
+  const letters = 'abcdefghij'.split('');
+  const terms = letters.flatMap((one) => letters.map((other) => `${one}${other}`));
+  const flags = ['--keyterms', [...terms, 'kamau', 'njeri'].join(',')];
+  const { err } = await transcribe(files[0] ?? '', ...flags);
+  expect(err).toContain('Keyterms that are not used: kamau and all after it (too many).');
 });
 
 test('a file of keyterms that cannot be read ends the command before any charge', async () => {

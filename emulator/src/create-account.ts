@@ -8,13 +8,13 @@ export async function createEmulatorAccount(
   config: Config,
   options: { creditMs: number; concurrency: number },
 ): Promise<string> {
-  const db = createPool({ url: config.databaseUrl });
+  const db = createPool({ url: config.database.url });
   try {
     const { creditMs, concurrency } = options;
     const { accountId, apiKey } = await createAccountWithKey(db, {
       name: 'Emulator',
       creditMs,
-      config,
+      pepper: config.secrets.apiKeyPeppers[0].secret,
     });
     await setConcurrency(db, { id: accountId, limit: concurrency });
     return apiKey;

@@ -208,8 +208,8 @@ class Service {
   }
 
   async start(): Promise<void> {
-    const { rates } = this.#config;
-    const db = createPool({ url: this.#config.databaseUrl });
+    const { rates } = this.#config.limits;
+    const db = createPool({ url: this.#config.database.url });
     this.#server = await startServer(this.#config, {
       db,
       log: createLog({ level: this.#config.logLevel }),

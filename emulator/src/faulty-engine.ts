@@ -1,4 +1,5 @@
 import {
+  CallQueue,
   createScriptedEngine,
   TAKEN,
   type Engine,
@@ -98,7 +99,7 @@ function striking(
   { onStrike, isStopping }: FaultyEngineOptions,
 ): EngineStream {
   let left = samplesOf(claim.fault);
-  const held: ('flush' | 'reset' | Uint8Array)[] = [];
+  const held = new CallQueue<HeldAudio>();
   let end: (() => void) | undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const strike = async (pcm: Uint8Array): Promise<void> => {
@@ -107,12 +108,13 @@ function striking(
     await stream.write(pcm);
     await ended;
   };
-  const releaseHeld = (): void => {
-    for (const call of held.splice(0)) {
-      if (typeof call === 'string') stream[call]();
-      else void stream.write(call);
-    }
-  };
+  const releaseHeld = (): void =>
+    held.advance((call) => {
+      if (call.do === 'audio') void stream.write(call.audio.pcm);
+      else if (call.do === 'expect') stream.expect(call.keyterms);
+      else stream[call.do]();
+      return true;
+    });
   return wrapped(stream, claim, {
     write(pcm) {
       if (left <= 0) {
@@ -123,11 +125,15 @@ function striking(
       return left > 0 ? stream.write(pcm) : strike(pcm);
     },
     flush() {
-      held.push('flush');
+      held.add({ do: 'flush' });
       if (left > 0 || isStopping()) releaseHeld();
     },
     reset() {
-      held.push('reset');
+      held.add({ do: 'reset' });
+      if (left > 0) releaseHeld();
+    },
+    expect(keyterms) {
+      held.add({ do: 'expect', keyterms });
       if (left > 0) releaseHeld();
     },
     close() {
@@ -137,11 +143,15 @@ function striking(
   });
 }
 
+interface HeldAudio {
+  pcm: Uint8Array;
+}
+
 /** Joins audio to the audio before it, because a recogniser takes a limited number of pending calls. */
-function holdAudio(held: (string | Uint8Array)[], pcm: Uint8Array): void {
-  const last = held.at(-1);
-  if (typeof last === 'object') held[held.length - 1] = Buffer.concat([last, pcm]);
-  else held.push(new Uint8Array(pcm));
+function holdAudio(held: CallQueue<HeldAudio>, pcm: Uint8Array): void {
+  const last = held.lastAudio;
+  if (last === null) held.add({ do: 'audio', audio: { pcm: new Uint8Array(pcm) } });
+  else last.pcm = Buffer.concat([last.pcm, pcm]);
 }
 
 /** After the given amount of audio, further audio, flushes and resets wait in order for the end of the pause. */

@@ -4,10 +4,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { installedNodes } from '@svc-asr/testing/installed-package.ts';
+import { buildPackage, installedNodes } from '@svc-asr/testing/installed-package.ts';
 import { startLocalRegistry, type LocalRegistry } from '@svc-asr/testing/local-registry.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildPackage } from '../scripts/build.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -50,7 +49,7 @@ let printed: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'emulator-user-'));
   const pack = ['pack', '--silent', '--pack-destination', folder, join(folder, 'built')];
-  await buildPackage(join(folder, 'built'));
+  await buildPackage('@svc-asr/emulator', join(folder, 'built'));
   const tarball = (await run('npm', pack, { cwd: folder })).stdout.trim();
   await rm(join(folder, 'built'), { recursive: true });
   registry = await startLocalRegistry(join(folder, '.npm'));

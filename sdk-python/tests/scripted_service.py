@@ -34,6 +34,11 @@ class RateLimited:
 
 
 @dataclass(frozen=True)
+class AccountBusy:
+    """``get_session`` is refused because the account has all the sessions it may have."""
+
+
+@dataclass(frozen=True)
 class Broken:
     """``get_session`` raises an error of its own."""
 
@@ -43,7 +48,7 @@ class Hanging:
     """``get_session`` never returns."""
 
 
-SessionScript: TypeAlias = Granted | RateLimited | Broken | Hanging
+SessionScript: TypeAlias = Granted | RateLimited | AccountBusy | Broken | Hanging
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,14 @@ class ScriptedService:
                     retryable=True,
                     status=429,
                     retry_after_ms=script.retry_after_s * 1000,
+                )
+            case AccountBusy():
+                raise SvcError(
+                    "concurrency_limit_exceeded",
+                    "Later.",
+                    retryable=True,
+                    status=429,
+                    retry_after_ms=60_000,
                 )
             case Broken():
                 raise LookupError("no such tenant")

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from svc_asr import SvcClient, SvcError
+from svc_asr import AsrSession, SvcClient, SvcError
 from svc_asr._retry import RetryLimits, retry_wait_ms
 
 from .emulator import Emulator
@@ -72,6 +72,39 @@ async def test_a_retry_after_a_lost_answer_finds_the_first_reservation() -> None
     assert refused.value.code == "insufficient_credits"
     assert len(keys) == 3
     assert len(set(keys)) == 1
+
+
+async def test_a_call_after_a_cancelled_one_gets_the_session_that_was_reserved() -> None:
+    reserved = asyncio.Event()
+    keys: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        keys.extend(line[17:] for line in head.split("\r\n") if line.startswith("idempotency-key"))
+        # The first request is never answered.
+        if len(keys) == 1:
+            reserved.set()
+            await reader.read()
+        else:
+            writer.write(b"HTTP/1.1 402 x\r\ncontent-length: 0\r\n\r\n")
+            await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with SvcClient(f"http://127.0.0.1:{port}", KEY) as client:
+            given_up = asyncio.ensure_future(client.sessions.create(KIKUYU))
+            await reserved.wait()
+            given_up.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await given_up
+            for seconds in (10, None):
+                with pytest.raises(SvcError):
+                    await client.sessions.create(KIKUYU, max_audio_seconds=seconds)
+    cancelled, for_another, for_the_same = keys
+    assert for_the_same == cancelled
+    assert for_another != cancelled
 
 
 async def test_a_redirect_is_not_followed() -> None:
@@ -162,3 +195,7 @@ async def test_with_a_deadline_a_refusal_that_asks_for_a_longer_wait_is_raised_a
             with pytest.raises(SvcError) as refused:
                 await client.usage.get()
     assert (refused.value.status, refused.value.retry_after_ms, asked) == (503, 48_000, 1)
+
+
+def test_a_model_that_the_service_does_not_name_is_not_guessed() -> None:
+    assert not AsrSession.from_wire({}).model

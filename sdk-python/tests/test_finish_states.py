@@ -10,11 +10,20 @@ from typing import Any, Literal
 
 import pytest
 
-from svc_asr import SvcError, SvcStream, _connection, _failover, _sender, open_stream
+from svc_asr import (
+    SvcError,
+    SvcStream,
+    _connection,
+    _failover,
+    _sender,
+    _session_source,
+    open_stream,
+)
 from svc_asr import stream as stream_module
 
 from .scripted_service import (
     TEXT,
+    AccountBusy,
     Answering,
     Broken,
     Closing,
@@ -40,7 +49,7 @@ LIMIT_S = 90 + 120 + 120 + 30 + 15
 @pytest.fixture
 def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualTimeLoop]:
     loop = VirtualTimeLoop()
-    for module in (_connection, _failover, _sender, stream_module):
+    for module in (_connection, _failover, _sender, _session_source, stream_module):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=loop.time))
     yield loop
     loop.close()
@@ -163,6 +172,20 @@ def test_finish_settles_in_every_state_whatever_the_service_does(
             id="fails every few seconds after a stable start",
         ),
         pytest.param([Granted()], [Answering(9)], "finished", 9.5, id="answers late"),
+        pytest.param(
+            [Granted(), AccountBusy()],
+            [RefusedUpgrade(503, 1), Answering()],
+            "finished",
+            2,
+            id="refuses the upgrade, and the unused session blocks the account",
+        ),
+        pytest.param(
+            [Granted(), Granted(60)],
+            [RefusedUpgrade(503, 1), Answering()],
+            "finished",
+            5,
+            id="refuses the upgrade, and the client waits until the unused session expires",
+        ),
     ],
 )
 def test_finish_settles_in_time(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from svc_asr import ConfigAckEvent, SvcStream, open_stream
 
 from .emulator import Emulator
@@ -36,3 +38,31 @@ async def test_a_stream_reports_which_keyterms_are_used_and_replaces_them(
         assert replaced.keyterms is not None
         assert replaced.keyterms.taken == ("kĩambu",)
         await stream.finish()
+
+
+async def test_audio_that_was_written_before_set_keyterms_keeps_its_list(
+    emulator: Emulator,
+) -> None:
+    async with client_of(emulator) as client:
+        stream = open_stream(
+            get_session=lambda: client.sessions.create(KIKUYU, max_audio_seconds=60),
+            keyterms=["Wanjirũ"],
+        )
+        events = stream.events()
+        # There is no session yet, so all of it waits.
+        before = [
+            asyncio.ensure_future(stream.write(bytes(64_000))),
+            asyncio.ensure_future(stream.flush()),
+        ]
+        await asyncio.sleep(0)
+        stream.set_keyterms(["Otieno"])
+        after = asyncio.ensure_future(stream.write(bytes(64_000)))
+        await asyncio.sleep(0)
+        await stream.finish()
+        await asyncio.gather(*before, after)
+        acks = [
+            event.keyterms.taken
+            async for event in events
+            if isinstance(event, ConfigAckEvent) and event.keyterms is not None
+        ]
+        assert acks == [("wanjirũ",), ("otieno",)]

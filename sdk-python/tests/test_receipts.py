@@ -10,7 +10,7 @@ import pytest
 
 from svc_asr import _connection, _failover, _sender, open_stream
 from svc_asr import stream as stream_module
-from svc_asr._transcript import Stitcher
+from svc_asr._transcript import TranscriptBuilder
 from svc_asr.wire import ResetAckEvent
 
 from .scripted_service import SECOND_BYTES, SESSION, Full, Granted, ScriptedService
@@ -48,8 +48,8 @@ def test_counts_audio_that_a_reset_dropped_while_its_last_final_was_on_its_way(
 
 
 def test_counts_audio_that_a_reset_dropped_without_a_final_after_it() -> None:
-    stitcher = Stitcher()
-    stitcher.begin_session(SESSION.id)
+    builder = TranscriptBuilder()
+    builder.begin_session(SESSION.id)
     wire = {"type": "reset_ack", "utterance": 1, "discarded_ms": 1_100, "total_audio_ms": 1_100}
-    stitcher.on_dropped(ResetAckEvent.from_wire(wire))
-    assert [each.billable_ms for each in stitcher.transcript.sessions] == [2_000]
+    builder.on_dropped(ResetAckEvent.from_wire(wire))
+    assert [each.billable_ms for each in builder.transcript.sessions] == [2_000]

@@ -14,7 +14,7 @@ from svc_asr._failover import Failover
 from svc_asr._replay_buffer import Audio, Entry, Flush, ReplayBuffer, Settled
 from svc_asr._retry import RetryLimits, retry_wait_ms
 from svc_asr._session_clock import SessionClock
-from svc_asr._transcript import Stitcher
+from svc_asr._transcript import TranscriptBuilder
 from svc_asr.errors import SvcError, error_from_response
 from svc_asr.wire import (
     DeltaEvent,
@@ -114,7 +114,7 @@ def session_error(step: dict[str, Any]) -> Exception:
 def test_replay_and_stitching(case: dict[str, Any]) -> None:
     replay = Replay()
     returned = [replay.take(step) for step in case["steps"]]
-    transcript = replay.stitcher.transcript
+    transcript = replay.builder.transcript
     assert returned == case["expect"]["returned"]
     assert case["expect"]["transcript"] == {
         "text": transcript.text,
@@ -125,16 +125,16 @@ def test_replay_and_stitching(case: dict[str, Any]) -> None:
 
 class Replay:
     def __init__(self) -> None:
-        self.stitcher = Stitcher()
+        self.builder = TranscriptBuilder()
         self.buffer = ReplayBuffer()
         self.clock = SessionClock()
 
     def take(self, step: dict[str, Any]) -> Any:
-        buffer, stitcher = self.buffer, self.stitcher
+        buffer, builder = self.buffer, self.builder
         match step["do"]:
             case "session":
                 self.clock = SessionClock()
-                stitcher.begin_session(step["id"])
+                builder.begin_session(step["id"])
                 return list(buffer.rewind())
             case "write":
                 buffer.write(bytes(step["bytes"]))
@@ -149,7 +149,7 @@ class Replay:
                 return self.next(step["samples_max"])
             case "delta":
                 event = DeltaEvent.from_wire(step["event"])
-                delta = None if buffer.is_forgotten else stitcher.on_delta(event)
+                delta = None if buffer.is_forgotten else builder.on_delta(event)
                 return None if delta is None else delta.text
             case "final":
                 return self.on_final(FinalEvent.from_wire(step["event"]))
@@ -158,13 +158,13 @@ class Replay:
             case "reset_ack":
                 return buffer.settle_reset()
             case "end_session":
-                return stitcher.end_session(step["billed"])
+                return builder.end_session(step["billed"])
         raise ValueError(step["do"])
 
     def next(self, samples_max: int | None) -> dict[str, Any] | None:
         entry = self.buffer.next(samples_max)
         if isinstance(entry, Audio):
-            self.clock.hear(entry.at, entry.samples)
+            self.clock.advance(entry.at, entry.samples)
         return None if entry is None else present(entry)
 
     def on_speech(self, wire: dict[str, Any]) -> dict[str, Any] | None:
@@ -172,7 +172,7 @@ class Replay:
             return None
         starts = wire["type"] == "speech_started"
         event = (SpeechStartedEvent if starts else SpeechEndedEvent).from_wire(wire)
-        speech = self.stitcher.on_speech(event, self.clock)
+        speech = self.builder.on_speech(event, self.clock)
         if speech is None:
             return None
         return {"utterance": speech.utterance, "audio_ms": speech.audio_ms}
@@ -186,7 +186,7 @@ class Replay:
 
     def on_final(self, event: FinalEvent) -> dict[str, Any] | None:
         if event.reason == "draining":
-            self.stitcher.on_draining(event)
+            self.builder.on_draining(event)
             return None
         is_forgotten = self.buffer.is_forgotten
         settled = self.settle(event)
@@ -195,7 +195,7 @@ class Replay:
         # The final belongs to audio that the caller dropped.
         if is_forgotten:
             return {"answered": list(settled.answered)}
-        final = self.stitcher.on_final(event, settled, self.clock)
+        final = self.builder.on_final(event, settled, self.clock)
         words = [{"text": w.text, "start_ms": w.start_ms, "end_ms": w.end_ms} for w in final.words]
         return {
             "answered": list(settled.answered),

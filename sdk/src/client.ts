@@ -4,6 +4,7 @@ import { isBalance, isModelList, isSession } from './response-guards.ts';
 import { SvcError } from './errors.ts';
 import { request, type HttpOptions } from './http.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { UnansweredKeys } from './unanswered-keys.ts';
 
 export interface ClientOptions {
   /** The service's address, such as `https://asr.example.org`. Default: the environment variable SVC_BASE_URL. */
@@ -38,7 +39,10 @@ export interface CreateSessionParams {
 }
 
 export interface CreateSessionOptions extends RequestOptions {
-  /** Default: a random key per call, shared by all its retries. */
+  /**
+   * Default: a random key, shared by all retries of a call, and by the next call for the same if this one fails. The
+   * session of a lost response is then not reserved twice.
+   */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -54,6 +58,7 @@ export class SvcClient {
   constructor(options: ClientOptions = {}) {
     refuseBrowser();
     const open = toHttpOptions(options);
+    const unanswered = new UnansweredKeys();
     this.models = {
       list: async ({ signal } = {}) =>
         (
@@ -66,16 +71,15 @@ export class SvcClient {
         ).data,
     };
     this.sessions = {
-      create: (params, { signal, idempotencyKey } = {}) =>
-        request(withKey(open), {
-          accepts: isSession,
-          method: 'POST',
-          path: '/v1/asr/sessions',
-          body: { model: params.model, max_audio_seconds: params.maxAudioSeconds },
-          // One key for all attempts: a retry after a lost response must find the first reservation.
-          idempotencyKey: idempotencyKey ?? crypto.randomUUID(),
-          signal,
-        }),
+      create: async ({ model, maxAudioSeconds }, { signal, idempotencyKey } = {}) => {
+        const body = { model, max_audio_seconds: maxAudioSeconds };
+        const path = '/v1/asr/sessions';
+        const input = { accepts: isSession, method: 'POST', path, body, signal } as const;
+        // One key for all attempts: a retry after a lost response must find the first reservation.
+        const create = (key: string) => request(withKey(open), { ...input, idempotencyKey: key });
+        if (idempotencyKey !== undefined) return create(idempotencyKey);
+        return unanswered.use(JSON.stringify(body), create);
+      },
     };
     this.usage = {
       get: ({ signal } = {}) =>

@@ -3,7 +3,7 @@ import { toPcm16 } from './audio/pcm.ts';
 import { Resampler } from './audio/resampler.ts';
 import { microphoneError, toMicrophoneError } from './microphone-errors.ts';
 import { MICROPHONE_WORKLET } from './microphone-worklet.ts';
-import { levelDb } from './voice-activity.ts';
+import { levelDb } from './level-detector.ts';
 import { VoiceGate, type GateOptions } from './voice-gate.ts';
 
 export { MICROPHONE_WORKLET } from './microphone-worklet.ts';

@@ -1,5 +1,5 @@
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
-import { VoiceActivity, WINDOW_SAMPLES } from './voice-activity.ts';
+import { LevelDetector, WINDOW_SAMPLES } from './level-detector.ts';
 
 export interface GateOptions {
   /** Audio sent from before speech starts. Default 300. Speech in the first second is sent with everything before it. */
@@ -25,7 +25,7 @@ const WINDOW_MS = (WINDOW_SAMPLES * 1000) / AUDIO.sampleRateHz;
  * The gate reports skipped time, so that the transcript's times stay correct.
  */
 export class VoiceGate {
-  readonly #activity = new VoiceActivity();
+  readonly #level = new LevelDetector();
   readonly #leadWindows: number;
   readonly #holdWindows: number;
   #leadWindowsMax: number;
@@ -66,7 +66,7 @@ export class VoiceGate {
 
   #processWindow(window: Int16Array): GateOutput[] {
     const wasOpen = this.isOpen;
-    this.#quietWindows = this.#activity.isSpeech(window) ? 0 : this.#quietWindows + 1;
+    this.#quietWindows = this.#level.isSpeech(window) ? 0 : this.#quietWindows + 1;
     if (wasOpen && this.isOpen) return [{ do: 'send', samples: window }];
     if (this.isOpen) return this.#open(window);
     this.#lead.push(window);

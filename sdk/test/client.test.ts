@@ -47,6 +47,34 @@ test('all attempts of one call send the same idempotency key, and the next call 
   expect(asked[0]?.authorization).toBe(`Bearer ${KEY}`);
 });
 
+test('a call after one that was given up gets the session that was reserved for it', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers['idempotency-key']?.toString());
+    // The first request is never answered.
+    if (asked.length > 1) response.writeHead(402).end();
+    else server.emit('reserved');
+  });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const client = new SvcClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY });
+  const model = 'svc-asr-kikuyu-v1';
+  const stop = new AbortController();
+  const givenUp = client.sessions.create({ model }, { signal: stop.signal });
+  await once(server, 'reserved');
+  stop.abort();
+  await expect(givenUp).rejects.toMatchObject({ code: 'aborted' });
+  await Promise.allSettled([client.sessions.create({ model, maxAudioSeconds: 10 })]);
+  // Two at once can't both have it.
+  const same = [client.sessions.create({ model }), client.sessions.create({ model })];
+  await Promise.allSettled(same);
+  const [first, forAnother, ...forTheSame] = asked;
+  expect(forAnother).not.toBe(first);
+  expect(forTheSame.filter((key) => key === first)).toHaveLength(1);
+});
+
 test('gives up after the last attempt and throws its error', async () => {
   const error = {
     type: 'api_error',

@@ -9,7 +9,6 @@ import {
 } from '@svc-asr/testing/installed-package.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
-import { buildPackage } from '../scripts/build.ts';
 
 /** A program as a user would write it, for any supported Node. */
 const PROGRAM = `
@@ -40,7 +39,7 @@ let project: Project;
 beforeAll(async () => {
   [emulator, project] = await Promise.all([
     startEmulator({ texts: ['nĩ wega mũno'] }),
-    projectWithPackage(buildPackage, [join(ROOT, 'sdk/node_modules')]),
+    projectWithPackage('@svc-asr/sdk', [join(ROOT, 'sdk/node_modules')]),
   ]);
   await writeFile(join(project.folder, 'program.mjs'), PROGRAM);
 });

@@ -9,7 +9,7 @@ const TOO_SLOW = new Refusal({
   retryAfterMs: 1_000,
 });
 
-/** A body that arrives more slowly than this on average only holds its place. Compressed speech has three times as much. */
+/** A body that arrives more slowly than this on average only holds its slot. Compressed speech has three times as much. */
 const BYTES_PER_MS_MIN = 0.25;
 
 const CUT = new Refusal({

@@ -86,6 +86,15 @@ def _is_retryable(end: SocketEnd, fatal: ErrorEvent | None) -> bool:
     return fatal.retryable if fatal is not None else end.code in RETRYABLE_CODES
 
 
+def is_unused(end: SocketEnd, *, opened: bool, fatal: ErrorEvent | None) -> bool:
+    """Whether a session that was never ready can still be opened. A refused upgrade doesn't spend the credential."""
+    if end.refusal is not None:
+        return end.refusal.code not in RETRYABLE_REFUSALS
+    reason = end.reason if fatal is None else fatal.code
+    is_refused = 4400 <= end.code < 4600
+    return not opened or (is_refused and reason not in RETRYABLE_REFUSALS)
+
+
 def ended_by_time(close: CloseInfo) -> Literal["resume", "rollover"] | None:
     """The service ended a healthy session because it was idle or open for too long."""
     if close.code != 4408:

@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.typing import Subprotocol
 
-from ._close import CloseInfo, SocketEnd, describe_close
+from ._close import CloseInfo, SocketEnd, describe_close, is_unused
 from ._replay_buffer import SAMPLES_PER_MS, Audio, Entry, Flush
 from ._session_clock import SessionClock
 from .errors import connection_error, error_from_response
@@ -62,6 +62,8 @@ class Connection:
         self._tls = tls if session.websocket_url.startswith("wss:") else None
         self.clock = SessionClock()
         self.started_at = time.monotonic()
+        # After the end: the credential was not spent, so the session can still be opened.
+        self.is_unused = False
         self._on_event = on_event
         self._opening: asyncio.Future[ClientConnection] | None = None
         self._socket: ClientConnection | None = None
@@ -69,8 +71,10 @@ class Connection:
         self._ready: ReadyEvent | None = None
         self._ready_at: float | None = None
         self._fatal: ErrorEvent | None = None
-        self._sign_at = self.started_at
+        self._was_heard = False
+        self._active_at = self.started_at
         self._buffered = 0
+        self._keyterms: tuple[str, ...] | None = None
 
     @property
     def ready(self) -> ReadyEvent | None:
@@ -83,13 +87,13 @@ class Connection:
     @property
     def silent_s(self) -> float:
         """Seconds since the service last sent an event or accepted audio."""
-        return time.monotonic() - self._sign_at
+        return time.monotonic() - self._active_at
 
     @property
     def samples_left(self) -> int:
         """How many samples the session still accepts."""
         limit_ms = self._ready.max_audio_ms if self._ready is not None else 0
-        return limit_ms * SAMPLES_PER_MS - self.clock.heard
+        return limit_ms * SAMPLES_PER_MS - self.clock.sent_samples
 
     async def run(self) -> CloseInfo:
         """Opens the socket and reads it to its end."""
@@ -103,20 +107,29 @@ class Connection:
         finally:
             watch.cancel()
             self.drop()
+        self.is_unused = not self._was_heard and is_unused(end, opened=opened, fatal=self._fatal)
         return describe_close(end, session_id=self.session.id, opened=opened, fatal=self._fatal)
 
     async def send(self, entry: Entry) -> bool:
         """Sends one entry and waits until the socket accepts more. Returns False if it is closed."""
         if self._buffered_bytes() == 0:
-            self._sign_at = time.monotonic()
+            self._active_at = time.monotonic()
         if isinstance(entry, Audio):
-            self.clock.hear(entry.at, entry.samples)
+            await self.set_keyterms(entry.keyterms)
+            self.clock.advance(entry.at, entry.samples)
             return await self._send(entry.pcm)
         kind = "flush" if isinstance(entry, Flush) else "reset"
         return await self._send(json.dumps({"type": kind, "id": str(entry.id)}))
 
     async def configure(self, fields: dict[str, Any]) -> None:
         await self._send(json.dumps({"type": "config", **fields}))
+
+    async def set_keyterms(self, keyterms: tuple[str, ...] | None) -> None:
+        """Tells the service, unless it knows."""
+        if keyterms is self._keyterms:
+            return
+        self._keyterms = keyterms
+        await self.configure({"keyterms": keyterms})
 
     def close(self) -> None:
         """Starts the close handshake. `run` ends when the service has answered it."""
@@ -158,7 +171,7 @@ class Connection:
         error = opening.exception()
         if error is None:
             self._socket = opening.result()
-            self._sign_at = time.monotonic()
+            self._active_at = time.monotonic()
             if self._socket.subprotocol == session.websocket_protocols[0]:
                 return None
             return SocketEnd(1006)
@@ -184,12 +197,14 @@ class Connection:
         event = parse_event(text)
         if event is None:
             return
-        self._sign_at = time.monotonic()
+        self._active_at = time.monotonic()
         if isinstance(event, ReadyEvent):
             self._ready = event
-            self._ready_at = self._sign_at
+            self._ready_at = self._active_at
         if isinstance(event, ErrorEvent) and event.fatal:
             self._fatal = event
+        else:
+            self._was_heard = True
         self._on_event(event)
 
     async def _send(self, message: str | bytes) -> bool:
@@ -213,7 +228,7 @@ class Connection:
             now = time.monotonic()
             buffered = self._buffered_bytes()
             if buffered != self._buffered:
-                self._sign_at = now
+                self._active_at = now
             self._buffered = buffered
             unready = self._ready is None and now - self.started_at > READY_S_MAX
             stalled = buffered > 0 and self.silent_s > STALL_S_MAX

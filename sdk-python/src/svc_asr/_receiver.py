@@ -12,7 +12,7 @@ from ._failover import Failover
 from ._replay_buffer import SAMPLES_PER_MS, ReplayBuffer, Settled
 from ._sender import Sender
 from ._session_clock import floor_ms
-from ._transcript import Stitcher
+from ._transcript import TranscriptBuilder
 from .errors import SvcError
 from .wire import (
     ConfigAckEvent,
@@ -34,20 +34,20 @@ class Receiver:
         *,
         buffer: ReplayBuffer,
         sender: Sender,
-        stitcher: Stitcher,
+        builder: TranscriptBuilder,
         failover: Failover,
         emit: Callable[[StreamEvent], None],
         fail: Callable[[SvcError], None],
-        may_move: bool,
+        can_reconnect: bool,
         config: dict[str, Any],
     ) -> None:
         self._buffer = buffer
         self._sender = sender
-        self._stitcher = stitcher
+        self._builder = builder
         self._failover = failover
         self._emit = emit
         self._fail = fail
-        self._may_move = may_move
+        self._can_reconnect = can_reconnect
         self._config = config
         self._answers: dict[int, asyncio.Future[FinalEvent]] = {}
         self._configuring: asyncio.Future[None] | None = None
@@ -65,19 +65,13 @@ class Receiver:
             self._resolve(id, self.empty_final())
 
     def empty_final(self) -> FinalEvent:
-        return self._stitcher.empty_final(floor_ms(self._buffer.end_sample))
+        return self._builder.empty_final(floor_ms(self._buffer.end_sample))
 
     def end(self, error: SvcError) -> None:
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(error)
         self._answers.clear()
-
-    def set_keyterms(self, connection: Connection | None, keyterms: list[str]) -> None:
-        """Sets the keyterms of this session, if there is one, and of those that follow."""
-        self._config = {**self._config, "keyterms": keyterms}
-        if connection is not None and connection.ready is not None:
-            self._configuring = asyncio.ensure_future(connection.configure({"keyterms": keyterms}))
 
     def on_event(self, connection: Connection, event: ServerEvent) -> None:
         if isinstance(event, ReadyEvent):
@@ -86,13 +80,13 @@ class Receiver:
             self._emit(event)
             self._sender.wake()
         elif isinstance(event, DeltaEvent):
-            delta = None if self._buffer.is_forgotten else self._stitcher.on_delta(event)
+            delta = None if self._buffer.is_forgotten else self._builder.on_delta(event)
             if delta is not None:
                 self._emit(delta)
         elif isinstance(event, FinalEvent):
             self._on_final(connection, event)
         elif isinstance(event, ResetAckEvent):
-            self._stitcher.on_dropped(event)
+            self._builder.on_dropped(event)
             id = self._buffer.settle_reset()
             if id is not None:
                 self.answer_empty((id,))
@@ -115,14 +109,14 @@ class Receiver:
     def _on_speech(
         self, connection: Connection, event: SpeechStartedEvent | SpeechEndedEvent
     ) -> None:
-        speech = self._stitcher.on_speech(event, connection.clock)
+        speech = self._builder.on_speech(event, connection.clock)
         if speech is not None:
             self._emit(speech)
 
     def _on_final(self, connection: Connection, event: FinalEvent) -> None:
         # Cut in mid-speech and not charged. The next session receives the whole utterance again.
-        if event.reason == "draining" and self._may_move:
-            self._stitcher.on_draining(event)
+        if event.reason == "draining" and self._can_reconnect:
+            self._builder.on_draining(event)
             return
         self._failover.on_progress()
         is_forgotten = self._buffer.is_forgotten
@@ -130,11 +124,11 @@ class Receiver:
         if settled is None:
             return
         if is_forgotten:
-            self._stitcher.on_charged(event)
+            self._builder.on_charged(event)
         final = (
             self.empty_final()
             if is_forgotten
-            else self._stitcher.on_final(event, settled, connection.clock)
+            else self._builder.on_final(event, settled, connection.clock)
         )
         if not is_forgotten:
             self._emit(final)

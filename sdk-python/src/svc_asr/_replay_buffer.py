@@ -19,6 +19,8 @@ class Audio:
 
     at: int
     pcm: bytes
+    #: The list that applied when the audio was written.
+    keyterms: tuple[str, ...] | None = None
 
     @property
     def samples(self) -> int:
@@ -48,7 +50,9 @@ class Settled:
 
 
 class ReplayBuffer:
-    def __init__(self) -> None:
+    def __init__(self, keyterms: tuple[str, ...] | None = None) -> None:
+        #: Of audio that is written from now on.
+        self.keyterms = keyterms
         self._entries: list[Entry] = []
         # Entries before it were sent to the current session.
         self._cursor = 0
@@ -88,7 +92,8 @@ class ReplayBuffer:
         even = len(whole) - len(whole) % BYTES_PER_SAMPLE
         self._odd_byte = whole[even:]
         for start in range(0, even, FRAME_BYTES):
-            frame = Audio(self._end_sample, whole[start : min(even, start + FRAME_BYTES)])
+            pcm = whole[start : min(even, start + FRAME_BYTES)]
+            frame = Audio(self._end_sample, pcm, self.keyterms)
             self._entries.append(frame)
             self._end_sample += frame.samples
             self._unsent_bytes += len(frame.pcm)
@@ -99,7 +104,7 @@ class ReplayBuffer:
     def flush(self, id: int) -> None:
         self._entries.append(Flush(id))
 
-    def flush_here(self, id: int) -> None:
+    def flush_sent(self, id: int) -> None:
         """Inserts a flush before all unsent entries. It ends the utterance that the session has received so far."""
         self._entries.insert(self._cursor, Flush(id))
 
@@ -197,7 +202,7 @@ class ReplayBuffer:
         assert isinstance(whole, Audio)
         cut = samples * BYTES_PER_SAMPLE
         head = replace(whole, pcm=whole.pcm[:cut])
-        tail = Audio(whole.at + samples, whole.pcm[cut:])
+        tail = replace(whole, at=whole.at + samples, pcm=whole.pcm[cut:])
         self._entries[at : at + 1] = [head, tail]
         return head
 

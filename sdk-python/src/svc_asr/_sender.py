@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ._connection import Connection
+from ._pause_detector import PauseDetector
 from ._replay_buffer import SAMPLE_RATE_HZ, Audio, Entry, Flush, ReplayBuffer
-from .pauses import PauseFinder
 from .wire import ReadyEvent
 
 # The service refuses more than five flushes a second.
@@ -20,17 +20,17 @@ ROLLOVER_SAMPLES = 10 * SAMPLE_RATE_HZ
 SESSION_MS_MAX = 15 * 60_000
 ROLLOVER_EARLY_MS = 60_000
 # Leaves a session this long before its idle timeout.
-LEAVE_EARLY_MS = 10_000
+IDLE_EARLY_MS = 10_000
 
-Move: TypeAlias = Literal["rollover", "resume"]
+Handover: TypeAlias = Literal["rollover", "resume"]
 
 
 @dataclass(frozen=True)
-class _Boundary:
+class _LastFlush:
     """A flush that the SDK added. Its final ends the session."""
 
     id: int
-    move: Move
+    handover: Handover
 
 
 class Sender:
@@ -38,34 +38,34 @@ class Sender:
         self,
         buffer: ReplayBuffer,
         *,
-        may_move: bool,
+        can_reconnect: bool,
         new_id: Callable[[], int],
         on_sent: Callable[[], None],
     ) -> None:
         self._buffer = buffer
-        self._may_move = may_move
+        self._can_reconnect = can_reconnect
         self._new_id = new_id
         self._on_sent = on_sent
         self._changed = asyncio.Event()
-        self._pauses = PauseFinder()
-        self._boundary: _Boundary | None = None
-        self._move: Move | None = None
+        self._pauses = PauseDetector()
+        self._last_flush: _LastFlush | None = None
+        self._handover: Handover | None = None
         self._flushed_at = float("-inf")
         self._active_at = 0.0
 
     @property
-    def move(self) -> Move | None:
+    def handover(self) -> Handover | None:
         """Set when the sender left the session on purpose, near its limit or when idle."""
-        return self._move
+        return self._handover
 
     def wake(self) -> None:
         """Wakes the sender, because there may be something to send."""
         self._changed.set()
 
     def attach(self) -> None:
-        self._pauses = PauseFinder()
-        self._boundary = None
-        self._move = None
+        self._pauses = PauseDetector()
+        self._last_flush = None
+        self._handover = None
 
     async def run(self, connection: Connection) -> None:
         """Sends until cancelled or until the socket closes."""
@@ -82,21 +82,23 @@ class Sender:
                     return
                 self._after_sending(entry)
                 continue
+            if self._buffer.is_sent:
+                await connection.set_keyterms(self._buffer.keyterms)
             timeout = self._timeout_s(connection)
             try:
                 await asyncio.wait_for(self._changed.wait(), timeout)
             except asyncio.TimeoutError:
-                self._rest_if_idle(connection)
+                self._leave_idle_session(connection)
 
     def on_answered(self, ids: tuple[int, ...], connection: Connection) -> None:
-        """Closes the session if its own boundary flush is among those that got their final."""
-        if self._boundary is not None and self._boundary.id in ids:
-            self._move = self._boundary.move
+        """Closes the session if the sender's own flush is among those that got their final."""
+        if self._last_flush is not None and self._last_flush.id in ids:
+            self._handover = self._last_flush.handover
             connection.close()
 
     def _after_sending(self, entry: Entry) -> None:
         if isinstance(entry, Audio):
-            self._pauses.hear(entry.pcm)
+            self._pauses.push(entry.pcm)
         if isinstance(entry, Flush):
             self._flushed_at = time.monotonic()
         self._active_at = time.monotonic()
@@ -104,12 +106,12 @@ class Sender:
 
     def _next(self, connection: Connection) -> Entry | None:
         buffer = self._buffer
-        if isinstance(buffer.peek(), Audio) and self._is_time_to_roll(connection):
-            self._leave("rollover")
+        if isinstance(buffer.peek(), Audio) and self._should_roll_over(connection):
+            self._flush_and_leave("rollover")
         entry = buffer.peek()
         if entry is None:
             return None
-        if self._boundary is not None and entry != Flush(self._boundary.id):
+        if self._last_flush is not None and entry != Flush(self._last_flush.id):
             return None
         if isinstance(entry, Flush) and self._flush_wait_s() > 0:
             return None
@@ -120,11 +122,11 @@ class Sender:
     def _flush_wait_s(self) -> float:
         return FLUSH_SPACING_S - (time.monotonic() - self._flushed_at)
 
-    def _is_time_to_roll(self, connection: Connection) -> bool:
-        heard = connection.clock.heard
-        if not self._may_move or self._boundary is not None or heard == 0:
+    def _should_roll_over(self, connection: Connection) -> bool:
+        sent = connection.clock.sent_samples
+        if not self._can_reconnect or self._last_flush is not None or sent == 0:
             return False
-        limit = heard + connection.samples_left
+        limit = sent + connection.samples_left
         near = connection.samples_left < min(ROLLOVER_SAMPLES, limit / 4)
         old = time.monotonic() - connection.started_at > _rollover_age_s(connection.ready)
         return (near and self._pauses.is_pause) or old
@@ -132,32 +134,32 @@ class Sender:
     def _timeout_s(self, connection: Connection) -> float | None:
         if isinstance(self._buffer.peek(), Flush) and self._flush_wait_s() > 0:
             return self._flush_wait_s()
-        rest_at = self._rest_at(connection)
-        return None if rest_at is None else max(0.0, rest_at - time.monotonic())
+        leave_at = self._leave_at(connection)
+        return None if leave_at is None else max(0.0, leave_at - time.monotonic())
 
-    def _rest_at(self, connection: Connection) -> float | None:
+    def _leave_at(self, connection: Connection) -> float | None:
         ready = connection.ready
-        if ready is None or not self._may_move or self._boundary is not None:
+        if ready is None or not self._can_reconnect or self._last_flush is not None:
             return None
         idle_ms = ready.idle_timeout_ms
-        return self._active_at + max(idle_ms / 2, idle_ms - LEAVE_EARLY_MS) / 1000
+        return self._active_at + max(idle_ms / 2, idle_ms - IDLE_EARLY_MS) / 1000
 
-    def _rest_if_idle(self, connection: Connection) -> None:
+    def _leave_idle_session(self, connection: Connection) -> None:
         """Leaves an idle session before the service closes it. The next audio opens a new one."""
-        rest_at = self._rest_at(connection)
-        if rest_at is None or time.monotonic() < rest_at:
+        leave_at = self._leave_at(connection)
+        if leave_at is None or time.monotonic() < leave_at:
             return
         if self._buffer.is_empty:
-            self._move = "resume"
+            self._handover = "resume"
             connection.close()
         else:
-            self._leave("resume")
+            self._flush_and_leave("resume")
 
-    def _leave(self, move: Move) -> None:
-        """Flushes here. The final is the boundary between two sessions."""
+    def _flush_and_leave(self, handover: Handover) -> None:
+        """Flushes what was sent so far. Its final is the border between two sessions."""
         id = self._new_id()
-        self._buffer.flush_here(id)
-        self._boundary = _Boundary(id, move)
+        self._buffer.flush_sent(id)
+        self._last_flush = _LastFlush(id, handover)
 
 
 def _rollover_age_s(ready: ReadyEvent | None) -> float:

@@ -21,21 +21,21 @@ class SessionClock:
 
     def __init__(self) -> None:
         self._pieces: list[tuple[int, int]] = []
-        self._heard = 0
+        self._sent_samples = 0
 
     @property
-    def heard(self) -> int:
+    def sent_samples(self) -> int:
         """How many samples were sent to this session."""
-        return self._heard
+        return self._sent_samples
 
-    def hear(self, at: int, samples: int) -> None:
+    def advance(self, at: int, samples: int) -> None:
         expected = None
         if self._pieces:
             session, caller = self._pieces[-1]
-            expected = caller + self._heard - session
+            expected = caller + self._sent_samples - session
         if at != expected:
-            self._pieces.append((self._heard, at))
-        self._heard += samples
+            self._pieces.append((self._sent_samples, at))
+        self._sent_samples += samples
 
     def caller_ms(self, session_ms: int) -> int:
         """Converts a time of the session that belongs to no utterance."""

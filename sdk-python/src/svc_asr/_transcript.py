@@ -38,7 +38,7 @@ class Transcript:
     sessions: tuple[SessionReceipt, ...]
 
 
-class Stitcher:
+class TranscriptBuilder:
     def __init__(self) -> None:
         self._finals: list[FinalEvent] = []
         self._receipts: list[SessionReceipt] = []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
-import uuid
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ import httpx
 
 from ._retry import RetryLimits, retry_wait_ms
 from ._tls import trusting
+from ._unanswered_keys import UnansweredKeys
 from .errors import SvcError, connection_error, error_from_response, timeout_error
 from .wire import AsrSession, CreditBalance, Model, ModelId
 
@@ -159,6 +160,7 @@ class Models:
 class Sessions:
     def __init__(self, client: SvcClient) -> None:
         self._client = client
+        self._unanswered = UnansweredKeys()
 
     async def create(
         self,
@@ -167,19 +169,24 @@ class Sessions:
         max_audio_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> AsrSession:
-        """Reserves 1 to 300 seconds of audio (60 by default). Treat the result as a secret: it opens one stream."""
+        """Reserves 1 to 300 seconds of audio (60 by default). Treat the result as a secret: it opens one stream.
+
+        Without ``idempotency_key`` all attempts of a call share a random one, and so does the next call for the same if
+        this one fails or is cancelled: the session of a lost response is not reserved twice.
+        """
         body: dict[str, Any] = {"model": model}
         if max_audio_seconds is not None:
             body["max_audio_seconds"] = max_audio_seconds
+
         # One key for all attempts: a retry after a lost response must find the first reservation.
-        answer = await self._client._request(
-            "POST",
-            "/v1/asr/sessions",
-            kind="asr.session",
-            body=body,
-            idempotency_key=idempotency_key or str(uuid.uuid4()),
-        )
-        return AsrSession.from_wire(answer)
+        async def ask(key: str) -> dict[str, Any]:
+            return await self._client._request(
+                "POST", "/v1/asr/sessions", kind="asr.session", body=body, idempotency_key=key
+            )
+
+        if idempotency_key is not None:
+            return AsrSession.from_wire(await ask(idempotency_key))
+        return AsrSession.from_wire(await self._unanswered.use(json.dumps(body), ask))
 
 
 class Usage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
@@ -20,24 +20,21 @@ from ._close import (
     error_from_close,
 )
 from ._connection import Connection
-from ._events import EventQueue, ReconnectingEvent, StreamEvent, WaitingEvent
+from ._events import EventQueue, ReconnectingEvent, StreamEvent
 from ._failover import Failover
 from ._receiver import Receiver
 from ._replay_buffer import BYTES_PER_SECOND, SAMPLES_PER_MS, ReplayBuffer
 from ._sender import Sender
+from ._session_source import GetSession, Session, SessionSource
 from ._tls import trusting
-from ._transcript import Stitcher, Transcript
+from ._transcript import Transcript, TranscriptBuilder
 from .errors import SvcError
 from .wire import AsrSession, FinalEvent
 
 T = TypeVar("T")
-Session: TypeAlias = AsrSession | Mapping[str, Any]
-GetSession: TypeAlias = Callable[[], Awaitable[Session]]
 AudioData: TypeAlias = bytes | bytearray | memoryview
 
 FINISH_S_MAX = 10.0
-# One call of get_session may take this long: SvcClient itself waits for up to 90 s.
-GET_SESSION_S_MAX = 120.0
 # `write()` returns while at most this much is unsent.
 WAITING_BYTES_MAX = 5 * BYTES_PER_SECOND
 # Hard limit for callers that don't await `write()`.
@@ -95,13 +92,15 @@ class SvcStream:
         ca: str | os.PathLike[str] | None = None,
     ) -> None:
         self._tls = None if ca is None else trusting(ca)
-        if get_session is None and session is None:
-            raise SvcError("missing_session", "Pass a session, or get_session.")
-        self._get_session = get_session
-        self._first_session = session
-        self._buffer = ReplayBuffer()
-        self._stitcher = Stitcher()
         self._failover = Failover()
+        self._sessions = SessionSource(
+            session=session,
+            get_session=get_session,
+            failover=self._failover,
+            on_waiting=self._emit,
+        )
+        self._buffer = ReplayBuffer(None if keyterms is None else tuple(keyterms))
+        self._builder = TranscriptBuilder()
         self._queues: WeakSet[EventQueue] = WeakSet()
         self._writers: list[asyncio.Future[None]] = []
         self._next_id = 1
@@ -109,19 +108,22 @@ class SvcStream:
         self._resting = asyncio.Event()
         self._woken = asyncio.Event()
         self._end: SvcError | Literal["finished", "closed"] | None = None
-        may_move = get_session is not None
+        can_reconnect = self._sessions.has_more
         self._sender = Sender(
-            self._buffer, may_move=may_move, new_id=self._new_id, on_sent=self._release_writers
+            self._buffer,
+            can_reconnect=can_reconnect,
+            new_id=self._new_id,
+            on_sent=self._release_writers,
         )
         self._receiver = Receiver(
             buffer=self._buffer,
             sender=self._sender,
-            stitcher=self._stitcher,
+            builder=self._builder,
             failover=self._failover,
             emit=self._emit,
             fail=self._fail,
-            may_move=may_move,
-            config=_config(language, endpointing, keyterms),
+            can_reconnect=can_reconnect,
+            config=_config(language, endpointing),
         )
         loop = asyncio.get_running_loop()
         self._stop: asyncio.Future[None] = loop.create_future()
@@ -140,7 +142,7 @@ class SvcStream:
     @property
     def transcript(self) -> Transcript:
         """Everything final so far."""
-        return self._stitcher.transcript
+        return self._builder.transcript
 
     @property
     def session_id(self) -> str | None:
@@ -199,15 +201,19 @@ class SvcStream:
         return self._receiver.answer_to(id)
 
     def set_keyterms(self, keyterms: Iterable[str]) -> None:
-        """Replaces the names and words to listen for, from the next utterance on."""
+        """Replaces the names and words to listen for, from the next utterance on.
+
+        Audio that was written before keeps its list, also when it is sent later or again.
+        """
         self._check_open()
-        self._receiver.set_keyterms(self._connection, list(keyterms))
+        self._buffer.keyterms = tuple(keyterms)
+        self._sender.wake()
 
     async def reset(self) -> None:
         """Drops the audio since the last flush. Audio that the service accepted stays charged."""
         self._check_open()
         id = self._new_id()
-        self._stitcher.on_reset()
+        self._builder.on_reset()
         must_tell = self._buffer.reset(id)
         self._release_writers()
         if must_tell:
@@ -246,7 +252,7 @@ class SvcStream:
         why: Literal["first", "failover", "rollover", "resume"] = "first"
         try:
             while self._end is None:
-                session = await self._or_stop(self._next_session(why == "first"))
+                session = await self._or_stop(self._sessions.next(why == "first"))
                 close = await self._serve(session)
                 if self._end is None:
                     why = await self._after_close(close)
@@ -263,24 +269,9 @@ class SvcStream:
         finally:
             self._over(close)
 
-    async def _next_session(self, is_first: bool) -> AsrSession:
-        if is_first and self._first_session is not None:
-            return _checked(self._first_session)
-        assert self._get_session is not None
-        while True:
-            try:
-                return _checked(await _in_time(self._get_session()))
-            except Exception as error:
-                wait_ms = self._failover.wait_ms_after_error(error)
-                if wait_ms is None:
-                    raise
-                told = error if isinstance(error, SvcError) else None
-                self._emit(WaitingEvent(error=told, wait_ms=wait_ms))
-                await asyncio.sleep(wait_ms / 1000)
-
     async def _serve(self, session: AsrSession) -> CloseInfo:
         self._receiver.answer_empty(self._buffer.rewind())
-        self._stitcher.begin_session(session.id)
+        self._builder.begin_session(session.id)
         connection = Connection(
             session, lambda event: self._receiver.on_event(connection, event), self._tls
         )
@@ -292,23 +283,25 @@ class SvcStream:
         finally:
             sending.cancel()
             self._connection = None
+        if connection.is_unused:
+            self._sessions.keep_unused()
         self._failover.on_end(connection.ready_for_ms)
-        self._stitcher.end_session(billed(info))
+        self._builder.end_session(billed(info))
         return info
 
     async def _after_close(self, close: CloseInfo) -> Literal["failover", "rollover", "resume"]:
         is_full = close.reason == "max_audio_reached"
-        if self._get_session is None:
+        if not self._sessions.has_more:
             if not is_full or not self._buffer.is_empty:
                 raise error_from_close(close)
             self._end = "finished"
             return "rollover"
-        move = self._sender.move or ("rollover" if is_full else ended_by_time(close))
-        if move is not None:
+        handover = self._sender.handover or ("rollover" if is_full else ended_by_time(close))
+        if handover is not None:
             await self._something_to_say()
             if self._end is None:
-                await self._wait_for(move, close, self._failover.wait_ms_after_handover())
-            return move
+                await self._wait_for(handover, close, self._failover.wait_ms_after_handover())
+            return handover
         wait_ms = self._failover.wait_ms_after_close(close) if close.retryable else None
         await self._wait_for("failover", close, wait_ms)
         return "failover"
@@ -418,21 +411,11 @@ class SvcStream:
         return self._next_id - 1
 
 
-async def _in_time(session: Awaitable[Session]) -> Session:
-    """A `get_session` that hangs must not hang the stream."""
-    try:
-        return await asyncio.wait_for(session, GET_SESSION_S_MAX)
-    except asyncio.TimeoutError:
-        raise SvcError("get_session_timeout", "get_session did not return within 120 s.") from None
-
-
 class _Stopped(Exception):
     """The stream was ended while it waited."""
 
 
-def _config(
-    language: str | None, endpointing: Endpointing | None, keyterms: Iterable[str] | None
-) -> dict[str, Any]:
+def _config(language: str | None, endpointing: Endpointing | None) -> dict[str, Any]:
     config: dict[str, Any] = {}
     if language is not None:
         config["language"] = language
@@ -443,8 +426,6 @@ def _config(
             "detector": endpointing.detector,
         }
         config["endpointing"] = {name: value for name, value in wire.items() if value is not None}
-    if keyterms is not None:
-        config["keyterms"] = list(keyterms)
     return config
 
 
@@ -455,14 +436,3 @@ def _to_bytes(data: AudioData) -> bytes | None:
     except TypeError:
         return None
     return view.tobytes() if view.format in ("B", "b", "c", "h", "<h") else None
-
-
-def _checked(session: Session) -> AsrSession:
-    if isinstance(session, AsrSession):
-        return session
-    if isinstance(session, Mapping) and session.get("object") == "asr.session":
-        return AsrSession.from_wire(session)
-    raise SvcError(
-        "invalid_session",
-        "This is not a session. Pass the JSON of POST /v1/asr/sessions unchanged.",
-    )

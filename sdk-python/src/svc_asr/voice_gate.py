@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ._voice_activity import WINDOW_BYTES, WINDOW_MS, VoiceActivity
+from ._level_detector import WINDOW_BYTES, WINDOW_MS, LevelDetector
 
 # Silence before the first speech is sent with it if it is no longer than this. A recording that starts with a short
 # silence then reaches the recogniser sample by sample, as without a gate.
@@ -34,7 +34,7 @@ class VoiceGate:
     """
 
     def __init__(self, *, lead_ms: int = 300, hold_ms: int = 700) -> None:
-        self._activity = VoiceActivity()
+        self._level = LevelDetector()
         self._lead_windows = -(-lead_ms // WINDOW_MS)
         self._hold_windows = -(-hold_ms // WINDOW_MS)
         self._lead_windows_max = max(self._lead_windows, FIRST_LEAD_MS // WINDOW_MS)
@@ -63,7 +63,7 @@ class VoiceGate:
 
     def _process(self, window: bytes) -> list[GateOutput]:
         was_open = self.is_open
-        is_speech = self._activity.is_speech(window)
+        is_speech = self._level.is_speech(window)
         self._quiet_windows = 0 if is_speech else self._quiet_windows + 1
         if self.is_open:
             return [Send(window)] if was_open else self._open(window)

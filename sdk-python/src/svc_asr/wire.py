@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 ModelId: TypeAlias = Literal["svc-asr-kikuyu-v1", "svc-asr-dholuo-v1"]
+_NO_NAME: Any = ""
 
 
 def _object_or_plain(read: Callable[[Mapping[str, Any]], Any], value: Any) -> Any:
@@ -58,7 +59,7 @@ class Model:
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Model:
         return cls(
-            id=wire.get("id", "svc-asr-kikuyu-v1"),
+            id=wire.get("id", _NO_NAME),
             object=wire.get("object", "model"),
             capability=wire.get("capability", "asr.streaming"),
             language=wire.get("language", ""),
@@ -146,7 +147,7 @@ class AsrSession:
             id=wire.get("id", ""),
             object=wire.get("object", "asr.session"),
             status=wire.get("status", "reserved"),
-            model=wire.get("model", "svc-asr-kikuyu-v1"),
+            model=wire.get("model", _NO_NAME),
             websocket_url=wire.get("websocket_url", ""),
             websocket_protocols=wire.get("websocket_protocols", ("svc.realtime.v1", "")),
             expires_at=wire.get("expires_at", ""),
@@ -179,8 +180,8 @@ class UsageSession:
     def from_wire(cls, wire: Mapping[str, Any]) -> UsageSession:
         return cls(
             id=wire.get("id", ""),
-            model=wire.get("model", "svc-asr-kikuyu-v1"),
-            status=wire.get("status", "reserved"),
+            model=wire.get("model", _NO_NAME),
+            status=wire.get("status", _NO_NAME),
             audio_ms=wire.get("audio_ms", 0),
             billable_ms=wire.get("billable_ms", 0),
             created_at=wire.get("created_at", ""),
@@ -244,7 +245,7 @@ class StatusEvent:
         return cls(
             type=wire.get("type", "status"),
             message=wire.get("message", ""),
-            code=wire.get("code", "queued"),
+            code=wire.get("code", _NO_NAME),
             hint=wire.get("hint"),
             remaining_ms=wire.get("remaining_ms"),
             limit=wire.get("limit"),
@@ -293,7 +294,7 @@ class ReadyEvent:
             type=wire.get("type", "ready"),
             chunk_samples=wire.get("chunk_samples", 17920),
             session_id=wire.get("session_id", ""),
-            model=wire.get("model", "svc-asr-kikuyu-v1"),
+            model=wire.get("model", _NO_NAME),
             language_code=wire.get("language_code", ""),
             encoding=wire.get("encoding", "pcm_s16le"),
             sample_rate_hz=wire.get("sample_rate_hz", 16000),
@@ -344,7 +345,7 @@ class RefusedKeyterm:
     def from_wire(cls, wire: Mapping[str, Any]) -> RefusedKeyterm:
         return cls(
             index=wire.get("index", 0),
-            reason=wire.get("reason", "not_supported"),
+            reason=wire.get("reason", _NO_NAME),
         )
 
 
@@ -396,7 +397,7 @@ class ConfigAckEvent:
             language=wire.get("language", ""),
             context=wire.get("context", (56, 13)),
             endpointing=_object_or_plain(EndpointingInForce.from_wire, wire.get("endpointing", False)),
-            effective=wire.get("effective", "now"),
+            effective=wire.get("effective", _NO_NAME),
             keyterms=None if wire.get("keyterms") is None else KeytermsInForce.from_wire(wire["keyterms"]),
             ignored=tuple(wire.get("ignored", ())),
         )
@@ -413,7 +414,9 @@ class ResetAckEvent:
     utterance: int
     """The number of the utterance that starts now."""
     discarded_ms: int
-    """The audio since the last final, which gets no final. It is still charged."""
+    """The audio since the last final, which gets no final. It is still charged. 0 if the stream ends
+    before a final that was requested earlier: audio from that final on is not charged.
+    """
     total_audio_ms: int
     """Audio that the session has accepted so far, in milliseconds."""
 
@@ -522,7 +525,7 @@ class FinalEvent:
             type=wire.get("type", "final"),
             text=wire.get("text", ""),
             utterance=wire.get("utterance", 0),
-            reason=wire.get("reason", "flush"),
+            reason=wire.get("reason", _NO_NAME),
             id=wire.get("id"),
             start_ms=wire.get("start_ms", 0),
             end_ms=wire.get("end_ms", 0),

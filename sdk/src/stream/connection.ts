@@ -36,10 +36,11 @@ export class Connection {
   #opened = false;
   #openMs = 0;
   /** The service sent an event other than a refusal, so the credential is spent. */
-  #wasHeard = false;
+  #hasEvents = false;
   #ready: ReadyEvent | null = null;
   #liveness: Liveness | null = null;
   #questions = 0;
+  #keyterms: Config['keyterms'];
   #readyAt = Infinity;
   #closingAt = Infinity;
   #fatal: ErrorEvent | null = null;
@@ -67,7 +68,7 @@ export class Connection {
             opened: this.#opened,
             fatal: this.#fatal,
           };
-          handlers.onEnd(describeClose(end, known), this.#wasHeard ? false : isUnused(end, known));
+          handlers.onEnd(describeClose(end, known), this.#hasEvents ? false : isUnused(end, known));
         },
       },
     );
@@ -98,7 +99,13 @@ export class Connection {
   }
 
   configure(config: Config | null): void {
-    if (config !== null) this.#socket.send(JSON.stringify(config));
+    if (config !== null) this.#socket.send(JSON.stringify({ type: 'config', ...config }));
+  }
+
+  /** Tells the service, unless it knows. */
+  setKeyterms(keyterms: Config['keyterms']): void {
+    if (keyterms !== this.#keyterms) this.configure({ keyterms });
+    this.#keyterms = keyterms;
   }
 
   send(entry: BufferEntry): void {
@@ -109,6 +116,7 @@ export class Connection {
       this.#socket.send(JSON.stringify({ type: entry.kind }));
       return;
     }
+    this.setKeyterms(entry.keyterms);
     this.clock.advance(entry.at, samples);
     this.#socket.send(entry.pcm);
   }
@@ -137,7 +145,7 @@ export class Connection {
     const isRecovered = this.#liveness?.onEvent(now, isAnswer) === 'recovered';
     if (isRecovered && this.#ready !== null) this.#handlers.onRecovery(this.#ready);
     if (event.type === 'error' && event.fatal) this.#fatal = event;
-    else this.#wasHeard = true;
+    else this.#hasEvents = true;
     this.#handlers.onEvent(event);
   }
 
@@ -159,7 +167,7 @@ export class Connection {
       case 'ask':
         // A config without settings changes nothing, and the service answers it.
         this.#questions += 1;
-        this.configure({ type: 'config', id: this.#questions });
+        this.configure({ id: this.#questions });
         return;
       case 'stalled':
         this.#handlers.onStall();

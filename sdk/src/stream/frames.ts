@@ -28,8 +28,14 @@ export function encodeFrame(opcode: number, payload: Uint8Array): Buffer {
   }
   const mask = randomFillSync(frame.subarray(2 + lengthBytes, 6 + lengthBytes));
   const body = frame.subarray(6 + lengthBytes);
-  for (let at = 0; at < byteLength; at += 1) {
-    body[at] = (payload[at] ?? 0) ^ (mask[at & 3] ?? 0);
+  const [a = 0, b = 0, c = 0, d = 0] = mask;
+  body.set(payload);
+  // Four bytes a turn. Writes beyond the end are ignored.
+  for (let at = 0; at < byteLength; at += 4) {
+    body[at] = (body[at] ?? 0) ^ a;
+    body[at + 1] = (body[at + 1] ?? 0) ^ b;
+    body[at + 2] = (body[at + 2] ?? 0) ^ c;
+    body[at + 3] = (body[at + 3] ?? 0) ^ d;
   }
   return frame;
 }

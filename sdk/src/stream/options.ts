@@ -41,39 +41,31 @@ export interface StreamOptions {
 /** 16 kHz mono PCM, 16-bit little-endian. */
 export type AudioChunk = Int16Array | Uint8Array | ArrayBuffer;
 
-/** A `config` message before it is JSON. */
+/** The fields of a `config` message. */
 export interface Config {
-  readonly type: 'config';
   readonly id?: number;
   readonly language?: string | undefined;
   readonly endpointing?: object | undefined;
   readonly keyterms?: readonly string[] | undefined;
 }
 
-const PCM_VIEWS = new Set(['Int16Array', 'Uint8Array']);
-
 /** Returns null for anything but PCM, such as Web Audio's Float32Array. JavaScript callers have no compiler. */
 export function toBytes(chunk: AudioChunk): Uint8Array | null {
   if (!ArrayBuffer.isView(chunk)) {
     return chunk instanceof ArrayBuffer ? new Uint8Array(chunk) : null;
   }
-  if (!PCM_VIEWS.has(chunk[Symbol.toStringTag])) return null;
+  if (!['Int16Array', 'Uint8Array'].includes(chunk[Symbol.toStringTag])) return null;
   return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
 /** The `config` message that the options ask for, or null when the service's defaults will do. JSON leaves undefined fields out. */
-export function toConfig(
-  options: Pick<StreamOptions, 'language' | 'endpointing' | 'keyterms'>,
-): Config | null {
-  const { language, endpointing = false, keyterms } = options;
-  if (language === undefined && endpointing === false && keyterms === undefined) return null;
+export function toConfig({
+  language,
+  endpointing = false,
+}: Pick<StreamOptions, 'language' | 'endpointing'>): Config | null {
+  if (endpointing === false) return language === undefined ? null : { language };
   const { silenceMs, maxUtteranceMs, detector }: EndpointingOptions =
-    typeof endpointing === 'boolean' ? {} : endpointing;
+    endpointing === true ? {} : endpointing;
   const rules = { silence_ms: silenceMs, max_utterance_ms: maxUtteranceMs, detector };
-  return {
-    type: 'config',
-    language,
-    endpointing: endpointing === false ? undefined : rules,
-    keyterms,
-  };
+  return { language, endpointing: rules };
 }

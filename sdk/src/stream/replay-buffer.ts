@@ -1,7 +1,14 @@
 import { BYTES_PER_SAMPLE, BYTES_PER_SECOND } from '@svc-asr/protocol/constants.ts';
+import type { Config } from './options.ts';
 
 export type BufferEntry =
-  | { readonly kind: 'audio'; readonly at: number; readonly pcm: Uint8Array<ArrayBuffer> }
+  | {
+      readonly kind: 'audio';
+      readonly at: number;
+      readonly pcm: Uint8Array<ArrayBuffer>;
+      /** The list that applied when the audio was written. */
+      readonly keyterms?: Config['keyterms'];
+    }
   | { readonly kind: 'flush'; readonly id: number }
   | { readonly kind: 'reset'; readonly id: number };
 
@@ -27,6 +34,8 @@ export class ReplayBuffer {
   readonly #droppedSamples = new Map<number, number>();
   #unsentBytes = 0;
   #oddByte: number | null = null;
+  /** Of audio that is written from now on. */
+  keyterms: Config['keyterms'];
 
   get unsentBytes(): number {
     return this.#unsentBytes;
@@ -60,7 +69,7 @@ export class ReplayBuffer {
     // At most a second per frame: efficient for files, and a lost frame costs little.
     for (let from = 0; from < even; from += BYTES_PER_SECOND) {
       const pcm = whole.subarray(from, Math.min(even, from + BYTES_PER_SECOND));
-      this.#entries.push({ kind: 'audio', at: this.#endSample, pcm });
+      this.#entries.push({ kind: 'audio', at: this.#endSample, pcm, keyterms: this.keyterms });
       this.#endSample += pcm.byteLength / BYTES_PER_SAMPLE;
       this.#unsentBytes += pcm.byteLength;
     }
@@ -167,10 +176,10 @@ export class ReplayBuffer {
   #split(index: number, samples: number): void {
     const whole = this.#entries[index];
     if (whole?.kind !== 'audio') return;
-    const { kind, at, pcm } = whole;
     const cut = samples * BYTES_PER_SAMPLE;
-    const rest = { kind, at: at + samples, pcm: pcm.subarray(cut) };
-    this.#entries.splice(index, 1, { kind, at, pcm: pcm.subarray(0, cut) }, rest);
+    const head = { ...whole, pcm: whole.pcm.subarray(0, cut) };
+    const rest = { ...whole, at: whole.at + samples, pcm: whole.pcm.subarray(cut) };
+    this.#entries.splice(index, 1, head, rest);
     if (index < this.#cursor) this.#cursor += 1;
   }
 

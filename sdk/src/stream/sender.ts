@@ -75,7 +75,8 @@ export class Sender {
       if (entry.kind === 'flush') this.#flushedAt = performance.now();
       this.restartIdleTimer();
     }
-    if (!buffer.isSent) this.#pumpTimer = setTimeout(() => this.pump(), PUMP_MS);
+    if (buffer.isSent) connection.setKeyterms(buffer.keyterms);
+    else this.#pumpTimer = setTimeout(() => this.pump(), PUMP_MS);
     this.#options.onSent();
   }
 

@@ -9,6 +9,8 @@ import type { GetSession, SessionRequest, StreamOptions } from './options.ts';
 
 /** One call of `getSession` may take this long: `SvcClient` itself waits for up to 90 s. */
 export const GET_SESSION_MS_MAX = 120_000;
+/** With an unused session of its own, the stream waits this long for another one. `SvcClient` would wait until it expires. */
+const ANOTHER_MS_MAX = 3_000;
 /** A credential is valid for 60 s. The rest is for the connection. */
 const UNUSED_MS_MAX = 50_000;
 
@@ -20,6 +22,8 @@ export class SessionSource {
   /** When each session was received. */
   readonly #receivedAt = new WeakMap<AsrSession, number>();
   #unused: AsrSession | null = null;
+  /** Of a request that was given up. Its session may have been created, so the next request asks for the same. */
+  #unansweredKey: string | null = null;
 
   constructor(
     options: StreamOptions,
@@ -27,7 +31,7 @@ export class SessionSource {
     onWaiting: (event: WaitingEvent) => void,
   ) {
     if (options.session === undefined && options.getSession === undefined) {
-      throw failure('missing_session', 'Pass a session or getSession to openStream.');
+      throw failure('missing_session', 'Pass a session or getSession.');
     }
     this.#options = options;
     this.#failover = failover;
@@ -49,16 +53,23 @@ export class SessionSource {
     const { why, signal } = need;
     if (why === 'first' && session !== undefined) return checked(session);
     if (getSession === undefined) throw failure('session_over', 'The session is over.');
-    const request = { ...need, idempotencyKey: randomKey() };
+    const request = { ...need, idempotencyKey: this.#unansweredKey ?? randomKey() };
     for (;;) {
+      const unused = this.#freshUnused();
+      const waitMsMax = unused === null ? GET_SESSION_MS_MAX : ANOTHER_MS_MAX;
       try {
-        const received = checked(await withinLimits(getSession, request));
+        const received = checked(await withinLimits(getSession, request, waitMsMax));
         this.#receivedAt.set(received, performance.now());
+        this.#unansweredKey = null;
         return received;
       } catch (error) {
         if (signal.aborted) throw error;
-        const unused = this.#takeUnused(error);
-        if (unused !== null) return unused;
+        // Its own unused session is the one that blocks this account, so the stream tries it once more.
+        if (unused !== null && isBlocked(error)) {
+          this.#unused = null;
+          this.#unansweredKey = request.idempotencyKey;
+          return unused;
+        }
         const waitMs = this.#failover.waitMsAfterError(error);
         if (waitMs === null) throw error;
         this.#onWaiting({ type: 'waiting', why, error: toSvcError(error), waitMs });
@@ -67,14 +78,18 @@ export class SessionSource {
     }
   }
 
-  /** Its own unused session is the one that blocks this account, so the stream tries it once more. */
-  #takeUnused(error: unknown): AsrSession | null {
+  /** The unused session, if its credential is still valid. */
+  #freshUnused(): AsrSession | null {
     const unused = this.#unused;
-    if (unused === null || toSvcError(error).code !== 'concurrency_limit_exceeded') return null;
-    this.#unused = null;
+    if (unused === null) return null;
     const ageMs = performance.now() - (this.#receivedAt.get(unused) ?? -Infinity);
     return ageMs < UNUSED_MS_MAX ? unused : null;
   }
+}
+
+function isBlocked(error: unknown): boolean {
+  const { code } = toSvcError(error);
+  return code === 'concurrency_limit_exceeded' || code === 'get_session_timeout';
 }
 
 /** Checks the shape at run time: JavaScript callers pass on whatever their server returned. */
@@ -87,12 +102,16 @@ function checked(session: AsrSession): AsrSession {
 }
 
 /** Ends with the stream, and after a time limit: a `getSession` that hangs must not hang the stream. */
-async function withinLimits(getSession: GetSession, request: SessionRequest): Promise<AsrSession> {
+async function withinLimits(
+  getSession: GetSession,
+  request: SessionRequest,
+  waitMsMax: number,
+): Promise<AsrSession> {
   const { signal } = request;
   const over = new AbortController();
   const limits = AbortSignal.any([signal, over.signal]);
-  const late = failure('get_session_timeout', 'getSession did not settle within 120 s.');
-  const timer = setTimeout(() => over.abort(late), GET_SESSION_MS_MAX);
+  const late = failure('get_session_timeout', 'getSession took too long.');
+  const timer = setTimeout(() => over.abort(late), waitMsMax);
   const aborted = new Promise<never>((_, reject) => {
     limits.addEventListener('abort', () => reject(limits.reason), { once: true });
   });

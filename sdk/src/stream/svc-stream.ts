@@ -41,8 +41,7 @@ import { forgetSession } from './unused-keys.ts';
 import { WriteQueue } from './write-queue.ts';
 
 export const FINISH_MS_MAX = 10_000;
-const NOT_PCM =
-  'Write 16 kHz mono PCM as Int16Array or bytes. AudioConverter in @svc-asr/sdk/audio converts other audio.';
+const NOT_PCM = 'Write 16 kHz mono PCM as Int16Array or bytes. See AudioConverter.';
 
 /**
  * One stream of speech over any number of sessions. Audio since the last final is kept. When a session fails, reaches
@@ -59,7 +58,6 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   readonly #failover = new Failover();
   readonly #stop = new AbortController();
   readonly #connect: Connect;
-  #config: Pick<StreamOptions, 'language' | 'endpointing' | 'keyterms'>;
   readonly #sessions: SessionSource;
   readonly #writeQueue: WriteQueue;
   readonly #sender: Sender;
@@ -75,7 +73,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
   constructor(options: StreamOptions, connect: Connect = platformConnect) {
     this.#connect = connect;
-    this.#config = options;
+    this.#buffer.keyterms = options.keyterms;
     this.ended = new Promise((resolve) => (this.#endAudio = resolve));
     this.endpointing = (options.endpointing ?? false) !== false;
     this.#sessions = new SessionSource(options, this.#failover, (event) =>
@@ -95,11 +93,11 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
       failover: this.#failover,
       events: this.#events,
       canReconnect: this.#sessions.hasMore,
-      config: () => toConfig(this.#config),
+      config: () => toConfig(options),
     });
     this.closed = this.#run();
     const { signal } = options;
-    const abort = (): void => this.#fail(failure('aborted', 'The caller aborted the stream.'));
+    const abort = (): void => this.#fail(failure('aborted', 'The caller aborted.'));
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { signal: this.#stop.signal });
   }
@@ -165,13 +163,12 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   }
 
   /**
-   * Replaces the names and words to listen for, from the next utterance on. Audio that is not sent yet counts as the next one,
-   * and so does an utterance that another session receives again. `config_ack` says which are used.
+   * Replaces the names and words to listen for, from the next utterance on. Audio that was written before keeps its list, also
+   * when it is sent later or again. `config_ack` says which are used.
    */
   setKeyterms(keyterms: readonly string[]): void {
-    this.#config = { ...this.#config, keyterms };
-    // Before `ready` the socket may not be open, and the session gets the whole configuration anyway.
-    if (this.#connection?.ready) this.#connection.configure(toConfig({ keyterms }));
+    this.#buffer.keyterms = keyterms;
+    this.#sender.pump();
   }
 
   /** Drops the audio since the last flush. Audio that the service accepted stays charged. */
@@ -215,7 +212,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const connection = this.#connection;
     const waitedMs = performance.now() - finishedAt;
     if (connection === null || Math.min(waitedMs, connection.silentMs) < FINISH_MS_MAX) return;
-    this.#fail(failure('finish_timeout', 'The last final did not arrive. Try again.', true));
+    this.#fail(failure('finish_timeout', 'The last final did not come. Try again.', true));
     // A service that doesn't answer a flush won't answer a close frame either.
     connection.drop();
   }

@@ -12,7 +12,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { BROWSERS, type Tab, type TestBrowser } from './browsers.ts';
 import { clientOf } from '../emulator-client.ts';
-import { buildPackage } from '../../scripts/build.ts';
 import { RECORDING, servePage } from './page-server.ts';
 
 let emulator: Emulator;
@@ -33,7 +32,7 @@ beforeAll(async () => {
       },
       parts: { engine },
     }),
-    projectWithPackage(buildPackage, [join(import.meta.dirname, '../../node_modules')]),
+    projectWithPackage('@svc-asr/sdk', [join(import.meta.dirname, '../../node_modules')]),
   ]);
 });
 afterAll(async () => {
@@ -64,12 +63,12 @@ describe.each(Object.entries(BROWSERS))('the installed package in %s', (_, open)
         const stream = openStream({ getSession: fetchSession('/session') });
         const seen = { reasons: [], loudest: -100 };
         stream.on('reconnecting', ({ close }) => seen.reasons.push(close.reason));
-        const heard = new Promise((resolve) => stream.on('delta', ({ audio_ms }) => audio_ms > ms && resolve()));
+        const delta = new Promise((resolve) => stream.on('delta', ({ audio_ms }) => audio_ms > ms && resolve()));
         const microphone = await openMicrophone({
           sink: stream,
           onLevel: (db) => (seen.loudest = Math.max(seen.loudest, db)),
         });
-        await heard;
+        await delta;
         await microphone.stop();
         const { text, final } = await stream.finish();
         return { ...seen, text, sentMs: microphone.sentMs, endMs: final.end_ms, close: await stream.closed };

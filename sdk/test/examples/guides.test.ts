@@ -5,10 +5,12 @@ import { promisify } from 'node:util';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
-import { projectWithPackage, type Project } from '@svc-asr/testing/installed-package.ts';
+import {
+  buildPackage,
+  projectWithPackage,
+  type Project,
+} from '@svc-asr/testing/installed-package.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildPackage as buildSdk } from '../../scripts/build.ts';
-import { buildPackage as buildEmulator } from '../../../emulator/scripts/build.ts';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { codeBlocks } from './code-blocks.ts';
 import { RECORDING } from '../browser/page-server.ts';
@@ -36,11 +38,11 @@ let project: Project;
 let emulator: Emulator;
 beforeAll(async () => {
   [project, emulator] = await Promise.all([
-    projectWithPackage(buildSdk, [join(ROOT, 'sdk/node_modules')]),
+    projectWithPackage('@svc-asr/sdk', [join(ROOT, 'sdk/node_modules')]),
     startEmulator({ texts: [TEXT] }),
   ]);
   const modules = join(project.folder, 'node_modules');
-  await buildEmulator(join(modules, '@svc-asr/emulator'));
+  await buildPackage('@svc-asr/emulator', join(modules, '@svc-asr/emulator'));
   await mkdir(join(modules, '@types'), { recursive: true });
   await symlink(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'));
 });

@@ -59,9 +59,9 @@ test('a dead network is reported within 3 s, and after 12 s another session gets
     reasons.push(close.reason);
     reportedAt = Math.min(reportedAt, performance.now());
   });
-  const heard = new Promise((resolve) => stream.on('delta', resolve));
+  const delta = new Promise((resolve) => stream.on('delta', resolve));
   const stop = speak(stream);
-  await heard;
+  await delta;
   network.cut();
   const cutAt = performance.now();
   await eventually(() => reasons.length > 0, 10_000);
@@ -82,9 +82,9 @@ test('a network that stalls for some seconds keeps its session and is charged on
   const events: string[] = [];
   stream.on('ready', ({ type }) => events.push(type));
   stream.on('reconnecting', ({ close }) => events.push(close.reason));
-  const heard = new Promise((resolve) => stream.on('delta', resolve));
+  const delta = new Promise((resolve) => stream.on('delta', resolve));
   const stop = speak(stream);
-  await heard;
+  await delta;
   network.cut();
   await eventually(() => events.length === 2, 10_000);
   network.heal();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => emulator.stop());
 afterEach(() => emulator.faults.assertAllMet());
 
-test('every session of a stream gets the keyterms, and those that setKeyterms replaces them with', async () => {
+test('every session gets the keyterms of its first audio, and the next list where it was set', async () => {
   emulator.faults.arm({ name: 'engine-crash', ms: 3_000, times: 1 });
   const stream = openStream({
     getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
@@ -30,20 +30,45 @@ test('every session of a stream gets the keyterms, and those that setKeyterms re
   await eventually(() => acks.length === 2);
   expect(acks[1]).toMatchObject({ effective: 'next_utterance', keyterms: { taken: ['kĩambu'] } });
   await stream.write(new Uint8Array(64_000));
-  await eventually(() => acks.length === 3);
-  expect(acks[2]?.keyterms?.taken).toEqual(['kĩambu']);
+  await eventually(() => acks.length === 4);
+  expect(acks.slice(2).map(({ keyterms }) => keyterms?.taken)).toEqual([['wanjirũ'], ['kĩambu']]);
   await stream.finish();
 });
 
-test('setKeyterms before the session is ready replaces the list that the session gets', async () => {
+test('audio that was written before setKeyterms keeps its list, though it is sent later', async () => {
   const stream = openStream({
     getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
     keyterms: ['Wanjirũ'],
   });
   const acks: ConfigAckEvent[] = [];
   stream.on('config_ack', (event) => acks.push(event));
-  // The socket is being opened now.
-  await eventually(() => stream.sessionId !== null);
+  // There is no session yet, so all of it waits.
+  void stream.write(new Uint8Array(64_000));
+  void stream.flush();
+  stream.setKeyterms(['Otieno']);
+  void stream.write(new Uint8Array(64_000));
+  await stream.finish();
+  expect(acks.map(({ keyterms }) => keyterms?.taken)).toEqual([['wanjirũ'], ['otieno']]);
+  expect(acks[1]?.effective).toBe('now');
+});
+
+test('setKeyterms before the session is ready replaces the list that the session gets', async () => {
+  const created = Promise.withResolvers<void>();
+  const stream = openStream({
+    getSession: async () => {
+      const session = await clientOf(emulator).sessions.create({
+        model: KIKUYU,
+        maxAudioSeconds: 60,
+      });
+      created.resolve();
+      return session;
+    },
+    keyterms: ['Wanjirũ'],
+  });
+  const acks: ConfigAckEvent[] = [];
+  stream.on('config_ack', (event) => acks.push(event));
+  // The socket can't be open yet: no I/O happens between the session and this line.
+  await created.promise;
   stream.setKeyterms(['Otieno']);
   await stream.write(new Uint8Array(64_000));
   await stream.finish();

@@ -14,7 +14,7 @@ const LIMITS = [
   'ulimit -c 0',
 ].join(' && ');
 
-export const isRoot: boolean = process.getuid?.() === 0;
+const isRoot: boolean = process.getuid?.() === 0;
 /** The owner of files that ffmpeg reads. Null: this program's own account. */
 export const sandboxUser: number | null = isRoot ? NOBODY : null;
 

@@ -1,6 +1,6 @@
 import type { Door, DoorContext, Handshake } from '../door.ts';
 import { billedMsOf } from '../transcribe.ts';
-import { withFilePlace } from '../audio/with-file-place.ts';
+import { withFileSlot } from '../audio/with-file-slot.ts';
 import { transcribeBody } from './listen-body.ts';
 import { openInput } from './listen-input.ts';
 import { readRequest } from './listen-request.ts';
@@ -15,7 +15,7 @@ export const listenDoor: Door = {
   name: 'listen',
   api: 'deepgram',
   paths: ['/v1/listen'],
-  handle: { POST: withFilePlace(transcribeBody) },
+  handle: { POST: withFileSlot(transcribeBody) },
   connect,
   refuseSocket: refuseListenSocket,
   // Version 4 of Deepgram's SDK uses Node's own WebSocket, which shows neither status nor headers. Pages are never accepted.

@@ -3,7 +3,7 @@ import { chooseModel, type Choice } from '../languages.ts';
 import { badRequest } from '../refusal.ts';
 import type { Fields } from './upload.ts';
 
-export const RESPONSE_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
+const RESPONSE_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
 export interface TranscriptionParameters {

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { spool } from '../audio/spool.ts';
-import { withFilePlace } from '../audio/with-file-place.ts';
+import { withFileSlot } from '../audio/with-file-slot.ts';
 import type { Door, DoorContext, Visit } from '../door.ts';
 import { badRequest, errorBody, toRefusal } from '../refusal.ts';
 import { transcribe, TURN_SILENCE_MS, type FileTranscript } from '../transcribe.ts';
@@ -20,7 +20,7 @@ export const transcriptions: Door = {
   name: 'transcriptions',
   api: 'openai',
   paths: ['/v1/audio/transcriptions'],
-  handle: { POST: withFilePlace(transcribeUpload) },
+  handle: { POST: withFileSlot(transcribeUpload) },
 };
 
 /** `POST /v1/audio/translations`, which some programs offer beside it. */

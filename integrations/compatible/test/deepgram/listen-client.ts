@@ -16,7 +16,7 @@ export function silence(ms: number): Buffer {
   return Buffer.alloc(ms * 32);
 }
 
-export function bytesOf(samples: Int16Array): Buffer {
+function bytesOf(samples: Int16Array): Buffer {
   return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
 }
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ._voice_activity import WINDOW_BYTES, VoiceActivity
+from ._level_detector import WINDOW_BYTES, LevelDetector
 
 PAUSE_WINDOWS = 10
 
 
-class PauseFinder:
+class PauseDetector:
     """Detects whether the audio so far ends in a pause of 200 ms (ten windows of 20 ms)."""
 
     def __init__(self) -> None:
-        self._activity = VoiceActivity()
+        self._level = LevelDetector()
         self._rest = b""
         self._quiet_windows = 0
 
@@ -19,10 +19,10 @@ class PauseFinder:
     def is_pause(self) -> bool:
         return self._quiet_windows >= PAUSE_WINDOWS
 
-    def hear(self, pcm: bytes) -> None:
+    def push(self, pcm: bytes) -> None:
         data = self._rest + pcm
         end = len(data) - len(data) % WINDOW_BYTES
         for start in range(0, end, WINDOW_BYTES):
-            is_speech = self._activity.is_speech(data[start : start + WINDOW_BYTES])
+            is_speech = self._level.is_speech(data[start : start + WINDOW_BYTES])
             self._quiet_windows = 0 if is_speech else self._quiet_windows + 1
         self._rest = data[end:]

@@ -1,14 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, transform, type Metafile, type Plugin } from 'esbuild';
 
-/**
- * Builds the folder to publish: `npm publish emulator/dist/package --provenance`. It holds the emulator and the parts of the
- * server it runs, each module as JavaScript for Node 22 at its place in the repository, so that paths to data files stay
- * valid. Third-party packages are dependencies.
- */
 const ROOT = resolve(import.meta.dirname, '../..');
 const ENTRIES = [
   'emulator/src/emulator.ts',
@@ -20,7 +15,7 @@ const TARGET = 'node22';
 /** Files that the modules read at run time. */
 const DATA = ['server/sql', 'server/package.json'];
 /** Packages whose versions are taken for the dependencies. */
-const PACKAGES = ['emulator', 'server', 'engine', 'protocol', 'local'];
+const PACKAGES = ['emulator', 'server', 'engine', 'runtime', 'protocol', 'local'];
 
 /**
  * Loaded on demand by settings that the emulator doesn't have: recognisers, shared limits and traces. They would be nine
@@ -38,8 +33,11 @@ const LEFT_OUT = new Set([
 
 type Inputs = Metafile['inputs'];
 
-export async function buildPackage(out = join(ROOT, 'emulator/dist/package')): Promise<string> {
-  await rm(out, { recursive: true, force: true });
+/**
+ * Writes the emulator and the parts of the server it runs, each module as JavaScript for Node 22 at its place in the
+ * repository, so that paths to data files stay valid. Third-party packages are dependencies.
+ */
+export async function writeModules(out: string): Promise<Readonly<Record<string, unknown>>> {
   const inputs = await findModules();
   for (const [path, { imports }] of Object.entries(inputs)) {
     const source = await readFile(join(ROOT, path), 'utf8');
@@ -50,11 +48,14 @@ export async function buildPackage(out = join(ROOT, 'emulator/dist/package')): P
     await cp(join(ROOT, path), join(out, path), { recursive: true });
   }
   await copyFile(join(ROOT, 'llms.txt'), join(out, 'llms.txt'));
-  await copyFile(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
-  await copyFile(join(ROOT, 'emulator/README.md'), join(out, 'README.md'));
   await writeTypes(out);
-  await write(join(out, 'package.json'), await manifest(inputs));
-  return out;
+  return {
+    bin: { 'svc-emulator': './emulator/src/main.js' },
+    exports: {
+      '.': { types: './emulator/src/emulator.d.ts', default: './emulator/src/emulator.js' },
+    },
+    dependencies: await dependencies(inputs),
+  };
 }
 
 /** Every module that the entries need, with the paths of its imports. */
@@ -123,23 +124,6 @@ async function writeTypes(out: string): Promise<void> {
   }
 }
 
-async function manifest(inputs: Inputs): Promise<string> {
-  const own: Record<string, unknown> = JSON.parse(
-    await readFile(join(ROOT, 'emulator/package.json'), 'utf8'),
-  );
-  const { private: _, scripts: __, devDependencies: ___, ...kept } = own;
-  const published = {
-    ...kept,
-    bin: { 'svc-emulator': './emulator/src/main.js' },
-    exports: {
-      '.': { types: './emulator/src/emulator.d.ts', default: './emulator/src/emulator.js' },
-    },
-    dependencies: await dependencies(inputs),
-    publishConfig: { access: 'public', provenance: true },
-  };
-  return `${JSON.stringify(published, null, 2)}\n`;
-}
-
 async function dependencies(inputs: Inputs): Promise<Record<string, string>> {
   const versions = new Map<string, string>();
   for (const room of PACKAGES) {
@@ -179,5 +163,3 @@ async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);
 }
-
-if (import.meta.main) process.stdout.write(`${await buildPackage(process.argv[2])}\n`);

@@ -17,7 +17,7 @@ SPEECH_ABOVE_FLOOR_DB = 9.0
 SPEECH_LEAST_DB = -52.0
 
 
-class VoiceActivity:
+class LevelDetector:
     def __init__(self) -> None:
         self._floor_db = FLOOR_START_DB
 

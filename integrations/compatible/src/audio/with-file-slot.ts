@@ -1,7 +1,7 @@
 import type { DoorContext, Visit } from '../door.ts';
 
-/** Reads a file for a key that the service knows, once there is a place for it. */
-export function withFilePlace(
+/** Reads a file for a key that the service knows, once there is a slot for it. */
+export function withFileSlot(
   handle: (visit: Visit, context: DoorContext) => Promise<void>,
 ): (visit: Visit, context: DoorContext) => Promise<void> {
   return async (visit, context) => {

@@ -10,7 +10,7 @@ const SPEECH_ABOVE_FLOOR_DB = 9;
 const SPEECH_LEAST_DB = -52;
 
 /** Detects speech by its level above the noise floor. It is cheap, and in doubt it reports speech. */
-export class VoiceActivity {
+export class LevelDetector {
   #floorDb = FLOOR_START_DB;
 
   isSpeech(window: Int16Array): boolean {
@@ -23,7 +23,7 @@ export class VoiceActivity {
 /** Returns the level in dBFS: 0 is full scale. */
 export function levelDb(samples: Int16Array): number {
   let sum = 0;
-  for (const sample of samples) sum += sample * sample;
+  for (let at = 0; at < samples.length; at += 1) sum += (samples[at] ?? 0) ** 2;
   const rms = Math.sqrt(sum / Math.max(1, samples.length)) / 32_768;
   return 20 * Math.log10(Math.max(rms, 1e-6));
 }
