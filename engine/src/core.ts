@@ -1,8 +1,9 @@
 /**
- * The part of the engine without recognisers: its contract, the scripted engine, voice activity, replay, tracing and
+ * The part of the engine without recognisers: its contract, the scripted engine, voice activity, replay and
  * settings. It needs neither ONNX Runtime nor gRPC, so the emulator's package has neither.
  */
 export * from './engine.ts';
+export { CallQueue, type HeldCall } from './call-queue.ts';
 export {
   VoiceActivity,
   type FrameVerdict,
@@ -15,7 +16,7 @@ export {
   type ScriptedEngine,
   type ScriptedOptions,
   type StreamScript,
-} from './scripted.ts';
+} from './scripted/scripted.ts';
 export {
   withReplay,
   type ReplayCounts,
@@ -23,16 +24,3 @@ export {
   type ReplayOptions,
 } from './replay/with-replay.ts';
 export { DEVICES, THREADS_PER_CHILD_MAX, type Compute, type Device } from './compute.ts';
-export { isLoopback, parseOtlp, parseTlsFiles } from './node/node-config.ts';
-export type { TlsFiles } from './grpc/certificates.ts';
-export { addressProblem } from './riva/discovery.ts';
-export {
-  newSpanId,
-  newTrace,
-  presentTraceparent,
-  sessionTrace,
-  type SpanRecord,
-  type TraceParent,
-  type Tracing,
-} from './tracing/tracing.ts';
-export { startOtlpTracing, type OtlpOptions } from './tracing/otlp-tracing.ts';

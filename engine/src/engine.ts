@@ -1,5 +1,5 @@
-import type { ModelId } from '@svc-asr/protocol';
-import type { TraceParent } from './tracing/tracing.ts';
+import type { ModelId } from '@svc-asr/protocol/constants.ts';
+import type { TraceParent } from '@svc-asr/runtime/tracing.ts';
 import type { SpeechDetector } from './voice-activity/voice-activity.ts';
 
 /** A speech recognition engine. Every implementation passes the tests in engine/test/conformance.ts. */

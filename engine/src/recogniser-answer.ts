@@ -1,4 +1,4 @@
-import { AUDIO } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import type { EngineWord } from './engine.ts';
 import { stableLength } from './words.ts';
 
@@ -7,9 +7,12 @@ import { stableLength } from './words.ts';
  * so nothing of it is believed. An invalid answer means a broken recogniser: its streams continue on another one.
  */
 
-/** More than any recogniser writes: a transducer makes 12.5 tokens per second, a CTC model 50 letters. */
-const CHARS_PER_SECOND = 200;
-const WORDS_PER_SECOND = 50;
+/**
+ * More than any recogniser can write, whatever it hears: a transducer makes at most ten tokens per frame of 80 ms, and
+ * a token has at most 16 letters. A lower limit would let audio that confuses the weights end their process.
+ */
+const WORDS_PER_SECOND = 125;
+const CHARS_PER_SECOND = 16 * WORDS_PER_SECOND;
 /** For the silence before and after the audio. */
 const CHARS_MIN = 1_024;
 const WORDS_MIN = 64;
@@ -38,30 +41,30 @@ export interface FinalAnswer {
   readonly samples: number;
 }
 
-/** `heardSamples` is the audio that the recogniser got, which limits what it can have recognised. */
-export function readDelta(answer: unknown, heardSamples: number): DeltaAnswer {
+/** `sentSamples` is the audio that the recogniser got, which limits what it can have recognised. */
+export function readDelta(answer: unknown, sentSamples: number): DeltaAnswer {
   const fields = readFields(answer);
-  const text = readText(fields.get('text'), heardSamples);
+  const text = readText(fields.get('text'), sentSamples);
   const stable = fields.get('stableLength') ?? stableLength(text);
   return {
     text,
     stableLength: Math.min(readCount(stable, 'stable length'), text.length),
-    samples: readSamples(fields.get('samples'), heardSamples),
+    samples: readSamples(fields.get('samples'), sentSamples),
   };
 }
 
-export function readFinal(answer: unknown, heardSamples: number): FinalAnswer {
+export function readFinal(answer: unknown, sentSamples: number): FinalAnswer {
   const fields = readFields(answer);
   return {
-    text: readText(fields.get('text'), heardSamples),
-    words: readWords(fields.get('words'), heardSamples),
-    samples: readSamples(fields.get('samples'), heardSamples),
+    text: readText(fields.get('text'), sentSamples),
+    words: readWords(fields.get('words'), sentSamples),
+    samples: readSamples(fields.get('samples'), sentSamples),
   };
 }
 
-export function readText(value: unknown, heardSamples: number): string {
+export function readText(value: unknown, sentSamples: number): string {
   if (typeof value !== 'string') throw new InvalidAnswer('text that is not a string');
-  const charsMax = CHARS_MIN + CHARS_PER_SECOND * secondsOf(heardSamples);
+  const charsMax = CHARS_MIN + CHARS_PER_SECOND * secondsOf(sentSamples);
   if (value.length > charsMax) throw new InvalidAnswer('too much text for the audio');
   if (!value.isWellFormed() || UNPRINTABLE.test(value)) {
     throw new InvalidAnswer('unprintable characters');
@@ -69,21 +72,21 @@ export function readText(value: unknown, heardSamples: number): string {
   return value;
 }
 
-export function readWords(value: unknown, heardSamples: number): EngineWord[] {
+export function readWords(value: unknown, sentSamples: number): EngineWord[] {
   if (!Array.isArray(value)) throw new InvalidAnswer('words that are not a list');
   const list: readonly unknown[] = value;
-  if (list.length > wordsMax(heardSamples)) throw new InvalidAnswer('too many words');
+  if (list.length > wordsMax(sentSamples)) throw new InvalidAnswer('too many words');
   let chars = 0;
   let beganMs = 0;
   return list.map((one) => {
     const fields = readFields(one);
-    const text = readText(fields.get('text'), heardSamples);
+    const text = readText(fields.get('text'), sentSamples);
     chars += text.length;
     const startMs = readTime(fields.get('startMs'), beganMs);
     beganMs = startMs;
     const endMs = readTime(fields.get('endMs'), startMs);
     const confidence = fields.get('confidence');
-    if (chars > CHARS_MIN + CHARS_PER_SECOND * secondsOf(heardSamples)) {
+    if (chars > CHARS_MIN + CHARS_PER_SECOND * secondsOf(sentSamples)) {
       throw new InvalidAnswer('too much text for the audio');
     }
     const word = { text, startMs, endMs };
@@ -91,14 +94,14 @@ export function readWords(value: unknown, heardSamples: number): EngineWord[] {
   });
 }
 
-export function wordsMax(heardSamples: number): number {
-  return WORDS_MIN + WORDS_PER_SECOND * secondsOf(heardSamples);
+export function wordsMax(sentSamples: number): number {
+  return WORDS_MIN + WORDS_PER_SECOND * secondsOf(sentSamples);
 }
 
 /** A recogniser that rounds may name a little more audio than it got. */
-export function readSamples(value: unknown, heardSamples: number): number {
+export function readSamples(value: unknown, sentSamples: number): number {
   if (typeof value !== 'number' || !(value >= 0)) throw new InvalidAnswer('a number of samples');
-  return Math.min(Math.round(value), heardSamples);
+  return Math.min(Math.round(value), sentSamples);
 }
 
 /** Names of weights are shown to operators. Null: the server doesn't name them. */

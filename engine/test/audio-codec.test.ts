@@ -3,7 +3,8 @@ import { assert, property, uint8Array } from 'fast-check';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../src/grpc/audio-codec.ts';
-import { RECOGNITION_SERVICE, serviceDefinition } from '../src/grpc/protocol.ts';
+import { RECOGNITION_SERVICE } from '../src/grpc/protocol.ts';
+import { serviceDefinition } from '../src/grpc/service-definitions.ts';
 
 /** The method as protobufjs alone would have it. */
 const loaded = loadSync('riva/proto/riva_asr.proto', {

@@ -1,10 +1,11 @@
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import { expect, test } from 'vitest';
 import { BeamText } from '../src/ctc/beam-text.ts';
-import type { Logits } from '../src/ctc/ctc-encoder.ts';
+import type { Logits } from '../src/ctc/logits.ts';
 import type { BeamSettings } from '../src/ctc/prefix-beam.ts';
 import { StitchedText } from '../src/ctc/stitched-text.ts';
 import { parseCtcTokens } from '../src/ctc/tokens.ts';
+import { KeytermTree } from '../src/keyterms/keyterm-tree.ts';
 import { readArpa } from '../src/lm/arpa.ts';
 import { CharacterScorer } from '../src/lm/character-scorer.ts';
 import { NgramModel } from '../src/lm/ngram-model.ts';
@@ -68,8 +69,8 @@ const SCORERS: readonly TextScorer[] = [
   new WordScorer(WORDS, WEIGHTS),
 ];
 
-function beam(scorer: TextScorer, settings = SETTINGS): BeamText {
-  return new BeamText(tokens, { labels: LABELS, scorer, settings });
+function beam(scorer: TextScorer, settings = SETTINGS, keyterms = new KeytermTree([])): BeamText {
+  return new BeamText(tokens, { scorer, settings, keyterms });
 }
 
 /** Each frame has a row of scores for the six labels. */
@@ -134,9 +135,10 @@ test('a beam of one without a language model writes what greedy decoding writes,
 
 test('stable text never changes, words stay in order, and the beam stays within its width', () => {
   const settings = { ...SETTINGS, width: 8, pruneHypotheses: 30 };
+  const lists = [[], ['a', 'b', 'i']];
   assert(
-    property(windows, constantFrom(...SCORERS), (list, scorer) => {
-      const text = beam(scorer, settings);
+    property(windows, constantFrom(...SCORERS), constantFrom(...lists), (list, scorer, terms) => {
+      const text = beam(scorer, settings, new KeytermTree(terms));
       let stable = '';
       for (const [at, { rows, kept }] of list.entries()) {
         const firstFrame = text.keptFrames;
@@ -190,6 +192,16 @@ test('a language model of characters corrects a letter, one of words a word', ()
     return text.transcript(1_000).text;
   });
   expect(texts).toEqual(['aĩ', 'ab', 'ab']);
+});
+
+test('a word that differs from a keyterm only in spelling is written as the keyterm', () => {
+  const text = beam(NO_SCORER, SETTINGS, new KeytermTree(['aai']));
+  text.add(said('aĩ- -ab- '), { firstFrame: 0, keepTo: 9 });
+  expect(text.transcript(100_000)).toMatchObject({
+    text: 'aai ab',
+    stableLength: 'aai ab'.length,
+    words: [{ text: 'aai' }, { text: 'ab' }],
+  });
 });
 
 test('sums the alignments of a text, which greedy decoding does not', () => {

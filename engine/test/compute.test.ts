@@ -4,10 +4,10 @@ import { MODELS_DIR, speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import { expect, test } from 'vitest';
 import type { Compute } from '../src/compute.ts';
-import { CtcEncoder } from '../src/ctc/ctc-encoder.ts';
-import { CtcLoader } from '../src/ctc/ctc-loader.ts';
+import { CtcEncoder } from '../src/recognisers/ctc-encoder.ts';
+import { CtcLoader } from '../src/recognisers/ctc-loader.ts';
 import { EngineFailed, startSherpaEngine } from '../src/index.ts';
-import { parseNodeConfig } from '../src/node/node-config.ts';
+import { parseEngineNodeConfig } from '../src/node/node-config.ts';
 
 async function textWith(compute: Compute): Promise<string> {
   const recogniser = await new CtcLoader().load({ files: STAND_IN, compute });
@@ -46,11 +46,11 @@ test('a pool on cuda does not start without a GPU, nor with a transducer', async
 });
 
 test('a node reads threads and device, and names wrong ones', () => {
-  expect(parseNodeConfig({}).compute).toEqual({ threads: 1, device: 'cpu' });
+  expect(parseEngineNodeConfig({}).compute).toEqual({ threads: 1, device: 'cpu' });
   const env = { ENGINE_THREADS_PER_CHILD: '4', ENGINE_DEVICE: 'cuda-or-cpu' };
-  expect(parseNodeConfig(env).compute).toEqual({ threads: 4, device: 'cuda-or-cpu' });
+  expect(parseEngineNodeConfig(env).compute).toEqual({ threads: 4, device: 'cuda-or-cpu' });
   const wrong = { ENGINE_THREADS_PER_CHILD: '0', ENGINE_DEVICE: 'rocm' };
-  expect(() => parseNodeConfig(wrong)).toThrow(
-    /ENGINE_THREADS_PER_CHILD must be .*\n.*ENGINE_DEVICE must be cpu, cuda, cuda-or-cpu/,
+  expect(() => parseEngineNodeConfig(wrong)).toThrow(
+    /ENGINE_THREADS_PER_CHILD must be .*\n.*ENGINE_DEVICE must be one of cpu, cuda, cuda-or-cpu/,
   );
 });

@@ -61,20 +61,28 @@ test('speech that the second detector misses is found by the level, as unconfirm
   expect(unconfirmed.at(-1)?.confirmed).toBe(false);
 });
 
-/** A hum with harmonics that the level takes for a voice, `quietDb` lower from the given second on. */
-function hum(quietDb: number, fromS: number): Int16Array {
-  return Int16Array.from({ length: 1.3 * 16_000 }, (_, at) => {
-    const t = at / 16_000;
-    const level = 6_000 * (t < fromS ? 1 : 10 ** (-quietDb / 20));
-    const phase = 2 * Math.PI * (150 * t + 4 * Math.sin(2 * Math.PI * 3 * t));
+/** A hum with harmonics that the level takes for a voice. Its pitch rises and falls. */
+function hum(
+  seconds: number,
+  at: (second: number) => { readonly quietDb: number; readonly hz: number; readonly sway: number },
+): Int16Array {
+  return Int16Array.from({ length: seconds * 16_000 }, (_, sample) => {
+    const t = sample / 16_000;
+    const { quietDb, hz, sway } = at(t);
+    const phase = 2 * Math.PI * (hz * t + sway * Math.sin(2 * Math.PI * 3 * t));
     let sum = 0;
     for (let k = 1; k <= 8; k += 1) sum += Math.sin(k * phase) / k;
-    return t < 0.2 ? 0 : Math.round(level * sum);
+    return t < 0.2 ? 0 : Math.round(6_000 * 10 ** (-quietDb / 20) * sum);
   });
 }
 
+/** It gets quieter after 0.6 s. */
+function fallingHum(quietDb: number): Int16Array {
+  return hum(1.3, (t) => ({ quietDb: t < 0.6 ? 0 : quietDb, hz: 150, sway: 4 }));
+}
+
 test('an unconfirmed sound ends where only a quieter one goes on', () => {
-  const samples = hum(9, 0.6);
+  const samples = fallingHum(9);
   expect(listen(samples, null).at(-1)?.speech?.lastSample).toBeGreaterThan(1.2 * 16_000);
   const last = listen(samples, () => 0.1).at(-1)?.speech?.lastSample;
   expect(last).toBeGreaterThan(0.55 * 16_000);
@@ -82,10 +90,31 @@ test('an unconfirmed sound ends where only a quieter one goes on', () => {
 });
 
 test('a turn ends where only a voice in the background goes on', () => {
-  const samples = hum(34, 0.6).map((sample, at) => sample + ((at * 7_919) % 201) - 100);
+  const samples = fallingHum(34).map((sample, at) => sample + ((at * 7_919) % 201) - 100);
   const last = listen(samples, (hop) => (hop < 6 ? 0 : 0.9)).at(-1)?.speech?.lastSample;
   expect(last).toBeGreaterThan(0.55 * 16_000);
   expect(last).toBeLessThan(0.9 * 16_000);
+});
+
+test.each([
+  ['goes on with a quieter voice of the same pitch', 150, 2.3, 2.6],
+  ['ends where a quieter voice has another pitch', 300, 1.0, 1.8],
+] as const)('a turn %s', (_, laterHz, fromS, toS) => {
+  const samples = hum(2.4, (t) =>
+    t < 1.2 ? { quietDb: 0, hz: 150, sway: 0.5 } : { quietDb: 14, hz: laterHz, sway: 0.5 },
+  );
+  const last = listen(samples, () => 0.9).at(-1)?.speech?.lastSample;
+  expect(last).toBeGreaterThan(fromS * 16_000);
+  expect(last).toBeLessThan(toS * 16_000);
+});
+
+test.each([
+  [false, 'one hop just above a half, as music has', [0.55]],
+  [true, 'two such hops', [0.55, 0.55]],
+  [true, 'one clear hop', [0.9]],
+] as const)('speech is confirmed (%s) by %s', (confirmed, _, probabilities) => {
+  const heard = listen(samplesOf('kikuyu-1'), (hop) => probabilities[hop - 20] ?? 0.1);
+  expect(heard.at(-1)).toMatchObject({ speaking: true, confirmed });
 });
 
 test('without verdicts in the middle of speech the level goes on alone', () => {

@@ -5,7 +5,7 @@ import { toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterAll, expect, test } from 'vitest';
-import { CtcLoader } from '../src/ctc/ctc-loader.ts';
+import { CtcLoader } from '../src/recognisers/ctc-loader.ts';
 import { testEngine } from './conformance.ts';
 import { startPooledSubject } from './pooled-subject.ts';
 

@@ -4,8 +4,9 @@ import { toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterAll, expect, test } from 'vitest';
-import { CtcLoader } from '../src/ctc/ctc-loader.ts';
-import { liveStreamsPerChild, type CtcUtterance } from '../src/ctc/ctc-recogniser.ts';
+import { CtcLoader } from '../src/recognisers/ctc-loader.ts';
+import type { CtcUtterance } from '../src/recognisers/ctc-recogniser.ts';
+import { liveStreamsPerChild } from '../src/recognisers/live-streams.ts';
 import { testEngine } from './conformance.ts';
 import { startPooledSubject } from './pooled-subject.ts';
 
@@ -64,8 +65,9 @@ test.each([1, 399, CHUNK_SAMPLES - 1, CHUNK_SAMPLES, CHUNK_SAMPLES + 1, 2 * CHUN
   },
 );
 
-test('two threads and longer steps allow more live streams', () => {
-  expect(liveStreamsPerChild(1_000)).toBe(1);
-  expect(liveStreamsPerChild(1_000, { stepChunks: 1, threads: 4 })).toBe(3);
-  expect(liveStreamsPerChild(1_000, { stepChunks: 2, threads: 4 })).toBe(7);
+test('more threads and longer steps allow more live streams', () => {
+  const load = 0.8;
+  expect(liveStreamsPerChild({ cpuMsPerChunk: 1_000, threads: 1, load })).toBe(1);
+  expect(liveStreamsPerChild({ cpuMsPerChunk: 1_000, threads: 4, load })).toBe(3);
+  expect(liveStreamsPerChild({ cpuMsPerChunk: 500, threads: 4, load })).toBe(7);
 });

@@ -4,7 +4,7 @@ import { toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { STAND_IN, standInModels } from '@svc-asr/testing/speech/stand-in.ts';
 import { afterAll } from 'vitest';
-import { CtcRecogniser } from '../src/ctc/ctc-recogniser.ts';
+import { CtcRecogniser } from '../src/recognisers/ctc-recogniser.ts';
 import { testEngine } from './conformance.ts';
 import { startPooledSubject } from './pooled-subject.ts';
 

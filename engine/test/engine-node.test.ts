@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
+import http2 from 'node:http2';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
@@ -25,10 +26,10 @@ import {
   HEALTH_SERVICE,
   RECOGNITION_SERVICE,
   ROLE_NAME,
-  serviceDefinition,
   type StreamingRecognizeRequest,
   type StreamingRecognizeResponse,
 } from '../src/grpc/protocol.ts';
+import { serviceDefinition } from '../src/grpc/service-definitions.ts';
 import {
   createScriptedEngine,
   startEngineNode,
@@ -47,6 +48,7 @@ import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 const MODEL = 'svc-asr-kikuyu-v1';
 const TEXT = 'tũgũthoma mabuku maitũ mothe';
 const never = new AbortController().signal;
+const NO_FAILURES = { too_long: 0, no_slot: 0, too_many_losses: 0, different_text: 0 };
 const ca = await PrivateCa.create();
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -246,6 +248,22 @@ test('closing streams at any moment leaks no slot', async () => {
   await expect.poll(() => gateway.nodes()).toMatchObject([{ calls: 0, used: 0 }]);
 });
 
+test('a connection has room for the chunks of many calls', async () => {
+  const node = await startNode();
+  const session = http2.connect(`http://${node.address}`);
+  closers.push(() => session.destroy());
+  const call = session.request({
+    ':method': 'POST',
+    ':path': `/${RECOGNITION_SERVICE}/StreamingRecognize`,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  call.on('error', () => {});
+  await expect
+    .poll(() => session.state.remoteWindowSize, { timeout: 10_000 })
+    .toBeGreaterThan(100 * CHUNK_SAMPLES * 2);
+});
+
 test('lists its services by reflection', async () => {
   const { address } = await startNode();
   const packageDir = dirname(fileURLToPath(import.meta.resolve('@grpc/reflection/package.json')));
@@ -323,7 +341,7 @@ test('utterances that outlast a drain continue on another node without an error'
     expect(finals(await reading.until('final'))).toEqual([TEXT]);
     expect(reading.seen.filter(({ type }) => type === 'error')).toEqual([]);
   }
-  expect(gateway.replays()).toMatchObject({ lost: moving, replayed: moving });
+  expect(gateway.replays()).toMatchObject({ replayed: moving, recovering: 0, failed: NO_FAILURES });
   for (const stream of streams) await stream.close();
 });
 
@@ -528,7 +546,7 @@ test('an upgrade moves new utterances to the newer build and replays on the olde
   await stream.write(new Uint8Array(CHUNK_SAMPLES * 2));
   stream.flush();
   expect(finals(await reading.until('final', 2))).toEqual(['mabuku maitũ mothe', TEXT]);
-  expect(gateway.replays()).toMatchObject({ lost: 1, replayed: 1 });
+  expect(gateway.replays()).toMatchObject({ replayed: 1, recovering: 0, failed: NO_FAILURES });
   await stream.close();
 });
 

@@ -1,6 +1,6 @@
 import { array, assert, integer, property, record, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeFrame, FrameReader } from '../src/sherpa/frames.ts';
+import { encodeFrame, FrameReader } from '../src/pool/frames.ts';
 
 const u32 = integer({ min: 0, max: 2 ** 32 - 1 });
 const frame = record({

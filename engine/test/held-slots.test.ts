@@ -8,7 +8,8 @@ import { freePort } from '@svc-asr/local/free-port.ts';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { afterEach, expect, test } from 'vitest';
-import { RECOGNITION_SERVICE, serviceDefinition } from '../src/grpc/protocol.ts';
+import { RECOGNITION_SERVICE } from '../src/grpc/protocol.ts';
+import { serviceDefinition } from '../src/grpc/service-definitions.ts';
 import {
   createScriptedEngine,
   EngineBusy,

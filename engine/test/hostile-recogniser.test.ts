@@ -16,11 +16,11 @@ import { afterEach, expect, test } from 'vitest';
 import {
   HEALTH_SERVICE,
   RECOGNITION_SERVICE,
-  serviceDefinition,
   SLOTS_SERVICE,
   type StreamingRecognizeRequest,
   type StreamingRecognizeResponse,
 } from '../src/grpc/protocol.ts';
+import { serviceDefinition } from '../src/grpc/service-definitions.ts';
 import {
   createScriptedEngine,
   startEngineNode,
@@ -31,16 +31,18 @@ import {
   type PeerNotice,
   type RivaEngine,
 } from '../src/index.ts';
-import { parseLoad } from '../src/node/load-report.ts';
+import { parseLoad } from '../src/grpc/load-report.ts';
 import type { HoldStream } from '../src/node/node-slots.ts';
 import { InvalidAnswer, readBuild, readDelta, readFinal } from '../src/recogniser-answer.ts';
-import { ChunkBuffers } from '../src/sherpa/chunk-buffers.ts';
-import { FRAME, type Frame } from '../src/sherpa/frames.ts';
-import { PooledStream } from '../src/sherpa/pooled-stream.ts';
+import { ChunkBuffers } from '../src/pool/chunk-buffers.ts';
+import { FRAME, type Frame } from '../src/pool/frames.ts';
+import { PooledStream } from '../src/pool/pooled-stream.ts';
 
 const MODEL = 'svc-asr-kikuyu-v1';
 const TEXT = 'tũgũthoma mabuku maitũ mothe';
 const HEARD = 10 * CHUNK_SAMPLES;
+/** Transducers decide once per frame of 80 ms. */
+const FRAME_SAMPLES = 1_280;
 /** A child on a busy machine takes longer to start than a stream usually waits. */
 const START_MS_MAX = 60_000;
 const never = new AbortController().signal;
@@ -59,7 +61,7 @@ test.each([
   ['words that are no list', { ...final, words: { length: 1 } }],
   ['600,000 empty words', { ...final, words: Array.from({ length: 600_000 }, () => ({})) }],
   ['a long transcript', { ...final, text: 'x'.repeat(3_500_000) }],
-  ['long words', { ...final, words: [{ ...word, text: 'x'.repeat(10_000) }] }],
+  ['long words', { ...final, words: [{ ...word, text: 'x'.repeat(100_000) }] }],
   ['no text', { ...final, text: undefined }],
   ['a number as text', { ...final, text: 7 }],
   ['an escape sequence', { ...final, text: '\u001b[31mhi' }],
@@ -86,6 +88,15 @@ test('reads valid answers as they are, and cuts counts that exceed the audio or 
     stableLength: TEXT.length,
     samples: HEARD,
   });
+});
+
+test('takes all that weights can write: ten long words in every frame', () => {
+  const frames = Array.from({ length: HEARD / FRAME_SAMPLES }, (_, at) => at * 80);
+  const words = frames.flatMap((startMs) =>
+    Array.from({ length: 10 }, () => ({ text: 'x'.repeat(15), startMs, endMs: startMs + 80 })),
+  );
+  const text = words.map((one) => one.text).join(' ');
+  expect(readFinal({ text, words, samples: HEARD }, HEARD).words).toHaveLength(1_400);
 });
 
 function load(text: string): unknown {
@@ -178,7 +189,7 @@ function pooledStream(): PooledStream {
 async function startWithHostileChild(frames: string) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-hostile-'));
   closers.push(() => rm(folder, { recursive: true }));
-  const framesUrl = new URL('../src/sherpa/frames.ts', import.meta.url).href;
+  const framesUrl = new URL('../src/pool/frames.ts', import.meta.url).href;
   await writeFile(
     join(folder, 'child.mjs'),
     `import { Socket } from 'node:net';
@@ -191,7 +202,7 @@ async function startWithHostileChild(frames: string) {
      });
      parent.on('data', (bytes) => reader.push(bytes));
      parent.on('close', () => process.exit(0));
-     send({ type: FRAME.ready });`,
+     send({ type: FRAME.ready, credits: 1 });`,
   );
   // The pool starts its children with this command when they run as another user.
   await writeFile(

@@ -119,3 +119,21 @@ test('a text that repeats the start of a long keyterm is followed at few places'
   for (let at = 0; at < 300; at += 1) state = scorer.extend(state, 'a ');
   expect(state.matches.length).toBeLessThanOrEqual(8);
 });
+
+test.each([
+  ['wanjirũ', 'wanjiru'],
+  ['mũciri', 'mũchiri'],
+  ['okelo', 'okello'],
+  ["ng'ang'a", 'nganga'],
+  ["ng'ang'a", "ng'anga"],
+])('%s is written as the keyterm %s, which differs only in spelling, and back', (one, other) => {
+  expect(new KeytermTree(['kamau', other]).spell(one)).toBe(other);
+  expect(new KeytermTree([one, 'kamau']).spell(other)).toBe(one);
+});
+
+test('words that sound different, keyterms themselves and parts of longer keyterms stay as they are', () => {
+  const tree = new KeytermTree(['okello', 'okelo', 'njoki wa kamau', 'odero']);
+  for (const word of ['okello', 'okelo', 'kamaũ', 'odiero', 'odera']) {
+    expect(tree.spell(word)).toBe(word);
+  }
+});

@@ -3,7 +3,7 @@ import { mkdtemp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { loadManifests, ManifestError } from '../src/manifest.ts';
+import { loadManifests, ManifestError } from '../src/weights/load-manifests.ts';
 
 const KIKUYU = 'svc-asr-kikuyu-v1';
 const DHOLUO = 'svc-asr-dholuo-v1';

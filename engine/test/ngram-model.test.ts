@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readArpa } from '../src/lm/arpa.ts';
+import { CharacterScorer } from '../src/lm/character-scorer.ts';
 import { InvalidLanguageModel, readKenlmBinary } from '../src/lm/kenlm-binary.ts';
 import { murmurHash64 } from '../src/lm/murmur-hash.ts';
 import { NgramModel } from '../src/lm/ngram-model.ts';
 import { U64 } from '../src/lm/u64.ts';
+import { WordScorer } from '../src/lm/word-scorer.ts';
 
 /** Models of a few sentences of our own, and KenLM's scores, written by `speech.lm` and `speech.lm_reference`. */
 const FILES = join(import.meta.dirname, 'lm');
@@ -54,6 +56,24 @@ test.each(['words.arpa', 'words.bin', 'characters.arpa', 'characters.bin'])(
     expect(furthest).toBeLessThan(1e-4);
   },
 );
+
+test('a character scorer adds alpha times the natural logarithms, with ▁ for spaces, and beta for each word', async () => {
+  const model = await NgramModel.load(join(FILES, 'characters.bin'));
+  const scorer = new CharacterScorer(model, { alpha: 0.7, beta: 0.4 });
+  let state = scorer.begin;
+  for (const letter of ' mwana  ũyũ') state = scorer.extend(state, letter);
+  const log10 = scoreOf(model, 'mwana▁ũyũ'.split(''));
+  expect(scorer.end(state)).toBeCloseTo(0.7 * Math.LN10 * log10 + 2 * 0.4, 6);
+});
+
+test('a word scorer adds alpha times the natural logarithms and beta for each word', async () => {
+  const model = await NgramModel.load(join(FILES, 'words.bin'));
+  const [one = '', other = ''] = await arpaWords('words');
+  const scorer = new WordScorer(model, { alpha: 0.7, beta: 0.4 });
+  const state = scorer.extend(scorer.begin, ` ${one}  ${other}`);
+  const log10 = scoreOf(model, [one, other]);
+  expect(scorer.end(state)).toBeCloseTo(0.7 * Math.LN10 * log10 + 2 * 0.4, 6);
+});
 
 test('a file that is cut off anywhere is refused', async () => {
   const whole = new Uint8Array(await readFile(join(FILES, 'words.bin')));

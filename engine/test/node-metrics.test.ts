@@ -2,14 +2,14 @@ import { freePort } from '@svc-asr/local/free-port.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { expect, test } from 'vitest';
 import { startSherpaEngine } from '../src/index.ts';
-import { createNodeMetrics } from '../src/node/node-metrics.ts';
+import { createEngineNodeMetrics } from '../src/node/node-metrics.ts';
 
 test('a draining engine node is healthy but not ready', async () => {
   const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
   const node = { isDraining: false };
   const health = () => ({ ...engine.health(), active: 7 });
   const port = await freePort();
-  const server = await createNodeMetrics(engine, {
+  const server = await createEngineNodeMetrics(engine, {
     health,
     isDraining: () => node.isDraining,
   }).listen(port);

@@ -20,9 +20,9 @@ import {
   type PoolNotice,
   type SherpaEngine,
 } from '../src/index.ts';
-import { parseChildConfig, presentChildConfig } from '../src/sherpa/child-config.ts';
-import { allowsBatching, loadPoolModels } from '../src/sherpa/pool-models.ts';
-import { readProcessState } from '../src/sherpa/watchdog.ts';
+import { parseChildConfig, presentChildConfig } from '../src/pool/child-config.ts';
+import { loadPoolModels } from '../src/pool/pool-models.ts';
+import { readProcessState } from '../src/pool/watchdog.ts';
 import { BareRecogniser } from '@svc-asr/testing/speech/bare-recogniser.ts';
 import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { MODELS_DIR, SPEECH, speech } from '@svc-asr/testing/speech/fixtures.ts';
@@ -264,19 +264,6 @@ test('models that share weights are loaded once', async () => {
   const models = await loadPoolModels(MODELS_DIR);
   const [kikuyu, dholuo] = parseChildConfig(presentChildConfig(models.map(({ child }) => child)));
   expect({ ...kikuyu, language: '' }).toEqual({ ...dholuo, language: '' });
-});
-
-test('does not batch weights with dynamic quantisation', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'weights-'));
-  try {
-    const [fixed, dynamic] = [join(folder, 'a.onnx'), join(folder, 'b.onnx')];
-    await writeFile(fixed, 'MatMul DequantizeLinear');
-    await writeFile(dynamic, 'MatMulInteger DynamicQuantizeLinear');
-    expect(await allowsBatching([fixed])).toBe(true);
-    expect(await allowsBatching([fixed, dynamic])).toBe(false);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });
 
 /** A file with the right hash that is not a valid joiner. */

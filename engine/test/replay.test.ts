@@ -20,6 +20,7 @@ import { finals, read, type Reading } from '@svc-asr/testing/speech/event-reader
 const MODEL: ModelId = 'svc-asr-kikuyu-v1';
 const TEXT = 'tũgũthoma mabuku maitũ mothe rũciinĩ tene';
 const never = new AbortController().signal;
+const NO_FAILURES = { too_long: 0, no_slot: 0, too_many_losses: 0, different_text: 0 };
 const chunks = (count: number): Uint8Array => new Uint8Array(count * CHUNK_SAMPLES * 2);
 const errors = (reading: Reading): readonly EngineEvent[] =>
   reading.seen.filter((event) => event.type === 'error');
@@ -47,7 +48,7 @@ test('continues on another recogniser without an error, a lost word or a repeate
   expect(reading.seen.map((event) => event.type !== 'error' && event.utterance)).toEqual([
     0, 0, 0, 0,
   ]);
-  expect(engine.replays()).toMatchObject({ lost: 1, replayed: 1, waiting: 0 });
+  expect(engine.replays()).toMatchObject({ replayed: 1, failed: NO_FAILURES, waiting: 0 });
   await stream.close();
 });
 
@@ -143,7 +144,7 @@ test('leaves a crowded recogniser between two utterances, and never during one',
   // The second final found a whole chunk of the third utterance, so the stream stayed.
   expect(opened()).toBe(2);
   await expect.poll(() => inner.health().active).toBe(1);
-  expect(engine.replays()).toMatchObject({ lost: 0, recovering: 0 });
+  expect(engine.replays()).toMatchObject({ replayed: 0, failed: NO_FAILURES, recovering: 0 });
   await stream.close();
   expect(inner.health().active).toBe(0);
 });
@@ -308,12 +309,21 @@ test('fails rather than change text that it called stable', async () => {
 });
 
 test('fails a stream whose audio kills every recogniser', async () => {
-  const { engine } = start({ script: { texts: [TEXT], crashAfterSamples: 1_000 } });
+  const inner = createScriptedEngine({ script: { texts: [TEXT], crashAfterSamples: 1_000 } });
+  let opened = 0;
+  const engine = withReplay({
+    ...inner,
+    open(input) {
+      opened += 1;
+      return inner.open(input);
+    },
+  });
   const stream = await engine.open({ model: MODEL, signal: never });
   const reading = read(stream);
   await stream.write(chunks(1));
   expect(await reading.ended).toEqual([{ type: 'error', reason: 'child_died' }]);
-  expect(engine.replays()).toMatchObject({ lost: 6, failed: { too_many_losses: 1 } });
+  expect(opened).toBe(6);
+  expect(engine.replays().failed).toEqual({ ...NO_FAILURES, too_many_losses: 1 });
 });
 
 test('keeps slots for streams that wait for a recogniser', async () => {

@@ -4,10 +4,10 @@ import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { afterEach, expect, test } from 'vitest';
 import {
   RECOGNITION_SERVICE,
-  serviceDefinition,
   type StreamingRecognizeRequest,
   type StreamingRecognizeResponse,
 } from '../src/grpc/protocol.ts';
+import { serviceDefinition } from '../src/grpc/service-definitions.ts';
 import { EngineBusy, RIVA_MODELS, startRivaEngine, type RivaEngine } from '../src/index.ts';
 
 /**

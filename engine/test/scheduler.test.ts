@@ -1,15 +1,15 @@
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { loadManifests } from '../src/index.ts';
-import { FRAME, type FrameHeader } from '../src/sherpa/frames.ts';
-import { Recogniser } from '../src/sherpa/recogniser.ts';
-import { Scheduler } from '../src/sherpa/scheduler.ts';
+import { FRAME, type FrameHeader } from '../src/pool/frames.ts';
+import { Recogniser } from '../src/recognisers/sherpa-recogniser.ts';
+import { Scheduler } from '../src/pool/scheduler.ts';
 import { MODELS_DIR, speech } from '@svc-asr/testing/speech/fixtures.ts';
 
 const manifest = (await loadManifests(MODELS_DIR)).get('svc-asr-kikuyu-v1');
 if (manifest?.kind !== 'transducer') throw new Error('no transducer');
 const { files, language } = manifest;
-const recogniser = new Recogniser({ files, batching: true });
+const recogniser = new Recogniser({ files, batchSafe: true });
 const chunk = Buffer.from(speech('kikuyu-2').pcm.slice(0, CHUNK_SAMPLES * 2));
 const [FAST, LIVE] = [1, 2];
 const CHUNK_MS = 1_120;
@@ -113,6 +113,30 @@ test('sends the final together with the last decode', () => {
   expect(scheduler.idle).toBe(true);
 });
 
+test('decodes a final before words that were due earlier, in a batch of its own', () => {
+  scheduler.audio(FAST, chunk);
+  nowMs += 100;
+  scheduler.audio(LIVE, chunk.subarray(0, 20_000));
+  scheduler.audio(LIVE, chunk);
+  scheduler.flush(LIVE);
+  expect(new Set(round())).toEqual(new Set([LIVE]));
+  expect(round()).toContain(LIVE);
+  expect(sent.map(({ type }) => type)).toContain(FRAME.final);
+  expect(round()).toEqual([FAST]);
+});
+
+test('fills the batch of a final while more streams wait than fit into one', () => {
+  const nine = Array.from({ length: 9 }, (_, at) => 10 + at);
+  for (const id of nine) {
+    scheduler.open(id, { recognition: recogniser, language });
+    scheduler.audio(id, chunk);
+  }
+  nowMs += 100;
+  scheduler.audio(LIVE, chunk);
+  scheduler.flush(LIVE);
+  expect(round()).toEqual([LIVE, ...nine.slice(0, 7)]);
+});
+
 test('a short utterance every five seconds stays as prompt as live speech', () => {
   for (let turn = 0; turn < 20; turn += 1) {
     nowMs += 5_000;
@@ -165,10 +189,10 @@ test('sends words to a fast sender every fourth chunk and when idle', () => {
   expect(said).toEqual([FAST]);
   void scheduler.round();
   expect(said).toEqual([FAST]);
-  expect(scheduler.unsaid).toBe(true);
-  scheduler.sayUnsaid();
+  expect(scheduler.hasPostponed).toBe(true);
+  scheduler.sendPostponed();
   expect(said).toEqual([FAST, FAST]);
-  expect(scheduler.unsaid).toBe(false);
+  expect(scheduler.hasPostponed).toBe(false);
 });
 
 test('sends words to a live sender with every chunk', () => {
@@ -181,7 +205,7 @@ test.each(['flush', 'reset', 'close'] as const)('postponed words are dropped by 
   for (let times = 0; times < 5; times += 1) scheduler.audio(FAST, chunk);
   for (let times = 0; times < 5; times += 1) void scheduler.round();
   scheduler[act](FAST);
-  expect(scheduler.unsaid).toBe(false);
+  expect(scheduler.hasPostponed).toBe(false);
 });
 
 test('every chunk and flush returns its credit once, with or without a reset', () => {

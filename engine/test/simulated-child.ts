@@ -1,9 +1,9 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
-import { ChunkBuffers } from '../src/sherpa/chunk-buffers.ts';
-import { FRAME, HEADER_BYTES, type FrameHeader } from '../src/sherpa/frames.ts';
-import { PooledStream } from '../src/sherpa/pooled-stream.ts';
-import type { RecognisedUtterance, Recognition } from '../src/sherpa/recognition.ts';
-import { Scheduler } from '../src/sherpa/scheduler.ts';
+import { ChunkBuffers } from '../src/pool/chunk-buffers.ts';
+import { FRAME, HEADER_BYTES, type FrameHeader } from '../src/pool/frames.ts';
+import { PooledStream } from '../src/pool/pooled-stream.ts';
+import type { RecognisedUtterance, Recognition } from '../src/recognisers/recognition.ts';
+import { Scheduler } from '../src/pool/scheduler.ts';
 
 /** Silence that the recogniser adds at a flush. */
 const TAIL_SAMPLES = 20_800;
@@ -79,6 +79,7 @@ class SimulatedChild {
       batchMax,
       extraLeadInSamples: 0,
       streamsMade: 0,
+      liveStreams: 1,
       begin: () => new SimulatedUtterance(this.#recognition),
       decode: (utterances) => {
         this.nowMs += decodeMs(utterances.length);

@@ -1,6 +1,6 @@
 import { array, assert, integer, property, tuple } from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Frames } from '../src/ctc/ctc-model.ts';
+import type { Frames } from '../src/ctc/best-labels.ts';
 import { StitchedText } from '../src/ctc/stitched-text.ts';
 import { parseCtcTokens } from '../src/ctc/tokens.ts';
 
@@ -21,8 +21,16 @@ function frames(letters: string, probability = 1): Frames {
 }
 
 test('the blank is <blk> or else label 0, and special labels write nothing', () => {
-  expect(tokens).toEqual({ blank: 0, texts: ['', '', '', '', ' ', "'", 'a', 'b', 'ĩ'] });
-  expect(tableOf(['▁', 'a', '<blk>'])).toEqual({ blank: 2, texts: [' ', 'a', ''] });
+  expect(tokens).toEqual({
+    blank: 0,
+    texts: ['', '', '', '', ' ', "'", 'a', 'b', 'ĩ'],
+    usable: [0, 4, 5, 6, 7, 8],
+  });
+  expect(tableOf(['▁', 'a', '<blk>'])).toEqual({
+    blank: 2,
+    texts: [' ', 'a', ''],
+    usable: [0, 1, 2],
+  });
 });
 
 test('refuses tokens out of order and names the line', () => {

@@ -45,6 +45,18 @@ function extent(samples: Int16Array): { start: number; end: number } {
   return { start: samples.findIndex(isLoud), end: samples.findLastIndex(isLoud) };
 }
 
+test('a sound that begins after silence is an onset for 240 ms, and noise that goes on is none', () => {
+  const room = noise(2, 0.000_5);
+  const hiss = noise(2, 0.01);
+  const samples = Int16Array.from({ length: 2 * RATE }, (_, at) =>
+    at < RATE ? (room[at] ?? 0) : (hiss[at] ?? 0),
+  );
+  const onsets = listen(samples).filter(({ isOnset }) => isOnset === true);
+  expect(onsets[0]?.endSample).toBe(RATE + 320);
+  expect(onsets.at(-1)?.endSample).toBe(RATE + 12 * 320);
+  expect(listen(hiss).filter(({ isOnset }) => isOnset === true)).toEqual([]);
+});
+
 test.each(SPEECH)('finds where $name begins and ends to 100 ms', ({ pcm }) => {
   const spoken = samplesOf(pcm);
   const room = noise(4, 0.000_5);

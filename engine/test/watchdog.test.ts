@@ -6,7 +6,7 @@ import {
   WATCH_INTERVAL_MS,
   Watchdog,
   type ProcessState,
-} from '../src/sherpa/watchdog.ts';
+} from '../src/pool/watchdog.ts';
 
 /** How long until a silent child in this state counts as hung, or null if not within ten minutes. */
 function hungAfterMs(look: (silentMs: number) => ProcessState | null): number | null {

@@ -1,11 +1,11 @@
-import { CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { CHUNK_SAMPLES } from '@svc-asr/protocol/constants.ts';
 import type { TextScorer } from '../lm/text-scorer.ts';
-import type { Transcript } from '../sherpa/transcript.ts';
-import { CTC_FRAME_SAMPLES, type Logits } from './ctc-encoder.ts';
+import type { Transcript } from '../transcript.ts';
+import { CTC_FRAME_SAMPLES, type Logits } from './logits.ts';
 import { toPosteriors } from './posteriors.ts';
 import { PrefixBeam, type BeamSettings } from './prefix-beam.ts';
 import { PrefixTree } from './prefix-tree.ts';
-import { stableLengthOf, wordsOf, type Token } from './spoken-words.ts';
+import { transcriptOf, wordsOf, type Spelling, type Token } from './spoken-words.ts';
 import type { CtcTokens } from './tokens.ts';
 import type { UtteranceText, WindowPlace } from './utterance-text.ts';
 
@@ -22,19 +22,25 @@ export class BeamText implements UtteranceText {
   readonly #labels: readonly number[];
   readonly #tree: PrefixTree;
   readonly #kept: PrefixBeam;
+  readonly #keyterms: Spelling | undefined;
   #shown: PrefixBeam;
   #committed: Token[] = [];
   #ended = false;
 
   constructor(
     tokens: CtcTokens,
-    input: { readonly labels: readonly number[]; scorer: TextScorer; settings: BeamSettings },
+    input: {
+      readonly scorer: TextScorer;
+      readonly settings: BeamSettings;
+      readonly keyterms?: Spelling;
+    },
   ) {
-    this.#labels = input.labels;
-    const texts = input.labels.map((label) => tokens.texts[label] ?? '');
+    this.#labels = tokens.usable;
+    const texts = tokens.usable.map((label) => tokens.texts[label] ?? '');
     this.#tree = new PrefixTree(texts, input.scorer);
     this.#kept = new PrefixBeam(this.#tree, input.settings);
     this.#shown = this.#kept;
+    this.#keyterms = input.keyterms;
   }
 
   get keptFrames(): number {
@@ -69,8 +75,7 @@ export class BeamText implements UtteranceText {
 
   transcript(audioMs: number): Transcript {
     const words = wordsOf(inOrder(this.#tokens()), audioMs);
-    const text = words.map((word) => word.text).join(' ');
-    return { text, words, stableLength: stableLengthOf(this.#committed) };
+    return transcriptOf({ words, committed: this.#committed, keyterms: this.#keyterms });
   }
 
   /** The last committed token is also the first of the path, where its frames may still grow. */

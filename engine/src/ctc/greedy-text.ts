@@ -1,17 +1,18 @@
-import type { Transcript } from '../sherpa/transcript.ts';
-import type { Logits } from './ctc-encoder.ts';
-import type { CtcModel } from './ctc-model.ts';
+import type { Transcript } from '../transcript.ts';
+import type { Logits } from './logits.ts';
+import { bestLabels } from './best-labels.ts';
 import { StitchedText } from './stitched-text.ts';
+import type { CtcTokens } from './tokens.ts';
 import type { UtteranceText, WindowPlace } from './utterance-text.ts';
 
 /** The text of the likeliest label of each frame. */
 export class GreedyText implements UtteranceText {
-  readonly #model: CtcModel;
+  readonly #tokens: CtcTokens;
   readonly #text: StitchedText;
 
-  constructor(model: CtcModel) {
-    this.#model = model;
-    this.#text = new StitchedText(model.tokens);
+  constructor(tokens: CtcTokens) {
+    this.#tokens = tokens;
+    this.#text = new StitchedText(tokens);
   }
 
   get keptFrames(): number {
@@ -19,7 +20,7 @@ export class GreedyText implements UtteranceText {
   }
 
   add(window: Logits, place: WindowPlace): void {
-    this.#text.add(this.#model.bestLabels(window), place);
+    this.#text.add(bestLabels(window, this.#tokens), place);
   }
 
   /** The last frames are already as good as they get. */

@@ -1,4 +1,4 @@
-import type { Logits } from './ctc-encoder.ts';
+import type { Logits } from './logits.ts';
 
 /** The log-probabilities of some labels in each frame of a window, row by row. */
 export interface Posteriors {

@@ -1,5 +1,5 @@
 import type { Posteriors } from './posteriors.ts';
-import { type Prefix, type PrefixTree } from './prefix-tree.ts';
+import type { Hypothesis, Path, Prefix, PrefixTree } from './prefix-tree.ts';
 import type { Token } from './spoken-words.ts';
 
 /** How many hypotheses a search follows, and which it gives up early. In natural logarithms. */
@@ -9,21 +9,6 @@ export interface BeamSettings {
   readonly pruneHypotheses: number;
   /** A label this unlikely in a frame is not tried, unless it is the likeliest. */
   readonly pruneLabels: number;
-}
-
-/** The labels of a hypothesis since the committed text, the newest first, with their frames. */
-interface Path extends Token {
-  readonly before: Path | null;
-}
-
-/** A text, and whether its last frame was a blank: only then does the same label again write a second letter. */
-export interface Hypothesis {
-  readonly prefix: Prefix;
-  readonly isBlank: boolean;
-  /** The log-probability of all its alignments. */
-  score: number;
-  /** Its likeliest alignment. */
-  path: Path | null;
 }
 
 /**
@@ -206,13 +191,13 @@ function lengthen(path: Path | null, frame: number, logProbability: number): Pat
   return { text, firstFrame, lastFrame: frame, logProbability: highest, before };
 }
 
-function tokensOf(path: Path | null): Token[] {
+export function tokensOf(path: Path | null): Token[] {
   const tokens: Token[] = [];
   for (let at = path; at !== null; at = at.before) tokens.push(at);
   return tokens.toReversed();
 }
 
-function toPath(tokens: readonly Token[]): Path | null {
+export function toPath(tokens: readonly Token[]): Path | null {
   let path: Path | null = null;
   for (const { text, firstFrame, lastFrame, logProbability } of tokens) {
     path = { text, firstFrame, lastFrame, logProbability, before: path };
@@ -220,7 +205,7 @@ function toPath(tokens: readonly Token[]): Path | null {
   return path;
 }
 
-function addLogs(one: number, other: number): number {
+export function addLogs(one: number, other: number): number {
   const higher = Math.max(one, other);
   return higher === -Infinity ? higher : higher + Math.log1p(Math.exp(-Math.abs(one - other)));
 }

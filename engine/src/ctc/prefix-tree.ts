@@ -1,5 +1,20 @@
 import type { TextScorer, TextState } from '../lm/text-scorer.ts';
-import type { Hypothesis } from './prefix-beam.ts';
+import type { Token } from './spoken-words.ts';
+
+/** The labels of a hypothesis since the committed text, the newest first, with their frames. */
+export interface Path extends Token {
+  readonly before: Path | null;
+}
+
+/** A text, and whether its last frame was a blank: only then does the same label again write a second letter. */
+export interface Hypothesis {
+  readonly prefix: Prefix;
+  readonly isBlank: boolean;
+  /** The log-probability of all its alignments. */
+  score: number;
+  /** Its likeliest alignment. */
+  path: Path | null;
+}
 
 /** A text that the search considers: the text of its parent and one label. */
 export class Prefix {

@@ -1,5 +1,5 @@
-import type { Transcript } from '../sherpa/transcript.ts';
-import type { Frames } from './ctc-model.ts';
+import type { Transcript } from '../transcript.ts';
+import type { Frames } from './best-labels.ts';
 import { stableLengthOf, wordsOf, type Token } from './spoken-words.ts';
 import type { CtcTokens } from './tokens.ts';
 import type { WindowPlace } from './utterance-text.ts';

@@ -3,6 +3,8 @@ export interface CtcTokens {
   readonly blank: number;
   /** The text of each label. Empty for the blank and other special labels. */
   readonly texts: readonly string[];
+  /** Labels that may appear in a transcript. Columns of other scripts and special labels are pruned. */
+  readonly usable: readonly number[];
 }
 
 const BLANKS = new Set(['<blk>', '<blank>', '<eps>']);
@@ -26,10 +28,10 @@ export function parseCtcTokens(text: string): CtcTokens | string {
     else return `files.tokens: line ${at + 1} must be a token, a space and ${at}`;
   }
   const named = tokens.findIndex((token) => BLANKS.has(token));
-  return {
-    blank: Math.max(0, named),
-    texts: tokens.map((token, at) => (at === Math.max(0, named) ? '' : textOf(token))),
-  };
+  const blank = Math.max(0, named);
+  const texts = tokens.map((token, at) => (at === blank ? '' : textOf(token)));
+  const usable = texts.flatMap((label, at) => (label !== '' || at === blank ? [at] : []));
+  return { blank, texts, usable };
 }
 
 function textOf(token: string): string {

@@ -1,5 +1,5 @@
-import type { Transcript } from '../sherpa/transcript.ts';
-import type { Logits } from './ctc-encoder.ts';
+import type { Transcript } from '../transcript.ts';
+import type { Logits } from './logits.ts';
 
 /** Where a window lies in the utterance, in frames. */
 export interface WindowPlace {

@@ -7,13 +7,7 @@ import {
   ServerCredentials,
   type ChannelCredentials,
 } from '@grpc/grpc-js';
-
-/** Files with the certificate of this process and the CA of its peers. */
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-  readonly caFile: string;
-}
+import type { TlsFiles } from '@svc-asr/runtime/tls-files.ts';
 
 interface Material {
   readonly certificate: Buffer;

@@ -1,13 +1,3 @@
-import { join } from 'node:path';
-import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
-import {
-  acknowledgementDecoder,
-  acknowledgementEncoder,
-  audioRequestDecoder,
-  audioRequestEncoder,
-} from './audio-codec.ts';
-
 /** Messages of Riva's recognition protocol that our client and server use, with field names in camel case. */
 export interface RecognitionConfig {
   readonly encoding?: string;
@@ -99,42 +89,3 @@ export const ACKNOWLEDGE_EVERY = 2;
 
 /** The subject alternative name that a certificate must have for each role. */
 export const ROLE_NAME = { engine: 'engine.svc-asr.internal', gateway: 'gateway.svc-asr.internal' };
-
-const PROTO_DIR = join(import.meta.dirname, '../../proto');
-
-let loaded: PackageDefinition | undefined;
-
-export function packageDefinition(): PackageDefinition {
-  loaded ??= loadSync(
-    ['riva/proto/riva_asr.proto', 'grpc/health/v1/health.proto', 'svc/engine_slots.proto'],
-    { includeDirs: [PROTO_DIR], enums: String, longs: Number },
-  );
-  return loaded;
-}
-
-const definitions = new Map<string, ServiceDefinition>();
-
-export function serviceDefinition(name: string): ServiceDefinition {
-  const known = definitions.get(name) ?? readDefinition(name);
-  definitions.set(name, known);
-  return known;
-}
-
-function readDefinition(name: string): ServiceDefinition {
-  const definition = packageDefinition()[name];
-  if (definition === undefined || 'format' in definition) {
-    throw new RangeError(`The protocol has no service ${name}.`);
-  }
-  const recognize = definition['StreamingRecognize'];
-  if (recognize === undefined) return definition;
-  return {
-    ...definition,
-    StreamingRecognize: {
-      ...recognize,
-      requestSerialize: audioRequestEncoder(recognize.requestSerialize),
-      requestDeserialize: audioRequestDecoder(recognize.requestDeserialize),
-      responseSerialize: acknowledgementEncoder(recognize.responseSerialize),
-      responseDeserialize: acknowledgementDecoder(recognize.responseDeserialize),
-    },
-  };
-}

@@ -1,14 +1,14 @@
 import type { TextScorer, TextState } from '../lm/text-scorer.ts';
-import type { KeytermNode, KeytermTree } from './keyterm-tree.ts';
+import type { KeytermPrefix, KeytermTree } from './keyterm-tree.ts';
 
-/** What each letter of a keyterm adds, in natural logarithms. docs/engine.md compares values. */
-const KEYTERM_BOOST = 1.5;
+/** What each letter of a keyterm adds, in natural logarithms. docs/engine.md compares values (docs/adr/0130). */
+const KEYTERM_BOOST = 0.75;
 /** Terms of several words may overlap. More matches than this at once are not followed. */
 const MATCHES_MAX = 8;
 
 /** A keyterm that the end of the text may be a part of. */
 interface Match {
-  readonly node: KeytermNode;
+  readonly node: KeytermPrefix;
   /** Its letters that no completed keyterm contains. */
   readonly letters: number;
 }
@@ -31,7 +31,7 @@ const NO_MATCHES: readonly Match[] = [];
 export class KeytermScorer implements TextScorer {
   readonly begin: KeytermState;
   readonly #inner: TextScorer;
-  readonly #root: KeytermNode;
+  readonly #root: KeytermPrefix;
   readonly #boost: number;
 
   constructor(inner: TextScorer, tree: KeytermTree, boost = KEYTERM_BOOST) {

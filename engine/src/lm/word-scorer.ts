@@ -47,16 +47,16 @@ export class WordScorer implements TextScorer {
   }
 
   extend(state: WordState, text: string): WordState {
-    let now = state;
+    let next = state;
     for (const letter of text) {
       if (letter !== ' ') {
-        const word = now.word + letter;
-        now = { ...now, word, score: now.whole + this.#prefixScore(word) };
-      } else if (now.word !== '') {
-        now = this.#endWord(now);
+        const word = next.word + letter;
+        next = { ...next, word, score: next.whole + this.#prefixScore(word) };
+      } else if (next.word !== '') {
+        next = this.#endWord(next);
       }
     }
-    return now;
+    return next;
   }
 
   end(state: WordState): number {

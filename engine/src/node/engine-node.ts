@@ -1,28 +1,24 @@
+import type { Http2Session } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
-import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import type { Engine, EngineHealth } from '../engine.ts';
-import {
-  CertificateFiles,
-  hasName,
-  serverCredentials,
-  type TlsFiles,
-} from '../grpc/certificates.ts';
+import { CertificateFiles, hasName, serverCredentials } from '../grpc/certificates.ts';
+import type { TlsFiles } from '@svc-asr/runtime/tls-files.ts';
 import {
   HEALTH_SERVICE,
-  packageDefinition,
   RECOGNITION_SERVICE,
   ROLE_NAME,
-  serviceDefinition,
   SLOTS_SERVICE,
   type ModelConfigResponse,
 } from '../grpc/protocol.ts';
-import type { Tracing } from '../tracing/tracing.ts';
-import { presentLoad } from './load-report.ts';
+import { packageDefinition, serviceDefinition } from '../grpc/service-definitions.ts';
+import type { Tracing } from '@svc-asr/runtime/tracing.ts';
+import { presentLoad } from '../grpc/load-report.ts';
 import { HealthService } from './health-service.ts';
 import { RecognizeCall, type RecognizeStream } from './recognize-call.ts';
-import { NodeSlots, type HoldStream } from './node-slots.ts';
+import { EngineNodeSlots, type HoldStream } from './node-slots.ts';
 
 export interface EngineNodeOptions {
   readonly engine: Engine;
@@ -49,9 +45,11 @@ export interface EngineNode {
   close(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 250;
+const TICK_MS = 250;
 /** A chunk is 36 KB; Riva clients send less at a time. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
+/** Calls hold themselves back by acknowledgements, and each still has its own window of 64 KB. */
+const CONNECTION_WINDOW_BYTES = 8 * 1024 * 1024;
 const SETTLE_MS = 1_000;
 /** A gateway that answers no ping is lost after 15 s, and its slots are free. */
 const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
@@ -60,7 +58,7 @@ const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_m
 export async function startEngineNode(options: EngineNodeOptions): Promise<EngineNode> {
   const { engine, tls, nowMs = () => performance.now() } = options;
   const certificates = tls === null ? null : new CertificateFiles(tls, options.certificateLookMs);
-  const slots = new NodeSlots(engine);
+  const slots = new EngineNodeSlots(engine);
   const health = new HealthService(slots, refusal);
   const calls = new Set<RecognizeCall>();
   let isDraining = false;
@@ -74,8 +72,19 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
     return true;
   }
 
+  const widened = new WeakSet<object>();
+
+  /** The calls of a gateway share its connections, whose window holds fewer than two chunks by default. */
+  function widen(call: RecognizeStream): void {
+    const connection = connectionOf(call);
+    if (connection === null || widened.has(connection)) return;
+    widened.add(connection);
+    connection.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+  }
+
   function recognize(call: RecognizeStream): void {
     if (isRefused(call)) return;
+    widen(call);
     const recognizing = new RecognizeCall({
       engine,
       slots,
@@ -129,15 +138,13 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   server.addService(serviceDefinition(HEALTH_SERVICE), health.handlers());
   new ReflectionService(packageDefinition()).addToServer(server);
   const port = await bind(server, options.address, certificates);
-  const looking = setInterval(look, LOOK_EVERY_MS);
-
-  function look(): void {
-    health.look();
-    for (const call of calls) call.look(nowMs());
-  }
+  const ticking = setInterval(() => {
+    health.notify();
+    for (const call of calls) call.endIfIdle(nowMs());
+  }, TICK_MS);
 
   async function close(): Promise<void> {
-    clearInterval(looking);
+    clearInterval(ticking);
     for (const call of calls) call.drop();
     slots.close();
     health.close();
@@ -158,7 +165,7 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
       slots.drain();
       health.drain();
       const deadlineMs = performance.now() + drainMs;
-      while (calls.size > 0 && performance.now() < deadlineMs) await sleep(LOOK_EVERY_MS / 5);
+      while (calls.size > 0 && performance.now() < deadlineMs) await sleep(TICK_MS / 5);
       await close();
     },
     close,
@@ -166,13 +173,17 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
 }
 
 /** The HTTP/2 session of a call, which grpc-js keeps to itself. Null if a later version keeps it elsewhere. */
-function connectionOf(call: object): object | null {
+function connectionOf(call: object): Http2Session | null {
   let found: unknown = call;
   for (const field of ['call', 'stream', 'session']) {
     if (typeof found !== 'object' || found === null) return null;
     found = Reflect.get(found, field);
   }
-  return typeof found === 'object' ? found : null;
+  return isSession(found) ? found : null;
+}
+
+function isSession(found: unknown): found is Http2Session {
+  return typeof found === 'object' && found !== null && 'setLocalWindowSize' in found;
 }
 
 type ModelConfigCall = ServerUnaryCall<{ modelName?: string }, ModelConfigResponse>;

@@ -6,7 +6,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { METADATA, RECOGNITION_SERVICE, type HealthResponse } from '../grpc/protocol.ts';
-import type { NodeSlots } from './node-slots.ts';
+import type { EngineNodeSlots } from './node-slots.ts';
 
 interface HealthRequest {
   readonly service?: string;
@@ -17,7 +17,7 @@ type Call = Pick<ServerUnaryCall<HealthRequest, HealthResponse>, 'getAuthContext
 
 /** The standard health service. Every answer to Check also reports the node's load, so one call is the heartbeat. */
 export class HealthService {
-  readonly #slots: NodeSlots;
+  readonly #slots: EngineNodeSlots;
   readonly #watchers = new Set<ServerWritableStream<HealthRequest, HealthResponse>>();
   #isDraining = false;
   readonly #refusal: (call: Call) => string | null;
@@ -27,7 +27,7 @@ export class HealthService {
    * If `refusal` returns a reason, the caller gets an error, so a gateway with the wrong certificate
    * never sends audio.
    */
-  constructor(slots: NodeSlots, refusal: (call: Call) => string | null) {
+  constructor(slots: EngineNodeSlots, refusal: (call: Call) => string | null) {
     this.#slots = slots;
     this.#refusal = refusal;
   }
@@ -35,11 +35,11 @@ export class HealthService {
   /** Sets the status to NOT_SERVING permanently. */
   drain(): void {
     this.#isDraining = true;
-    this.look();
+    this.notify();
   }
 
   /** Notifies watchers if the status has changed. */
-  look(): void {
+  notify(): void {
     const serving = this.#status();
     if (serving === this.#sent) return;
     this.#sent = serving;

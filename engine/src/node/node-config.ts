@@ -1,8 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { DEVICES, THREADS_PER_CHILD_MAX, type Compute, type Device } from '../compute.ts';
-import type { TlsFiles } from '../grpc/certificates.ts';
+import { areLocal } from '@svc-asr/runtime/addresses.ts';
+import { EnvironmentReader, type Environment } from '@svc-asr/runtime/environment.ts';
+import { readOtlpSettings, type OtlpSettings } from '@svc-asr/runtime/otlp-settings.ts';
+import { readTlsFiles, type TlsFiles } from '@svc-asr/runtime/tls-files.ts';
+import { DEVICES, THREADS_PER_CHILD_MAX, type Compute } from '../compute.ts';
 
-export interface NodeConfig {
+export interface EngineNodeConfig {
   readonly listen: string;
   readonly modelsDir: string;
   readonly children: number | null;
@@ -14,46 +17,36 @@ export interface NodeConfig {
   /** Null: no metrics. */
   readonly metricsPort: number | null;
   /** Null: no traces. */
-  readonly otlp: { readonly endpoint: string; readonly ratio: number } | null;
+  readonly otlp: OtlpSettings | null;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\]):\d+$/;
-
-/** Whether every address of the list is on this machine. */
-export function isLoopback(addresses: string): boolean {
-  return addresses.split(',').every((address) => LOOPBACK.test(address.trim()));
-}
+const MODELS_DIR = fileURLToPath(new URL('../../../models', import.meta.url));
 
 /** Reads the settings of svc-engine. Throws an error that lists every problem. */
-export function parseNodeConfig(env: Environment): NodeConfig {
-  const problems: string[] = [];
-  function integer(name: string, min: number, max: number): number | null {
-    const text = env[name];
-    if (!text) return null;
-    const value = Number(text);
-    if (Number.isInteger(value) && value >= min && value <= max) return value;
-    problems.push(`${name} must be a whole number from ${min} to ${max}`);
-    return null;
-  }
-  const listen = env['ENGINE_LISTEN'] || '127.0.0.1:50051';
+export function parseEngineNodeConfig(env: Environment): EngineNodeConfig {
+  const read = new EnvironmentReader(env);
+  const { problems } = read;
+  const listen = read.text('ENGINE_LISTEN', '127.0.0.1:50051');
   if (!/:\d+$/.test(listen)) problems.push('ENGINE_LISTEN must be HOST:PORT');
-  const config: NodeConfig = {
+  const config: EngineNodeConfig = {
     listen,
-    modelsDir: env['MODELS_DIR'] || fileURLToPath(new URL('../../../models', import.meta.url)),
-    children: integer('ENGINE_CHILDREN', 1, 256),
-    slotsPerChild: integer('ENGINE_SLOTS_PER_CHILD', 1, 10_000),
+    modelsDir: read.text('MODELS_DIR', MODELS_DIR),
+    children: read.optionalInteger('ENGINE_CHILDREN', { min: 1, max: 256 }),
+    slotsPerChild: read.optionalInteger('ENGINE_SLOTS_PER_CHILD', { min: 1, max: 10_000 }),
     compute: {
-      threads: integer('ENGINE_THREADS_PER_CHILD', 1, THREADS_PER_CHILD_MAX) ?? 1,
-      device: parseDevice(env, problems),
+      threads: read.integer('ENGINE_THREADS_PER_CHILD', {
+        fallback: 1,
+        min: 1,
+        max: THREADS_PER_CHILD_MAX,
+      }),
+      device: read.oneOf('ENGINE_DEVICE', DEVICES, 'cpu'),
     },
-    tls: parseTlsFiles(env, problems),
-    drainMs: (integer('DRAIN_SECONDS', 0, 3_600) ?? 30) * 1000,
-    metricsPort: integer('METRICS_PORT', 0, 65_535),
-    otlp: parseOtlp(env, problems),
+    tls: readTlsFiles(read),
+    drainMs: read.integer('DRAIN_SECONDS', { fallback: 30, min: 0, max: 3_600 }) * 1000,
+    metricsPort: read.optionalInteger('METRICS_PORT', { min: 0, max: 65_535 }),
+    otlp: readOtlpSettings(read),
   };
-  if (config.tls === null && !isLoopback(listen) && env['ENGINE_INSECURE'] !== '1') {
+  if (config.tls === null && !areLocal(listen) && env['ENGINE_INSECURE'] !== '1') {
     problems.push(
       'ENGINE_LISTEN beyond this machine needs ENGINE_TLS_*_FILE (or ENGINE_INSECURE=1)',
     );
@@ -62,37 +55,4 @@ export function parseNodeConfig(env: Environment): NodeConfig {
     throw new Error(`Invalid configuration:\n  ${problems.join('\n  ')}\nSee docs/engine.md.`);
   }
   return config;
-}
-
-function parseDevice(env: Environment, problems: string[]): Device {
-  const named = env['ENGINE_DEVICE'] || 'cpu';
-  const device = DEVICES.find((one) => one === named);
-  if (device === undefined) problems.push(`ENGINE_DEVICE must be ${DEVICES.join(', ')}`);
-  return device ?? 'cpu';
-}
-
-/** Reads the trace endpoint from OpenTelemetry's standard variables. */
-export function parseOtlp(env: Environment, problems: string[]): NodeConfig['otlp'] {
-  const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  if (!endpoint) return null;
-  if (!URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
-    problems.push('OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL');
-  }
-  const ratio = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1);
-  if (!(ratio >= 0 && ratio <= 1)) problems.push('OTEL_TRACES_SAMPLER_ARG must be from 0 to 1');
-  return { endpoint, ratio };
-}
-
-/** The three files of mutual TLS: all or none. */
-export function parseTlsFiles(env: Environment, problems: string[]): TlsFiles | null {
-  const certFile = env['ENGINE_TLS_CERT_FILE'];
-  const keyFile = env['ENGINE_TLS_KEY_FILE'];
-  const caFile = env['ENGINE_TLS_CA_FILE'];
-  if (certFile && keyFile && caFile) return { certFile, keyFile, caFile };
-  if (certFile || keyFile || caFile) {
-    problems.push(
-      'ENGINE_TLS_CERT_FILE, ENGINE_TLS_KEY_FILE and ENGINE_TLS_CA_FILE must be set together',
-    );
-  }
-  return null;
 }

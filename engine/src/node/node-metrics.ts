@@ -4,22 +4,25 @@ import { status } from '@grpc/grpc-js';
 import { guarded, guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
 import { Counter, Registry } from 'prom-client';
 import type { EngineHealth } from '../engine.ts';
-import { observeRecognisers } from '../recogniser-metrics.ts';
-import type { SherpaEngine } from '../sherpa/pool.ts';
+import { observeRecognisers } from '../pool/recogniser-metrics.ts';
+import type { SherpaEngine } from '../pool/pool.ts';
 
-export interface NodeMetrics {
+export interface EngineNodeMetrics {
   ended(code: status): void;
   /** Serves `/metrics`, `/healthz` and `/readyz` over HTTP. Port 0 picks a free port. */
   listen(port: number): Promise<Server>;
 }
 
-export interface NodeState {
+export interface EngineNodeState {
   health(): EngineHealth;
   /** True: `/readyz` returns 503 while the recognisers still work. */
   isDraining(): boolean;
 }
 
-export function createNodeMetrics(engine: SherpaEngine, node: NodeState): NodeMetrics {
+export function createEngineNodeMetrics(
+  engine: SherpaEngine,
+  node: EngineNodeState,
+): EngineNodeMetrics {
   const registry = new Registry();
   const registers = [registry];
   const calls = new Counter({

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { Engine, EngineHealth } from '../engine.ts';
 import { METADATA, type SlotRequest, type SlotResponse } from '../grpc/protocol.ts';
-import { presentLoad } from './load-report.ts';
+import { presentLoad } from '../grpc/load-report.ts';
 
 export type HoldStream = ServerDuplexStream<SlotRequest, SlotResponse>;
 
@@ -16,7 +16,7 @@ interface Holder {
  * Shares a node's slots between its clients. Gateways hold one for each open stream, so that every stream can speak at
  * any time. Other clients get the rest, a slot for each call.
  */
-export class NodeSlots {
+export class EngineNodeSlots {
   readonly #engine: Engine;
   readonly #holders = new Map<string, Holder>();
   #otherCalls = 0;

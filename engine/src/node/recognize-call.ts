@@ -1,5 +1,6 @@
 import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { AUDIO, isModelId, MODEL_IDS, readKeyterms, type ModelId } from '@svc-asr/protocol';
+import { AUDIO, isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
+import { readKeyterms } from '@svc-asr/protocol/keyterms.ts';
 import { EngineBusy, TAKEN, type Engine, type EngineEvent, type EngineStream } from '../engine.ts';
 import {
   ACKNOWLEDGE_EVERY,
@@ -8,9 +9,9 @@ import {
   type StreamingRecognizeRequest,
   type StreamingRecognizeResponse,
 } from '../grpc/protocol.ts';
-import { newSpanId, parseTraceparent, type Tracing } from '../tracing/tracing.ts';
-import { presentLoad } from './load-report.ts';
-import type { NodeSlots } from './node-slots.ts';
+import { newSpanId, parseTraceparent, type Tracing } from '@svc-asr/runtime/tracing.ts';
+import { presentLoad } from '../grpc/load-report.ts';
+import type { EngineNodeSlots } from './node-slots.ts';
 
 export type RecognizeStream = ServerDuplexStream<
   StreamingRecognizeRequest,
@@ -26,7 +27,7 @@ const IDLE_MS_MAX = 90_000;
 
 export interface RecognizeCallInput {
   readonly engine: Engine;
-  readonly slots: NodeSlots;
+  readonly slots: EngineNodeSlots;
   readonly call: RecognizeStream;
   /** Languages that a client may name in place of a model. */
   readonly languages: ReadonlyMap<string, ModelId>;
@@ -42,7 +43,7 @@ export interface RecognizeCallInput {
 export class RecognizeCall {
   readonly #input: RecognizeCallInput;
   readonly #closing = new AbortController();
-  #heardAtMs: number;
+  #activeAtMs: number;
   /** True while the client waits for the node: for a slot, for the recogniser to take audio, or for the final. */
   #isOurTurn = false;
   #stream: EngineStream | null = null;
@@ -60,7 +61,7 @@ export class RecognizeCall {
     this.#input = input;
     const { call } = input;
     readOneAhead(call);
-    this.#heardAtMs = input.nowMs();
+    this.#activeAtMs = input.nowMs();
     call.once('data', (request: StreamingRecognizeRequest) => void this.#configure(request));
     call.once('end', () => {
       this.#isOurTurn = true;
@@ -77,9 +78,9 @@ export class RecognizeCall {
   }
 
   /** Called periodically. Ends the call if the client stopped sending without closing its half. */
-  look(nowMs: number): void {
-    if (this.#isOurTurn) this.#heardAtMs = nowMs;
-    if (nowMs - this.#heardAtMs < IDLE_MS_MAX) return;
+  endIfIdle(nowMs: number): void {
+    if (this.#isOurTurn) this.#activeAtMs = nowMs;
+    if (nowMs - this.#activeAtMs < IDLE_MS_MAX) return;
     this.#fail(status.DEADLINE_EXCEEDED, 'No message for 90 s.');
   }
 
@@ -150,7 +151,7 @@ export class RecognizeCall {
   }
 
   #receive({ audioContent }: StreamingRecognizeRequest): void {
-    this.#heardAtMs = this.#input.nowMs();
+    this.#activeAtMs = this.#input.nowMs();
     if (audioContent === undefined || audioContent.length === 0 || this.#over) return;
     if (audioContent.length % AUDIO.bytesPerSample !== 0) {
       return this.#fail(status.INVALID_ARGUMENT, 'Audio must be whole 16-bit samples.');
@@ -178,7 +179,7 @@ export class RecognizeCall {
 
   #goOnReading(): void {
     this.#isOurTurn = false;
-    this.#heardAtMs = this.#input.nowMs();
+    this.#activeAtMs = this.#input.nowMs();
     this.#input.call.resume();
   }
 

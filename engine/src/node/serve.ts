@@ -1,9 +1,9 @@
-import { loadManifests } from '../manifest.ts';
-import { POOL_NOTICES, startSherpaEngine } from '../sherpa/pool.ts';
+import { loadManifests } from '../weights/load-manifests.ts';
+import { POOL_NOTICES, startSherpaEngine } from '../pool/pool.ts';
 import { startEngineNode } from './engine-node.ts';
-import { parseNodeConfig } from './node-config.ts';
-import { startOtlpTracing } from '../tracing/otlp-tracing.ts';
-import { createNodeMetrics } from './node-metrics.ts';
+import { parseEngineNodeConfig } from './node-config.ts';
+import { startOtlpTracing } from '@svc-asr/runtime/otlp-tracing.ts';
+import { createEngineNodeMetrics } from './node-metrics.ts';
 
 function log(level: 'info' | 'error', message: string, fields: object = {}): void {
   const time = new Date().toISOString();
@@ -12,7 +12,7 @@ function log(level: 'info' | 'error', message: string, fields: object = {}): voi
 
 /** Starts the engine node that the environment describes. Resolves, when it serves, to what a signal calls. */
 export async function serve(): Promise<(signal: NodeJS.Signals) => void> {
-  const config = parseNodeConfig(process.env);
+  const config = parseEngineNodeConfig(process.env);
   const manifests = await loadManifests(config.modelsDir);
   const languages = new Map([...manifests.values()].map(({ language, id }) => [language, id]));
   const engine = await startSherpaEngine({
@@ -42,7 +42,7 @@ export async function serve(): Promise<(signal: NodeJS.Signals) => void> {
     tracing,
     onCall: (code) => metrics.ended(code),
   });
-  const metrics = createNodeMetrics(engine, {
+  const metrics = createEngineNodeMetrics(engine, {
     health: () => node.health(),
     isDraining: () => isStopping,
   });

@@ -1,7 +1,7 @@
 /** Limits concurrent replays per recogniser. The others wait in order. */
 export class ReplayLimiter {
   readonly #limit: number;
-  readonly #gates = new Map<string, { inside: number; waiting: (() => void)[] }>();
+  readonly #queues = new Map<string, { running: number; waiting: (() => void)[] }>();
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -9,15 +9,15 @@ export class ReplayLimiter {
 
   /** Waits for a free replay slot and returns a function that releases it. */
   async enter(recogniser: string): Promise<() => void> {
-    const gate = this.#gates.get(recogniser) ?? { inside: 0, waiting: [] };
-    this.#gates.set(recogniser, gate);
-    if (gate.inside < this.#limit) gate.inside += 1;
-    else await new Promise<void>((resolve) => gate.waiting.push(resolve));
+    const queue = this.#queues.get(recogniser) ?? { running: 0, waiting: [] };
+    this.#queues.set(recogniser, queue);
+    if (queue.running < this.#limit) queue.running += 1;
+    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
     return () => {
-      const next = gate.waiting.shift();
+      const next = queue.waiting.shift();
       if (next !== undefined) return next();
-      gate.inside -= 1;
-      if (gate.inside === 0) this.#gates.delete(recogniser);
+      queue.running -= 1;
+      if (queue.running === 0) this.#queues.delete(recogniser);
     };
   }
 }

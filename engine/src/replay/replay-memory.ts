@@ -1,4 +1,4 @@
-import { AUDIO } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
 /** One second of audio. */
 export const BLOCK_BYTES = AUDIO.sampleRateHz * AUDIO.bytesPerSample;

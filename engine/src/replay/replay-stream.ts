@@ -1,4 +1,4 @@
-import { AUDIO } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import {
   TAKEN,
   type EngineEvent,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AUDIO } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import {
   EngineBusy,
   type Engine,
@@ -23,8 +23,6 @@ export interface ReplayOptions {
 }
 
 export interface ReplayCounts {
-  /** Recognisers lost, counted once for each of their streams. */
-  readonly lost: number;
   readonly replayed: number;
   readonly failed: Readonly<Record<ReplayFailure, number>>;
   /** Memory that the kept audio takes now. */
@@ -55,7 +53,6 @@ export function withReplay(engine: Engine, options: ReplayOptions = {}): ReplayE
   const waiting = new Set<ReplayStream>();
   const failed = { too_long: 0, no_slot: 0, too_many_losses: 0, different_text: 0 };
   const recovering = new Set<ReplayStream>();
-  let lost = 0;
   let replayed = 0;
   const closing = new AbortController();
 
@@ -102,10 +99,7 @@ export function withReplay(engine: Engine, options: ReplayOptions = {}): ReplayE
       reopen: (stream, replay) => reopen(stream, replay, input),
       openAnother: (stream, replay) => openAnother(stream, replay, input),
       isClosed: () => closing.signal.aborted,
-      onLost: (stream) => {
-        lost += 1;
-        recovering.add(stream);
-      },
+      onLost: (stream) => recovering.add(stream),
       onReplayed: (stream) => {
         replayed += 1;
         recovering.delete(stream);
@@ -127,7 +121,6 @@ export function withReplay(engine: Engine, options: ReplayOptions = {}): ReplayE
       await engine.close();
     },
     replays: () => ({
-      lost,
       replayed,
       failed: { ...failed },
       bytes: memory.bytes,

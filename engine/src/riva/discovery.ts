@@ -1,11 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { dnsTarget, NODES_MAX, splitAddresses } from '@svc-asr/runtime/addresses.ts';
 
 const LOOK_EVERY_MS = 5_000;
-/** Each costs two connections and a heartbeat. */
-const NODES_MAX = 256;
-const PORT_MAX = 65_535;
-const DNS_PREFIX = 'dns:///';
 
 /**
  * Finds the engine nodes: `host:port[,host:port...]`, or `dns:///name:port` for all addresses of a
@@ -24,7 +21,7 @@ export class Discovery {
 
   async start(lookEveryMs = LOOK_EVERY_MS): Promise<void> {
     await this.#look();
-    if (!this.#source.startsWith(DNS_PREFIX)) return;
+    if (dnsTarget(this.#source) === null) return;
     this.#timer = setInterval(() => void this.#look(), lookEveryMs);
   }
 
@@ -39,15 +36,8 @@ export class Discovery {
 }
 
 async function resolveAddresses(source: string): Promise<ReadonlySet<string> | null> {
-  if (!source.startsWith(DNS_PREFIX)) {
-    return new Set(
-      source
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    );
-  }
-  const target = source.slice(DNS_PREFIX.length);
+  const target = dnsTarget(source);
+  if (target === null) return new Set(splitAddresses(source).filter((part) => part !== ''));
   const split = target.lastIndexOf(':');
   const [name, port] = [target.slice(0, split), target.slice(split + 1)];
   const found = await lookup(name, { all: true }).catch(() => null);
@@ -56,18 +46,4 @@ async function resolveAddresses(source: string): Promise<ReadonlySet<string> | n
     ({ address }) => `${isIP(address) === 6 ? `[${address}]` : address}:${port}`,
   );
   return new Set(addresses.toSorted().slice(0, NODES_MAX));
-}
-
-/** Returns the problem with the setting, or null. */
-export function addressProblem(source: string): string | null {
-  const parts = source.startsWith(DNS_PREFIX)
-    ? [source.slice(DNS_PREFIX.length)]
-    : source.split(',').map((part) => part.trim());
-  if (parts.length > NODES_MAX) return `must have at most ${NODES_MAX} addresses`;
-  const isFine = parts.every(
-    (part) =>
-      /^(\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(part) &&
-      Number(part.slice(part.lastIndexOf(':') + 1)) <= PORT_MAX,
-  );
-  return isFine ? null : 'must be HOST:PORT[,HOST:PORT...] or dns:///NAME:PORT';
 }

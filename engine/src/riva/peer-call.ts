@@ -1,5 +1,5 @@
 import { status, type ClientDuplexStream, type Metadata, type StatusObject } from '@grpc/grpc-js';
-import { AUDIO } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import type { EngineWord } from '../engine.ts';
 import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../grpc/audio-codec.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type StreamingRecognizeResponse,
   type WordInfo,
 } from '../grpc/protocol.ts';
-import { parseLoad, type LoadReport } from '../node/load-report.ts';
+import { parseLoad, type LoadReport } from '../grpc/load-report.ts';
 import {
   InvalidAnswer,
   readBuild,
@@ -204,14 +204,14 @@ export class PeerCall {
     let samples = 0;
     for (const { alternatives, isFinal, stability = 0, audioProcessed = 0 } of results) {
       const best = alternatives?.[0];
-      const heard = this.#heardSamples;
-      samples = Math.max(samples, readSamples(audioProcessed * AUDIO.sampleRateHz, heard));
+      const sent = this.#sentSamples;
+      samples = Math.max(samples, readSamples(audioProcessed * AUDIO.sampleRateHz, sent));
       if (isFinal === true) {
         this.#addFinal(best);
         continue;
       }
       isStable &&= stability >= STABLE_FROM;
-      partial = readText(partial + (best?.transcript ?? ''), heard);
+      partial = readText(partial + (best?.transcript ?? ''), sent);
       if (isStable) stable = partial;
     }
     if (partial.trim() === '') return;
@@ -224,19 +224,19 @@ export class PeerCall {
     this.#onText({ text, stableLength, samples });
   }
 
-  get #heardSamples(): number {
+  get #sentSamples(): number {
     return this.#sentBytes / AUDIO.bytesPerSample;
   }
 
   /** A server that finds pauses by itself sends several finals in one call. */
   #addFinal(best: Alternative | undefined): void {
     const { transcript = '', words = [] } = best ?? {};
-    const heard = this.#heardSamples;
-    this.#finalText = readText(join(this.#finalText, transcript), heard);
-    if (this.#words.length + words.length > wordsMax(heard)) {
+    const sent = this.#sentSamples;
+    this.#finalText = readText(join(this.#finalText, transcript), sent);
+    if (this.#words.length + words.length > wordsMax(sent)) {
       throw new InvalidAnswer('too many words');
     }
-    this.#words = [...this.#words, ...readWords(words.map(toWord), heard)];
+    this.#words = [...this.#words, ...readWords(words.map(toWord), sent)];
   }
 
   #acknowledged(): void {

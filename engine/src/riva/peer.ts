@@ -6,13 +6,12 @@ import {
   type Client,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { isModelId, type ModelId } from '@svc-asr/protocol';
+import { isModelId, type ModelId } from '@svc-asr/protocol/constants.ts';
 import {
   HEALTH_SERVICE,
   METADATA,
   RECOGNITION_SERVICE,
   ROLE_NAME,
-  serviceDefinition,
   SLOTS_SERVICE,
   type HealthResponse,
   type ModelConfigResponse,
@@ -21,7 +20,8 @@ import {
   type StreamingRecognizeRequest,
   type StreamingRecognizeResponse,
 } from '../grpc/protocol.ts';
-import { parseLoad, type LoadReport } from '../node/load-report.ts';
+import { serviceDefinition } from '../grpc/service-definitions.ts';
+import { parseLoad, type LoadReport } from '../grpc/load-report.ts';
 import { InvalidAnswer, readBuild } from '../recogniser-answer.ts';
 import { HeldSlots, type HeldSlot } from './held-slots.ts';
 import type { PeerCall, RecognizeClientStream } from './peer-call.ts';
@@ -170,7 +170,7 @@ export class Peer {
   }
 
   /** Records that the node responded. */
-  heard(load: LoadReport | null): void {
+  onLoad(load: LoadReport | null): void {
     this.#silentBeats = 0;
     if (load === null) return;
     this.#load = load;
@@ -249,7 +249,7 @@ export class Peer {
     call?.on('status', ({ metadata: trailer }) => {
       const load = parseLoad(trailer);
       if (load === null) return;
-      this.heard(load);
+      this.onLoad(load);
       // Nodes that grant no slots report the calls that are open.
       const ours = load.held ?? this.calls.size;
       this.#others = [this.#others[1], Math.max(0, load.active - ours)];

@@ -1,4 +1,5 @@
-import type { ModelId } from '@svc-asr/protocol';
+import type { ModelId } from '@svc-asr/protocol/constants.ts';
+import { lessLoadedOfTwo } from '@svc-asr/runtime/less-loaded.ts';
 
 const BY_NAME = new Intl.Collator('en', { numeric: true });
 
@@ -20,7 +21,6 @@ const WORTH_MOVING = 0.1;
 export function choosePeer<T extends Candidate>(
   peers: Iterable<T>,
   wanted: { readonly model: ModelId; readonly build: string | null },
-  random: () => number = Math.random,
 ): T | null {
   const free = [...peers].filter(
     (peer) => peer.isServing && peer.used < peer.capacity && fits(peer, wanted),
@@ -30,11 +30,7 @@ export function choosePeer<T extends Candidate>(
     return compareBuilds(build, most) > 0 ? build : most;
   }, '');
   const best = free.filter((peer) => (peer.build(wanted.model) ?? '') === newest);
-  const first = best[Math.floor(random() * best.length)];
-  const rest = best.filter((peer) => peer !== first);
-  const second = rest[Math.floor(random() * rest.length)];
-  if (first === undefined || second === undefined) return first ?? null;
-  return load(second) < load(first) ? second : first;
+  return lessLoadedOfTwo(best, load);
 }
 
 /** Returns whether a stream should leave its node before its next utterance: for newer weights, or for much less load. */

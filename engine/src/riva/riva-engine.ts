@@ -1,5 +1,11 @@
 import { Metadata } from '@grpc/grpc-js';
-import { AUDIO, CHUNK_SAMPLES, CONTEXT_SIZE, MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import {
+  AUDIO,
+  CHUNK_SAMPLES,
+  CONTEXT_SIZE,
+  MODEL_IDS,
+  type ModelId,
+} from '@svc-asr/protocol/constants.ts';
 import {
   EngineBusy,
   EngineFailed,
@@ -9,9 +15,10 @@ import {
   type EngineStream,
   type OpenInput,
 } from '../engine.ts';
-import { CertificateFiles, clientCredentials, type TlsFiles } from '../grpc/certificates.ts';
+import { CertificateFiles, clientCredentials } from '../grpc/certificates.ts';
 import { METADATA } from '../grpc/protocol.ts';
-import { presentTraceparent, type TraceParent } from '../tracing/tracing.ts';
+import { presentTraceparent, type TraceParent } from '@svc-asr/runtime/tracing.ts';
+import type { TlsFiles } from '@svc-asr/runtime/tls-files.ts';
 import { Discovery } from './discovery.ts';
 import { PeerCall } from './peer-call.ts';
 import type { HeldSlot } from './held-slots.ts';
@@ -47,7 +54,7 @@ export const RIVA_MODELS: Readonly<Record<ModelId, ServerModel>> = {
   'svc-asr-dholuo-v1': { name: '', languageCode: 'luo-KE' },
 };
 
-export interface NodeStatus {
+export interface EngineNodeStatus {
   readonly address: string;
   readonly state: string;
   readonly builds: Readonly<Record<string, string>>;
@@ -58,7 +65,7 @@ export interface NodeStatus {
 }
 
 export interface RivaEngine extends Engine {
-  nodes(): readonly NodeStatus[];
+  nodes(): readonly EngineNodeStatus[];
 }
 
 const CAPACITY_PER_SERVER = 100;
@@ -158,7 +165,7 @@ class RemoteEngine implements RivaEngine {
     };
   }
 
-  nodes(): readonly NodeStatus[] {
+  nodes(): readonly EngineNodeStatus[] {
     return [...this.#peers.values()].map((peer) => ({
       address: peer.address,
       state: peer.state,
@@ -251,7 +258,7 @@ class RemoteEngine implements RivaEngine {
       call: peer.recognize(metadata),
       isOurs: peer.reportsLoad,
       onText,
-      onLoad: (load) => peer.heard(load),
+      onLoad: (load) => peer.onLoad(load),
       nowMs: this.#options.nowMs ?? (() => performance.now()),
     });
     const server = this.#options.models?.[model] ?? { name: model, languageCode: '' };

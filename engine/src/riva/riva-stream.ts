@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol';
+import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol/constants.ts';
+import { CallQueue, type HeldCall } from '../call-queue.ts';
 import {
   TAKEN,
   type EngineEvent,
@@ -16,11 +17,11 @@ import type { Peer } from './peer.ts';
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
 /** Chunks that may wait until the node can take them. */
 const CHUNKS_QUEUED_MAX = 2;
-/** More calls than this ahead of the node is a caller that ignores write()'s promise. */
-const OPERATIONS_MAX = 1024;
-/** How long an utterance waits for a node with a free slot. */
-const PLACE_WITHIN_MS = 10_000;
-const PLACE_RETRY_MS = 20;
+/** With more pending calls than this, the caller is ignoring write()'s promise. */
+const CALLS_HELD_MAX = 1024;
+/** How long an utterance waits until a node accepts it. */
+const ACCEPT_WITHIN_MS = 10_000;
+const ACCEPT_RETRY_MS = 20;
 /** How often an idle stream that lost its slot looks for another one. */
 const REGAIN_EVERY_MS = 250;
 
@@ -32,11 +33,15 @@ const FAILURES = {
   invalid_answer: 'child_died',
 } as const satisfies Record<LossCause, EngineFailure>;
 
-type Operation = { readonly utterance: number; isDropped: boolean } & (
-  | { readonly do: 'begin'; readonly keyterms: readonly string[] }
-  | { readonly do: 'audio'; readonly chunk: Buffer; readonly bytes: number }
-  | { readonly do: 'flush'; readonly samples: number }
-);
+/** Comes before the first chunk of an utterance. */
+interface Start {
+  readonly keyterms: readonly string[];
+}
+
+interface Chunk {
+  readonly buffer: Buffer;
+  readonly bytes: number;
+}
 
 export interface CallRequest {
   readonly peer: Peer;
@@ -64,7 +69,6 @@ export interface StreamHost {
 interface Current {
   readonly call: PeerCall;
   readonly peer: Peer;
-  readonly utterance: number;
 }
 
 /**
@@ -76,9 +80,11 @@ export class RivaStream implements EngineStream {
   readonly #host: StreamHost;
   readonly #queue = new EventQueue();
   readonly #closing = new AbortController();
-  #operations: Operation[] = [];
-  #working: Operation | null = null;
-  #isWorking = false;
+  readonly #held = new CallQueue<Start | Chunk>();
+  /** The call that is being made. */
+  #making: HeldCall<Start | Chunk> | null = null;
+  /** The utterance being placed was dropped. */
+  #isDropped = false;
   #chunksQueued = 0;
   #taken: PromiseWithResolvers<void> | null = null;
   /** The chunk being filled, after room for its header. */
@@ -86,9 +92,10 @@ export class RivaStream implements EngineStream {
   /** A chunk that was sent, for reuse: a new one for each would keep the garbage collector busy. */
   #spare: Buffer | null = null;
   #filled = 0;
+  #hasBegun = false;
+  /** The utterance that the node gets now, and how much of it was sent. */
   #utterance = 0;
   #samples = 0;
-  #hasBegun = false;
   #keyterms: readonly string[] = [];
   #slot: HeldSlot;
   #replay: Replay;
@@ -125,14 +132,8 @@ export class RivaStream implements EngineStream {
     if (!this.#hasBegun) {
       // Opened with its first audio, so that the node is there when the first chunk is complete.
       this.#hasBegun = true;
-      this.#add({
-        do: 'begin',
-        utterance: this.#utterance,
-        keyterms: this.#keyterms,
-        isDropped: false,
-      });
+      this.#hold({ do: 'audio', audio: { keyterms: this.#keyterms } });
     }
-    this.#samples += pcm.byteLength / AUDIO.bytesPerSample;
     this.#fill(pcm);
     if (this.#chunksQueued <= CHUNKS_QUEUED_MAX || this.#over) return TAKEN;
     this.#taken ??= Promise.withResolvers<void>();
@@ -141,29 +142,20 @@ export class RivaStream implements EngineStream {
 
   flush(): void {
     if (this.#over) return;
-    this.#sendChunk();
-    this.#add({
-      do: 'flush',
-      utterance: this.#utterance,
-      samples: this.#samples,
-      isDropped: false,
-    });
-    this.#next();
+    this.#holdChunk();
+    this.#hasBegun = false;
+    this.#hold({ do: 'flush' });
   }
 
   reset(): void {
     if (this.#over) return;
-    const dropped = this.#utterance;
-    this.#operations = this.#operations.filter((operation) => {
-      if (operation.utterance !== dropped) return true;
-      if (operation.do === 'audio') this.#chunksQueued -= 1;
-      return false;
-    });
-    if (this.#working?.utterance === dropped) this.#working.isDropped = true;
-    if (this.#current?.utterance === dropped) this.#cancel();
+    for (const part of this.#held.dropUnflushed()) if ('buffer' in part) this.#chunksQueued -= 1;
     this.#chunk = null;
     this.#filled = 0;
-    this.#next();
+    this.#hasBegun = false;
+    const isFlushing = this.#held.length > 0 || this.#making?.do === 'flush';
+    if (isFlushing) this.#hold({ do: 'reset' });
+    else this.#resetNow();
     this.#release();
   }
 
@@ -183,10 +175,15 @@ export class RivaStream implements EngineStream {
     this.#end((slot) => this.#host.onFailed(slot));
   }
 
-  #next(): void {
+  #resetNow(): void {
+    this.#isDropped = true;
+    this.#cancel();
+    this.#nextUtterance();
+  }
+
+  #nextUtterance(): void {
     this.#utterance += 1;
     this.#samples = 0;
-    this.#hasBegun = false;
   }
 
   #fill(pcm: Uint8Array): void {
@@ -197,18 +194,17 @@ export class RivaStream implements EngineStream {
       this.#chunk.set(part, AUDIO_HEADER_BYTES_MAX + this.#filled);
       this.#filled += end - at;
       at = end;
-      if (this.#filled === CHUNK_BYTES) this.#sendChunk();
+      if (this.#filled === CHUNK_BYTES) this.#holdChunk();
     }
   }
 
-  #sendChunk(): void {
+  #holdChunk(): void {
     if (this.#chunk === null || this.#filled === 0) return;
-    const chunk = this.#chunk;
-    const bytes = this.#filled;
+    const audio = { buffer: this.#chunk, bytes: this.#filled };
     this.#chunk = null;
     this.#filled = 0;
     this.#chunksQueued += 1;
-    this.#add({ do: 'audio', utterance: this.#utterance, chunk, bytes, isDropped: false });
+    this.#hold({ do: 'audio', audio });
   }
 
   #takeChunk(): Buffer {
@@ -217,42 +213,44 @@ export class RivaStream implements EngineStream {
     return chunk;
   }
 
-  #add(operation: Operation): void {
-    this.#operations.push(operation);
-    if (this.#operations.length > OPERATIONS_MAX) return this.fail('queue_overflow');
-    if (!this.#isWorking) void this.#work();
+  #hold(call: HeldCall<Start | Chunk>): void {
+    this.#held.add(call);
+    if (this.#held.length > CALLS_HELD_MAX) return this.fail('queue_overflow');
+    if (this.#making === null) void this.#makeHeld();
   }
 
-  async #work(): Promise<void> {
-    this.#isWorking = true;
-    for (;;) {
-      const operation = this.#operations.shift();
-      if (operation === undefined || this.#over) break;
-      this.#working = operation;
-      if (operation.do === 'begin') await this.#begin(operation);
-      else if (operation.do === 'audio') await this.#send(operation);
-      else await this.#finish(operation);
-      this.#working = null;
+  async #makeHeld(): Promise<void> {
+    for (let call = this.#held.shift(); call !== undefined; call = this.#held.shift()) {
+      this.#making = call;
+      await this.#make(call);
     }
-    this.#isWorking = false;
+    this.#making = null;
   }
 
-  async #begin(operation: Operation & { do: 'begin' }): Promise<void> {
-    const deadlineMs = performance.now() + PLACE_WITHIN_MS;
+  #make(call: HeldCall<Start | Chunk>): Promise<void> {
+    if (call.do === 'flush') return this.#finish();
+    if (call.do === 'audio') {
+      return 'buffer' in call.audio ? this.#send(call.audio) : this.#begin(call.audio);
+    }
+    this.#resetNow();
+    return TAKEN;
+  }
+
+  /** A stream without a slot fails at once: the replay waits for another one. */
+  async #begin(start: Start): Promise<void> {
+    const deadlineMs = performance.now() + ACCEPT_WITHIN_MS;
     let refused: Peer | null = null;
-    while (!this.#over && !operation.isDropped) {
+    this.#isDropped = false;
+    while (!this.#over && !this.#isDropped) {
       const slot = await this.#holdSlot(refused);
-      if (this.#over || operation.isDropped) return;
-      const placed = slot === null ? null : this.#place(operation, slot);
+      if (this.#over || this.#isDropped) return;
+      if (slot === null) return this.fail('child_died');
+      const { call, peer } = this.#place(start, slot);
       // Only our own nodes confirm that they took a call. For others we assume it.
-      if (
-        placed !== null &&
-        (!placed.peer.reportsLoad || (await isAccepted(placed.call, deadlineMs)))
-      )
-        return;
-      refused = placed?.peer ?? null;
+      if (!peer.reportsLoad || (await isAccepted(call, deadlineMs))) return;
+      refused = peer;
       if (performance.now() > deadlineMs) return this.fail('child_died');
-      await sleep(PLACE_RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
+      await sleep(ACCEPT_RETRY_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
   }
 
@@ -288,7 +286,7 @@ export class RivaStream implements EngineStream {
     const held = this.#slot;
     await held.lost;
     while (!this.#over && this.#slot === held) {
-      const isIdle = this.#current === null && !this.#isWorking;
+      const isIdle = this.#current === null && this.#making === null;
       if (isIdle && (await this.#holdSlot(null)) !== null) return;
       await sleep(REGAIN_EVERY_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
@@ -298,27 +296,28 @@ export class RivaStream implements EngineStream {
     return this.#replay.bytes > 0 ? this.#replay : { build: null, bytes: 0 };
   }
 
-  #place(operation: Operation & { do: 'begin' }, { peer }: HeldSlot): Current {
-    const { utterance, keyterms } = operation;
+  #place({ keyterms }: Start, { peer }: HeldSlot): Current {
+    const utterance = this.#utterance;
     const replay = this.#pendingReplay;
     const call = this.#host.begin({
       peer,
       replay,
       keyterms,
-      onText: (text) => this.#speak(utterance, call, text),
+      onText: (text) => this.#onText(utterance, call, text),
     });
-    const current = { call, peer, utterance };
+    const current = { call, peer };
     this.#current = current;
     peer.calls.add(call);
     void call.ended.then((end) => this.#ended(current, end));
     return current;
   }
 
-  async #send({ chunk, bytes }: Operation & { do: 'audio' }): Promise<void> {
+  async #send({ buffer, bytes }: Chunk): Promise<void> {
     const end = AUDIO_HEADER_BYTES_MAX + bytes;
-    const message = encodeAudio(chunk, AUDIO_HEADER_BYTES_MAX, end);
+    const message = encodeAudio(buffer, AUDIO_HEADER_BYTES_MAX, end);
+    this.#samples += bytes / AUDIO.bytesPerSample;
     await this.#current?.call.sendAudio(message);
-    this.#spare = chunk;
+    this.#spare = buffer;
     if (this.#replay.bytes > 0) {
       this.#replay = { ...this.#replay, bytes: Math.max(0, this.#replay.bytes - bytes) };
     }
@@ -326,10 +325,12 @@ export class RivaStream implements EngineStream {
     this.#release();
   }
 
-  async #finish(operation: Operation & { do: 'flush' }): Promise<void> {
-    const { utterance, samples } = operation;
+  async #finish(): Promise<void> {
+    const utterance = this.#utterance;
+    const samples = this.#samples;
     const current = this.#current;
-    if (current === null || current.utterance !== utterance) {
+    this.#nextUtterance();
+    if (current === null) {
       return this.#push({ type: 'final', utterance, text: '', words: [], samples: 0 });
     }
     current.call.halfClose();
@@ -339,7 +340,7 @@ export class RivaStream implements EngineStream {
     this.#push({ type: 'final', utterance, text: end.text, words: end.words, samples });
   }
 
-  #speak(utterance: number, call: PeerCall, { text, stableLength, samples }: PartialText): void {
+  #onText(utterance: number, call: PeerCall, { text, stableLength, samples }: PartialText): void {
     if (this.#over || this.#current?.call !== call) return;
     this.#push({ type: 'delta', utterance, text, stableLength, samples });
   }
@@ -349,8 +350,9 @@ export class RivaStream implements EngineStream {
     if (end.end === 'lost' && end.why === 'disconnected') current.peer.disconnected();
     if (end.end === 'lost' && end.why === 'invalid_answer') current.peer.distrust();
     if (this.#over || this.#current !== current) return;
-    const isPlacing = this.#working?.do === 'begin';
-    if (end.end === 'final' && this.#working?.do === 'flush') return;
+    const making = this.#making;
+    const isPlacing = making?.do === 'audio' && !('buffer' in making.audio);
+    if (end.end === 'final' && making?.do === 'flush') return;
     if (!isPlacing) this.#lostBuild = this.build;
     this.#current = null;
     // A node that was lost or had no slot before it took any audio is simply replaced by another one.
@@ -382,7 +384,7 @@ export class RivaStream implements EngineStream {
     this.#over = true;
     this.#closing.abort();
     this.#cancel();
-    this.#operations = [];
+    this.#held.clear();
     this.#chunk = null;
     this.#spare = null;
     this.#taken?.resolve();

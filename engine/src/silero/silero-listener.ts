@@ -1,9 +1,9 @@
-import { AUDIO } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { HOP_SAMPLES, type VoiceVerdicts } from '../voice-activity/confirmation.ts';
 import type { VoiceListener } from '../voice-activity/confirmer.ts';
 
-/** Longer audio is examined in parts, so that a client that sends fast doesn't delay the others. Half a second. */
-const PART_SAMPLES_MAX = 16 * HOP_SAMPLES;
+/** A question has at most this much audio, so that a client that sends fast doesn't delay the others. Half a second. */
+const ASKED_SAMPLES_MAX = 16 * HOP_SAMPLES;
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1_000;
 
 interface Part {
@@ -42,7 +42,7 @@ export class SileroListener implements VoiceListener {
   #hopSample = 0;
   /** The sample that would continue what the model got. Null before its first part, and after an abandoned one. */
   #nextSample: number | null = null;
-  #asked: Part | null = null;
+  #asked: readonly Part[] = [];
 
   constructor(input: SileroListenerInput) {
     this.#input = input;
@@ -60,8 +60,8 @@ export class SileroListener implements VoiceListener {
     }
     if (samples.length === 0) return Promise.resolve(null);
     const sinceMs = this.#input.nowMs();
-    for (let at = 0; at < samples.length; at += PART_SAMPLES_MAX) {
-      const end = Math.min(samples.length, at + PART_SAMPLES_MAX);
+    for (let at = 0; at < samples.length; at += ASKED_SAMPLES_MAX) {
+      const end = Math.min(samples.length, at + ASKED_SAMPLES_MAX);
       const part = { samples: samples.subarray(at, end), startSample: startSample + at, sinceMs };
       this.#parts.push({ ...part, isLast: end === samples.length });
     }
@@ -84,21 +84,33 @@ export class SileroListener implements VoiceListener {
     return this.#parts.length > 0;
   }
 
-  /** The next part for the model. Null while an answer is awaited. */
+  /**
+   * The next audio for the model. Null while an answer is awaited. All of it that waits: with one message per question, a
+   * client that sends small ones would fall behind.
+   */
   ask(): { samples: Int16Array; isFresh: boolean } | null {
-    const part = this.#asked === null ? this.#parts.shift() : undefined;
-    if (part === undefined) return null;
-    this.#asked = part;
-    const isFresh = part.startSample !== this.#nextSample;
-    if (isFresh) this.#hopSample = part.startSample;
-    this.#nextSample = part.startSample + part.samples.length;
-    return { samples: part.samples, isFresh };
+    const [first] = this.#parts;
+    if (this.#asked.length > 0 || first === undefined) return null;
+    this.#asked = this.#parts.splice(0, joinable(this.#parts));
+    const isFresh = first.startSample !== this.#nextSample;
+    if (isFresh) this.#hopSample = first.startSample;
+    const samples = samplesOf(this.#asked);
+    this.#nextSample = first.startSample + samples.length;
+    return { samples, isFresh };
   }
 
   answer(probabilities: Float32Array): void {
-    const part = this.#asked;
-    this.#asked = null;
-    if (part === null) return;
+    let from = 0;
+    for (const part of this.#asked) {
+      const endSample = part.startSample + part.samples.length;
+      const hops = Math.floor((endSample - this.#hopSample) / HOP_SAMPLES);
+      this.#give(part, probabilities.slice(from, from + hops));
+      from += hops;
+    }
+    this.#asked = [];
+  }
+
+  #give(part: Part, probabilities: Float32Array): void {
     const startSample = this.#hopSample;
     this.#hopSample += probabilities.length * HOP_SAMPLES;
     // Nobody waits for it any more if it was late.
@@ -113,7 +125,7 @@ export class SileroListener implements VoiceListener {
 
   /** How much longer the oldest part has waited than it may. The audio behind it doesn't count, or the wait would grow. */
   overdueMs(graceMs: number): number {
-    const oldest = this.#asked ?? this.#parts[0];
+    const oldest = this.#asked[0] ?? this.#parts[0];
     if (oldest === undefined || this.#waiting.length === 0) return -Infinity;
     const audioMs = oldest.samples.length / SAMPLES_PER_MS;
     return this.#input.nowMs() - oldest.sinceMs - graceMs - audioMs;
@@ -122,7 +134,7 @@ export class SileroListener implements VoiceListener {
   /** Gives up on all audio that waits. */
   abandon(result: 'late' | 'absent'): void {
     this.#parts = [];
-    this.#asked = null;
+    this.#asked = [];
     this.#nextSample = null;
     for (const { resolve } of this.#waiting.splice(0)) {
       this.#input.onResult(result);
@@ -140,6 +152,25 @@ export class SileroListener implements VoiceListener {
     this.#halfSample = isOdd ? (bytes.at(-1) ?? null) : null;
     return new Int16Array(bytes.buffer, 0, bytes.length >> 1);
   }
+}
+
+/** How many parts follow each other without a gap and fit into one question. */
+function joinable(parts: readonly Part[]): number {
+  const start = parts[0]?.startSample ?? 0;
+  let end = start;
+  for (const [at, { startSample, samples }] of parts.entries()) {
+    const fits = startSample === end && startSample + samples.length - start <= ASKED_SAMPLES_MAX;
+    if (!fits) return at;
+    end += samples.length;
+  }
+  return parts.length;
+}
+
+function samplesOf(parts: readonly Part[]): Int16Array {
+  const all = new Int16Array(parts.reduce((sum, { samples }) => sum + samples.length, 0));
+  const first = parts[0]?.startSample ?? 0;
+  for (const { samples, startSample } of parts) all.set(samples, startSample - first);
+  return all;
 }
 
 function joined(all: readonly VoiceVerdicts[]): VoiceVerdicts {

@@ -2,7 +2,7 @@ import { HOP_SAMPLES } from '../voice-activity/confirmation.ts';
 import { EnergyGate } from './energy-gate.ts';
 
 /** The model sees the end of the hop before. */
-export const CONTEXT_SAMPLES = 64;
+const CONTEXT_SAMPLES = 64;
 export const INPUT_SAMPLES = CONTEXT_SAMPLES + HOP_SAMPLES;
 export const STATE_SIZE = 128;
 /** Hops before the gate opened that the model hears too: the quiet start of a word. 96 ms. */

@@ -1,5 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { AUDIO } from '@svc-asr/protocol';
+import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { INPUT_SAMPLES, STATE_SIZE, type Hop, type SileroStream } from './silero-stream.ts';
 import { readSileroWeights } from './silero-weights.ts';
 

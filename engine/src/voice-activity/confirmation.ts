@@ -1,4 +1,4 @@
-import { MainVoice } from './main-voice.ts';
+import { MainVoice, type FrameLevels } from './main-voice.ts';
 
 /** The probability that somebody speaks, for consecutive hops of 32 ms. */
 export interface VoiceVerdicts {
@@ -8,13 +8,15 @@ export interface VoiceVerdicts {
 }
 
 export const HOP_SAMPLES = 512;
-/** A hop from here on confirms that a sound is speech. */
-const CONFIRMS_MIN = 0.5;
+/** In a hop from here on there is a voice. */
+const VOICE_MIN = 0.5;
+/** One hop from here on confirms that a sound is speech. Music has single hops just above `VOICE_MIN`. */
+const SURE_MIN = 0.8;
 /** In confirmed speech, a hop from here on is speech. */
-const GOES_ON_MIN = 0.45;
-/** For this long after such a hop, the level still decides: the ends of words are quiet. 60 ms. */
-const TAIL_SAMPLES = 960;
-/** Speech starts when this many of the last eight frames are confirmed, whatever their level. */
+const GOES_ON_MIN = 0.6;
+/** For this long after such a hop, the level still decides: the ends of words are quiet. 100 ms. */
+const TAIL_SAMPLES = 1_600;
+/** Speech starts, and is confirmed, when this many of the last eight frames have a voice, whatever their level. */
 const WINDOW_FRAMES = 8;
 const START_FRAMES_MIN = 3;
 /** An unconfirmed sound goes on while it is this close to its loudest frame: a letter ends where only music or wind go on. */
@@ -39,13 +41,13 @@ export class Confirmation {
   }
 
   /** Takes the verdict on the frame that ends here: that of the newest whole hop. */
-  next(frameEnd: number, levels: { readonly levelDb: number; readonly floorDb: number }): void {
+  next(frameEnd: number, levels: FrameLevels): void {
     while ((this.#hops[1]?.endSample ?? Infinity) <= frameEnd) this.#hops.shift();
     const hop = this.#hops[0];
-    const isHeard =
+    const isExamined =
       hop !== undefined && hop.endSample <= frameEnd && frameEnd - hop.endSample < HOP_SAMPLES;
-    this.#probability = isHeard ? hop.probability : null;
-    const isVoice = (this.#probability ?? 0) >= CONFIRMS_MIN;
+    this.#probability = isExamined ? hop.probability : null;
+    const isVoice = (this.#probability ?? 0) >= VOICE_MIN;
     this.#mainVoice.next(levels, isVoice);
     this.#voiced.push(isVoice && this.#mainVoice.isNear);
     if (this.#voiced.length > WINDOW_FRAMES) this.#voiced.shift();
@@ -58,13 +60,12 @@ export class Confirmation {
 
   /** How many frames ago speech started that the level doesn't show. Null if it hasn't. */
   get startedFrames(): number | null {
-    const isSpeech = this.#voiced.filter(Boolean).length >= START_FRAMES_MIN;
-    return isSpeech ? this.#voiced.length - this.#voiced.indexOf(true) : null;
+    return this.#isVoiced ? this.#voiced.length - this.#voiced.indexOf(true) : null;
   }
 
   /** Speech starts at this frame. */
   start(frameEnd: number): void {
-    this.#isConfirmed = this.#voiced.includes(true);
+    this.#isConfirmed = this.#isSure;
     this.#voiceSample = frameEnd;
     this.#peakDb = -Infinity;
   }
@@ -75,7 +76,7 @@ export class Confirmation {
     if (probability === null) return byLevel;
     const { isNear, recentDb } = this.#mainVoice;
     this.#peakDb = Math.max(this.#peakDb - FORGET_PEAK_DB, recentDb);
-    if (probability >= CONFIRMS_MIN && isNear) this.#isConfirmed = true;
+    this.#isConfirmed ||= this.#isSure;
     if (!this.#isConfirmed) return byLevel && recentDb > this.#peakDb - BELOW_PEAK_DB;
     if (probability >= GOES_ON_MIN && isNear) this.#voiceSample = frameEnd;
     else if (!byLevel) return false;
@@ -85,5 +86,13 @@ export class Confirmation {
   endSpeech(): void {
     this.#isConfirmed = false;
     this.#voiced.length = 0;
+  }
+
+  get #isVoiced(): boolean {
+    return this.#voiced.filter(Boolean).length >= START_FRAMES_MIN;
+  }
+
+  get #isSure(): boolean {
+    return this.#isVoiced || ((this.#probability ?? 0) >= SURE_MIN && this.#mainVoice.isNear);
   }
 }

@@ -1,27 +1,52 @@
+import { MainPitch } from './main-pitch.ts';
+
 /** Levels are compared by their maximum over 160 ms, so that the gaps between syllables don't count. */
 const RECENT_FRAMES = 8;
 /** A voice this much quieter than the main speaker's loudest syllables is somebody else's. */
 const BELOW_MAIN_DB = 17;
 /** Unless it stands out from the background this much: then it is the main speaker, only quieter. */
 const ABOVE_FLOOR_DB = 15;
+/** A voice this much quieter is somebody else's if its pitch is, too. */
+const OTHER_PITCH_DB = 8;
+/** A pitch is the main speaker's if it is this close to the loudest syllables. */
+const MAIN_PITCH_DB = 6;
+/** And if it goes on for this long after the main speaker: single syllables may have any pitch. 240 ms. */
+const OTHER_FRAMES_MIN = 12;
+/** Only sounds this much above the background have a pitch of their own. */
+const PITCH_ABOVE_FLOOR_DB = 9;
 /** Frames of a syllable. */
 const SYLLABLE_FRAMES = 3;
 /** Per frame, 1 dB a second: a quieter main speaker can follow. */
 const FORGET_DB = 0.02;
 
-/** Follows the level of the main speaker, to tell it from voices in the background. */
+/** What the level detector measured in a frame. */
+export interface FrameLevels {
+  readonly levelDb: number;
+  readonly floorDb: number;
+  /** Measures the period of a voice in it. Null if it has none. */
+  readonly period: () => number | null;
+}
+
+/** Follows the level and the pitch of the main speaker, to tell it from voices in the background. */
 export class MainVoice {
   readonly #recent: number[] = [];
+  readonly #pitch = new MainPitch();
   #mainDb = -Infinity;
   #floorDb = -Infinity;
+  #framesSinceMain = Infinity;
 
-  /** Takes the level of the next frame. `isVoice`: a second detector hears a voice in it. */
-  next(levels: { readonly levelDb: number; readonly floorDb: number }, isVoice: boolean): void {
-    this.#recent.push(levels.levelDb);
+  /** Takes the next frame. `isVoice`: a second detector hears a voice in it. */
+  next({ levelDb, floorDb, period }: FrameLevels, isVoice: boolean): void {
+    this.#recent.push(levelDb);
     if (this.#recent.length > RECENT_FRAMES) this.#recent.shift();
-    this.#floorDb = levels.floorDb;
+    this.#floorDb = floorDb;
+    const hasPitch = isVoice && levelDb > floorDb + PITCH_ABOVE_FLOOR_DB;
+    const isMain = levelDb > this.#mainDb - MAIN_PITCH_DB;
+    this.#pitch.next(hasPitch ? period() : null, isMain);
     this.#mainDb -= FORGET_DB;
     if (isVoice) this.#mainDb = Math.max(this.#mainDb, mean(this.#recent.slice(-SYLLABLE_FRAMES)));
+    const isMainVoice = isVoice && this.#isLoud && !this.#isOther;
+    this.#framesSinceMain = isMainVoice ? 0 : this.#framesSinceMain + 1;
   }
 
   /** The loudest frame of the last 160 ms. */
@@ -29,10 +54,18 @@ export class MainVoice {
     return Math.max(...this.#recent);
   }
 
-  /** Whether a voice in this frame is loud enough to be the main speaker's. */
+  /** Whether a voice in this frame can be the main speaker's, by its level and its pitch. */
   get isNear(): boolean {
+    return this.#isLoud && (!this.#isOther || this.#framesSinceMain <= OTHER_FRAMES_MIN);
+  }
+
+  get #isLoud(): boolean {
     const recentDb = this.recentDb;
     return recentDb > this.#mainDb - BELOW_MAIN_DB || recentDb > this.#floorDb + ABOVE_FLOOR_DB;
+  }
+
+  get #isOther(): boolean {
+    return this.recentDb < this.#mainDb - OTHER_PITCH_DB && this.#pitch.isOther;
   }
 }
 

@@ -10,14 +10,20 @@ export function predictionGain(samples: Float32Array): number {
   const size = ORDER + 1;
   // Covariances of the samples with their past: row and column are delays.
   const covariance = new Float64Array(size * size);
-  for (let row = 0; row < size; row += 1) {
-    for (let column = row; column < size; column += 1) {
-      let sum = 0;
-      for (let at = ORDER; at < samples.length; at += 1) {
-        sum += (samples[at - row] ?? 0) * (samples[at - column] ?? 0);
-      }
+  for (let delay = 0; delay < size; delay += 1) {
+    let sum = 0;
+    for (let at = ORDER; at < samples.length; at += 1) {
+      sum += (samples[at] ?? 0) * (samples[at - delay] ?? 0);
+    }
+    // The next row has the same products, but for one at each end.
+    for (let row = 0; row + delay < size; row += 1) {
+      const column = row + delay;
       covariance[row * size + column] = sum;
       covariance[column * size + row] = sum;
+      const first = ORDER - 1 - row;
+      const last = samples.length - 1 - row;
+      sum += (samples[first] ?? 0) * (samples[first - delay] ?? 0);
+      sum -= (samples[last] ?? 0) * (samples[last - delay] ?? 0);
     }
   }
   const energy = covariance[0] ?? 0;

@@ -6,6 +6,9 @@ const HIGH_LAG_MIN = 5;
 /** A signal that repeats nearly as well after less than the shortest period of a voice is no voice. */
 const HIGH_SHARE = 0.85;
 export const VOICING_SAMPLES = 160;
+/** A clear pitch repeats this well. */
+const PERIOD_MIN = 0.6;
+const PERIOD_SHARE = 0.9;
 
 /**
  * How much 40 ms of audio at 4 kHz sound like a voice, from 0 (noise, or a pitch that is too high) to 1: the highest
@@ -24,6 +27,24 @@ export function voicing(samples: Float32Array): number {
     current = after;
   }
   return high > HIGH_SHARE * voice ? 0 : voice;
+}
+
+/**
+ * The period of a voice in 40 ms of audio at 4 kHz, in samples. Null if there is none: the shortest lag that repeats nearly as
+ * well as the best one, because multiples of a period do too.
+ */
+export function pitchPeriod(samples: Float32Array): number | null {
+  const lags = Array.from({ length: LAG_MAX - LAG_MIN + 1 }, (_, at) =>
+    autocorrelation(samples, LAG_MIN + at),
+  );
+  const best = Math.max(...lags);
+  if (best < PERIOD_MIN) return null;
+  const at = lags.findIndex((value, index) => {
+    const [before, after] = [lags[index - 1], lags[index + 1]];
+    if (before === undefined || after === undefined) return false;
+    return value >= PERIOD_SHARE * best && value >= before && value >= after;
+  });
+  return at < 0 ? null : LAG_MIN + at;
 }
 
 function autocorrelation(samples: Float32Array, lag: number): number {

@@ -1,0 +1,69 @@
+import { PrefixTree, type Prefix } from '../ctc/prefix-tree.ts';
+import type { BeamSettings } from '../ctc/prefix-beam.ts';
+import { transcriptOf, wordsOf, type Spelling, type Token } from '../ctc/spoken-words.ts';
+import type { TextScorer } from '../lm/text-scorer.ts';
+import type { Transcript } from '../transcript.ts';
+import { TransducerBeam, type NextTokens, type TransducerHypothesis } from './transducer-beam.ts';
+
+/** An encoder frame of the Zipformer family. */
+const TRANSDUCER_FRAME_MS = 40;
+/** A token that is older than this is committed: 0.56 s, as with CTC models. */
+const COMMITTED_AFTER_FRAMES = 14;
+
+/**
+ * The text of an utterance by beam search over a transducer. Tokens of the best text that are old enough are committed, and
+ * hypotheses that disagree are dropped, so that stable text never changes and the beam stays small.
+ */
+export class TransducerText {
+  readonly #tree: PrefixTree;
+  readonly #beam: TransducerBeam;
+  readonly #committed: Token[] = [];
+  readonly #keyterms: Spelling | undefined;
+  #ended = false;
+
+  constructor(input: {
+    readonly texts: readonly string[];
+    readonly contextTokens: number;
+    readonly scorer: TextScorer;
+    readonly settings: BeamSettings;
+    readonly keyterms?: Spelling;
+  }) {
+    this.#keyterms = input.keyterms;
+    this.#tree = new PrefixTree(input.texts, input.scorer);
+    this.#beam = new TransducerBeam(this.#tree, input.settings, input.contextTokens);
+  }
+
+  get hypotheses(): readonly TransducerHypothesis[] {
+    return this.#beam.hypotheses;
+  }
+
+  /** How many texts after the committed one are remembered. */
+  get prefixes(): number {
+    return this.#tree.size;
+  }
+
+  step(next: NextTokens): void {
+    this.#beam.step(next);
+  }
+
+  /** Commits what is old enough. Call it after each chunk of the encoder, so that replays commit the same. */
+  commit(): void {
+    const { prefix, tokens } = this.#beam.best(false);
+    const oldest = this.#beam.frames - COMMITTED_AFTER_FRAMES;
+    const later = tokens.filter((token) => token.firstFrame > oldest).length;
+    this.#committed.push(...tokens.slice(0, tokens.length - later));
+    const root: Prefix | null = prefix.ancestorAt(prefix.depth - later);
+    if (root === null) throw new RangeError('Committed text is never taken back.');
+    this.#tree.moveRoot(root, this.#beam.keep(root));
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  transcript(audioMs: number): Transcript {
+    const tokens = [...this.#committed, ...this.#beam.best(this.#ended).tokens];
+    const words = wordsOf(tokens, audioMs, TRANSDUCER_FRAME_MS);
+    return transcriptOf({ words, committed: this.#committed, keyterms: this.#keyterms });
+  }
+}
