@@ -99,7 +99,7 @@ async function main(): Promise<void> {
   const trusted = [NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, CURL_CA_BUNDLE].filter(Boolean);
   const bundle = await writeBundle(join(FOLDER, 'tls'), certificate.certFile, trusted);
   const environment = {
-    SVC_BASE_URL: config.publicUrl,
+    SVC_BASE_URL: config.console.publicUrl,
     SVC_API_KEY: demo.apiKey,
     NODE_EXTRA_CA_CERTS: bundle,
     SSL_CERT_FILE: bundle,
@@ -108,7 +108,7 @@ async function main(): Promise<void> {
   await writeFile(join(FOLDER, 'env'), exportLines(environment), { mode: 0o600 });
   const compatible = options.compatible === true ? await startCompatible(environment) : null;
   showStart({
-    url: config.publicUrl,
+    url: config.console.publicUrl,
     compatibleUrl: compatible?.url ?? null,
     envFile: relative(process.cwd(), join(FOLDER, 'env')),
     certFile: relative(process.cwd(), certificate.certFile),
@@ -231,7 +231,7 @@ async function ensureDemo(
     const created = await createAccountWithKey(db, {
       name: 'Demonstration',
       creditMs: DEMO_CREDIT_MS,
-      config,
+      pepper: config.secrets.apiKeyPeppers[0].secret,
     });
     const { accountId, apiKey } = created;
     return { accountId, apiKey, creditMs: DEMO_CREDIT_MS };

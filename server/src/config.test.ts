@@ -9,8 +9,13 @@ const required = {
 
 test('uses the defaults of the contract when only the required settings are set', () => {
   const config = parseConfig(required);
-  expect(config).toMatchObject({ role: 'all', port: 8080, trustedProxies: [], metricsToken: null });
-  expect(config.rates).toEqual({
+  expect(config).toMatchObject({
+    role: 'all',
+    port: 8080,
+    trustedProxies: [],
+    secrets: { metricsToken: null },
+  });
+  expect(config.limits.rates).toEqual({
     sessions: { perMinute: 30, burst: 10 },
     usage: { perMinute: 60, burst: 60 },
     models: { perMinute: 120, burst: 120 },
@@ -52,19 +57,21 @@ test('reports every problem at once, without echoing values', () => {
 test('accepts a plain ws:// URL only if it is explicitly allowed', () => {
   const plain = { ...required, PUBLIC_STREAM_URL: 'ws://127.0.0.1:8080/v1/asr/stream' };
   expect(() => parseConfig(plain)).toThrow('PUBLIC_STREAM_URL');
-  expect(parseConfig({ ...plain, ALLOW_INSECURE_WS: '1' }).allowInsecureWs).toBe(true);
+  expect(parseConfig({ ...plain, ALLOW_INSECURE_WS: '1' }).publicStreamUrl).toBe(
+    plain.PUBLIC_STREAM_URL,
+  );
 });
 
 test('keeps signing keys in order and refuses duplicate ids', () => {
   const [, secret] = generateSecrets().SESSION_SIGNING_KEYS.split(':');
   const two = parseConfig({ ...required, SESSION_SIGNING_KEYS: `7:${secret},6:${secret}` });
-  expect(two.signingKeys.map((key) => key.id)).toEqual([7, 6]);
+  expect(two.secrets.signingKeys.map((key) => key.id)).toEqual([7, 6]);
   const twice = { ...required, SESSION_SIGNING_KEYS: `7:${secret},7:${secret}` };
   expect(() => parseConfig(twice)).toThrow('SESSION_SIGNING_KEYS');
 });
 
 test('parses a rate per minute with an optional burst', () => {
-  const { rates } = parseConfig({ ...required, RATE_SESSIONS: '600/100', RATE_USAGE: '5' });
+  const { rates } = parseConfig({ ...required, RATE_SESSIONS: '600/100', RATE_USAGE: '5' }).limits;
   expect(rates.sessions).toEqual({ perMinute: 600, burst: 100 });
   expect(rates.usage).toEqual({ perMinute: 5, burst: 5 });
 });

@@ -1,4 +1,4 @@
-import type { Tracing } from '@svc-asr/engine/core.ts';
+import type { Tracing } from '@svc-asr/runtime/tracing.ts';
 import type { ModelId } from '@svc-asr/protocol';
 import type { CallLog } from './accounts/call-log.ts';
 import type { Authenticator } from './accounts/api-key-authenticator.ts';
@@ -53,5 +53,5 @@ export interface Deps {
   readonly lifecycle: Lifecycle;
   /** Null: traces are off. */
   readonly tracing: Tracing | null;
-  readonly limiters: Readonly<Record<keyof Config['rates'], RateLimiter>>;
+  readonly limiters: Readonly<Record<keyof Config['limits']['rates'], RateLimiter>>;
 }

@@ -1,4 +1,5 @@
-import { startOtlpTracing, type Tracing } from '@svc-asr/engine/core.ts';
+import { startOtlpTracing } from '@svc-asr/runtime/otlp-tracing.ts';
+import type { Tracing } from '@svc-asr/runtime/tracing.ts';
 import type { FastifyInstance } from 'fastify';
 import { systemClock, type Clock } from './platform/clock.ts';
 import type { Config, Role } from './config.ts';
@@ -52,10 +53,10 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const clock = parts.clock ?? systemClock;
   const invalidation = new ApiKeyInvalidation(clock, log);
   const counts =
-    config.redisUrl === null
+    config.limits.redisUrl === null
       ? null
-      : await connectRedisCounts({ url: config.redisUrl, clock, log });
-  const limiters = createLimiters(config.rates, { clock, counts });
+      : await connectRedisCounts({ url: config.limits.redisUrl, clock, log });
+  const limiters = createLimiters(config.limits.rates, { clock, counts });
   const tracing = parts.tracing ?? (await startTracing(config));
   const made = { placement: roster, limiters, ...parts, log, tracing };
   const deps = assemble(config, invalidation, made);
@@ -89,8 +90,8 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
   const streaming =
     config.role === 'api' ? null : await startStreaming(deps, { server: app.server, parts });
   if (config.role !== 'node') {
-    await reportPeppers(deps.db, config.apiKeyPeppers);
-    const alert = new FailedSessionsAlert({ threshold: config.failedSessionsPerHour, log });
+    await reportPeppers(deps.db, config.secrets.apiKeyPeppers);
+    const alert = new FailedSessionsAlert({ threshold: config.limits.failedSessionsPerHour, log });
     deps.metrics.observeFailing(() => alert.count);
     endings.push(await roster.watch(deps.db), await alert.watch(deps.db));
     endings.push(sweep(deps), receiveInvalidations(invalidation, deps));
@@ -116,7 +117,7 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
 /** The sweeper has its own database role and connection. */
 function sweep({ config, log, history, metrics }: Deps): () => Promise<void> {
   const db = createPool({
-    url: config.databaseUrls.sweeper,
+    url: config.database.sweeperUrl,
     role: 'svc_sweeper',
     applicationName: `svc-asr sweeper ${config.nodeId}`,
     maxConnections: 1,
@@ -138,7 +139,7 @@ function receiveInvalidations(
 ): () => Promise<void> {
   metrics.observeApiKeyInvalidation(() => invalidation.isReceiving);
   return invalidation.listen({
-    url: config.databaseUrl,
+    url: config.database.url,
     role: DATABASE_ROLES[config.role],
     applicationName: `svc-asr keys ${config.nodeId}`,
     connectTimeoutMs: 1_000,
@@ -169,12 +170,12 @@ function assemble(
     ledger: history.guard(createLedger(db)),
     authenticator: createAuthenticator({
       db,
-      peppers: config.apiKeyPeppers,
+      peppers: config.secrets.apiKeyPeppers,
       clock,
       log,
       invalidation,
     }),
-    credentials: createCredentials(config.signingKeys),
+    credentials: createCredentials(config.secrets.signingKeys),
     metrics,
     calls: parts.calls ?? startCallLog({ db, clock, registry: metrics.registry, log }),
     tracing: null,
@@ -185,10 +186,10 @@ function assemble(
 
 /** Shares the limits against guessing, spam and overload. Reads are cheap, so each process limits them on its own. */
 function createLimiters(
-  rates: Config['rates'],
+  rates: Config['limits']['rates'],
   { clock, counts }: { clock: Clock; counts: RedisCounts | null },
 ): Deps['limiters'] {
-  const shared = (name: keyof Config['rates']): RateLimiter =>
+  const shared = (name: keyof Config['limits']['rates']): RateLimiter =>
     counts === null
       ? createRateLimiter(rates[name], clock)
       : createSharedRateLimiter(rates[name], { name, counts, clock });
@@ -205,10 +206,10 @@ function createLimiters(
 /** Uses the least-privileged role for its job. Our statements take milliseconds, so a slower one has hit a fault. */
 function openDatabase(config: Config, deps: Pick<Deps, 'log' | 'history'>): Pool {
   return createPool({
-    url: config.databaseUrl,
+    url: config.database.url,
     role: DATABASE_ROLES[config.role],
     applicationName: `svc-asr ${config.nodeId}`,
-    maxConnections: config.databasePoolSize,
+    maxConnections: config.database.poolSize,
     connectTimeoutMs: 1_000,
     statementTimeoutMs: 1_000,
     verify: deps.history.verify,

@@ -3,6 +3,6 @@ select coalesce(s.account_id, c.account_id) as account_id,
   coalesce(s.id, c.session_id) as session_id, s.status
 from (select * from sessions where claimed_at is not null) s
 full join claim_log c on c.account_id = s.account_id and c.session_id = s.id
-where (s.attempt_id, s.node_id, s.node_epoch, s.claimed_at) is distinct from
-    (c.attempt_id, c.node_id, c.node_epoch, c.claimed_at)
+where (s.upgrade_id, s.node_id, s.node_epoch, s.claimed_at) is distinct from
+    (c.upgrade_id, c.node_id, c.node_epoch, c.claimed_at)
   or s.claimed_at >= s.expires_at;

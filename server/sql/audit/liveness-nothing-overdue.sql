@@ -2,7 +2,7 @@
 -- while a sweeper runs, and is not checked while the sweeper pauses after a database outage.
 select s.account_id, s.id as session_id, s.status,
   case when s.status = 'reserved' and s.expires_at < now() - interval '10 seconds'
-    then 'lapsed' else 'its node is gone' end as problem
+    then 'expired' else 'its node is gone' end as problem
 from sessions s
 left join nodes n on n.id = s.node_id
 cross join sweeper_watch w

@@ -22,15 +22,15 @@ create or replace trigger claim_log_append_only before update or delete on claim
 create or replace trigger claim_log_not_truncated before truncate on claim_log
   for each statement execute function refuse_change('a credential is spent once');
 create or replace trigger sessions_not_deleted before delete on sessions
-  for each row execute function refuse_change('sessions are what the ledger is about');
+  for each row execute function refuse_change('the ledger refers to sessions');
 create or replace trigger sessions_not_truncated before truncate on sessions
-  for each statement execute function refuse_change('sessions are what the ledger is about');
+  for each statement execute function refuse_change('the ledger refers to sessions');
 
 -- How long after a sweep the node that served a session may still settle it.
 create or replace function late_close_window() returns interval
 language sql immutable parallel safe as $$ select interval '5 minutes' $$;
 
--- The only change of a session that is over: the sweeper failed it, its node was alive after all and
+-- The only change of a session that has ended: the sweeper failed it, its node was alive after all and
 -- reports in time that it completed.
 create or replace function is_late_settlement(p_old sessions, p_new sessions) returns boolean
 language sql stable as $$
@@ -41,15 +41,15 @@ language sql stable as $$
 $$;
 
 -- The condition is in `when`, so that an ordinary update calls no function.
-create or replace trigger sessions_lawful_step before update on sessions
+create or replace trigger sessions_valid_transition before update on sessions
   for each row when (
-    (old.status >= 'completed' and is_late_settlement(old, new) is not true)
+    (old.status in ('completed', 'failed', 'expired') and is_late_settlement(old, new) is not true)
     or (old.status = 'active' and new.status in ('reserved', 'expired'))
     or (old.status = 'reserved' and new.status = 'completed'))
-  execute function refuse_change('a session that is over never changes, and none goes back');
-create or replace trigger accounts_begin_empty before insert on accounts
+  execute function refuse_change('an ended session never changes, and no status goes back');
+create or replace trigger accounts_start_without_credit before insert on accounts
   for each row when (new.granted_ms <> 0 or new.last_seq <> 0)
-  execute function refuse_change('an account begins empty; grant it credit');
+  execute function refuse_change('an account starts without credit; grant it some');
 
 -- At commit, every new transaction must continue the previous one and match its session's amounts.
 create or replace function check_txn() returns trigger
@@ -87,8 +87,8 @@ begin
   return null;
 end
 $$;
-drop trigger if exists txn_is_right on txn;
-create constraint trigger txn_is_right after insert on txn
+drop trigger if exists txn_consistent on txn;
+create constraint trigger txn_consistent after insert on txn
   deferrable initially deferred for each row execute function check_txn();
 
 -- A balance changes only with a matching transaction.
@@ -106,14 +106,14 @@ begin
   return null;
 end
 $$;
-drop trigger if exists accounts_balance_is_posted on accounts;
-create constraint trigger accounts_balance_is_posted
+drop trigger if exists accounts_balance_matches_ledger on accounts;
+create constraint trigger accounts_balance_matches_ledger
   after update of granted_ms, available_ms, reserved_ms, consumed_ms, last_seq on accounts
   deferrable initially deferred for each row execute function check_balance();
 
 -- An account's reserved credit must equal the reservations of its live sessions, so a session can't
 -- start or end without moving credit.
-create or replace function check_live() returns trigger
+create or replace function check_reserved_credit() returns trigger
 language plpgsql security definer as $$
 begin
   if (select reserved_ms from public.accounts where id = new.account_id) <> (
@@ -126,9 +126,9 @@ begin
   return null;
 end
 $$;
-drop trigger if exists sessions_hold_money on sessions;
-create constraint trigger sessions_hold_money after insert or update of slot on sessions
-  deferrable initially deferred for each row execute function check_live();
+drop trigger if exists sessions_match_reserved_credit on sessions;
+create constraint trigger sessions_match_reserved_credit after insert or update of slot on sessions
+  deferrable initially deferred for each row execute function check_reserved_credit();
 
 -- A session that is settled late must be charged in the same transaction.
 create or replace function check_late_settlement() returns trigger
@@ -144,8 +144,8 @@ begin
   return null;
 end
 $$;
-drop trigger if exists sessions_late_is_posted on sessions;
-create constraint trigger sessions_late_is_posted after update of status on sessions
+drop trigger if exists sessions_late_settlement_posted on sessions;
+create constraint trigger sessions_late_settlement_posted after update of status on sessions
   deferrable initially deferred for each row
   when (old.status = 'failed' and new.status = 'completed')
   execute function check_late_settlement();

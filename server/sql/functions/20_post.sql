@@ -92,7 +92,8 @@ begin
     samples = p_samples,
     audio_ms = (p_samples + 15) / 16,
     billable_ms = v_billable,
-    completed_at = p_at
+    -- After the sweep, even if the clock was set back since.
+    completed_at = greatest(p_at, p_session.swept_at)
     where account_id = p_session.account_id and id = p_session.id;
   perform post(
     p_session.account_id,

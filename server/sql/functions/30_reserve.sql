@@ -28,7 +28,7 @@ declare
   v_account record;
   v_known record;
   v_live record;
-  v_lapsed sessions;
+  v_expired sessions;
   v_now timestamptz;
   v_slot integer := 1;
 begin
@@ -72,14 +72,14 @@ begin
 
   -- Without reserved credit there is no live session, so the usual case skips the search.
   if v_account.reserved_ms > 0 then
-    for v_lapsed in
+    for v_expired in
       select * from sessions s
         where s.account_id = p_account and s.slot is not null and s.status = 'reserved'
           and s.expires_at <= v_now
         for update
     loop
-      perform end_session(v_lapsed, 'expired', 0, v_lapsed.expires_at);
-      v_account.available_ms := v_account.available_ms + v_lapsed.reserved_ms;
+      perform end_session(v_expired, 'expired', 0, v_expired.expires_at);
+      v_account.available_ms := v_account.available_ms + v_expired.reserved_ms;
     end loop;
     select count(*) as live,
       min(s.expires_at) filter (where s.status = 'reserved') as first_expiry,

@@ -3,7 +3,7 @@
 create or replace function claim_session(
   p_account uuid,
   p_session uuid,
-  p_attempt uuid,
+  p_upgrade uuid,
   p_node text,
   p_epoch bigint,
   out outcome text,
@@ -33,7 +33,7 @@ begin
   if v_session.claimed_at is not null then
     -- The same upgrade retries because its response was lost. Any other upgrade is too late.
     outcome := case
-      when v_session.status = 'active' and v_session.attempt_id = p_attempt
+      when v_session.status = 'active' and v_session.upgrade_id = p_upgrade
         and v_session.node_id = p_node and v_session.node_epoch = p_epoch then 'claimed'
       else 'used'
     end;
@@ -42,10 +42,10 @@ begin
   elsif v_account.status <> 'active' then
     outcome := 'account_inactive';
   else
-    insert into claim_log (account_id, session_id, attempt_id, node_id, node_epoch, claimed_at)
-      values (p_account, p_session, p_attempt, p_node, p_epoch, v_now);
+    insert into claim_log (account_id, session_id, upgrade_id, node_id, node_epoch, claimed_at)
+      values (p_account, p_session, p_upgrade, p_node, p_epoch, v_now);
     update sessions s set
-      status = 'active', node_id = p_node, node_epoch = p_epoch, attempt_id = p_attempt, claimed_at = v_now
+      status = 'active', node_id = p_node, node_epoch = p_epoch, upgrade_id = p_upgrade, claimed_at = v_now
       where s.account_id = p_account and s.id = p_session;
     outcome := 'claimed';
   end if;

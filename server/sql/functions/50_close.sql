@@ -1,8 +1,5 @@
-drop function if exists close_session(uuid, uuid, text, bigint, text, bigint);
-
 -- Settles a session once. Returns 'already' if it was closed before, 'superseded' if another upgrade
--- has it, 'settled_late' if the sweeper had failed it although its node was alive. Nodes of an earlier
--- version don't name the upgrade.
+-- has it, 'settled_late' if the sweeper had failed it although its node was alive.
 --
 -- Its own refusals have SQLSTATEs of class SV. They are permanent. Every other error may heal, so the
 -- caller repeats the settlement.
@@ -13,7 +10,7 @@ create or replace function close_session(
   p_samples bigint,
   p_node text,
   p_epoch bigint,
-  p_attempt uuid default null
+  p_upgrade uuid
 ) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -52,7 +49,7 @@ begin
   end if;
   -- A node that cannot learn whether its claim went through gives the session up. By then another
   -- upgrade may have claimed it, and its stream goes on.
-  if v_session.status = 'active' and p_status = 'failed' and v_session.attempt_id <> p_attempt then
+  if v_session.status = 'active' and p_status = 'failed' and v_session.upgrade_id <> p_upgrade then
     return 'superseded';
   end if;
   if v_session.status = 'active'

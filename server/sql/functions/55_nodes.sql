@@ -4,7 +4,8 @@ create or replace function register_node(
   p_id text,
   p_url text,
   p_models text[],
-  p_capacity integer
+  p_capacity integer,
+  p_version text
 ) returns bigint
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -18,8 +19,8 @@ begin
       using errcode = 'insufficient_privilege';
   end if;
   insert into nodes as n
-    (id, epoch, public_url, models, capacity, started_at, renewed_at, lease_until, login)
-    values (p_id, 1, p_url, p_models, p_capacity, v_now, v_now, v_now + lease_length(), session_user)
+    (id, epoch, public_url, models, capacity, started_at, renewed_at, lease_until, login, version)
+    values (p_id, 1, p_url, p_models, p_capacity, v_now, v_now, v_now + lease_length(), session_user, p_version)
     on conflict (id) do update set
       epoch = n.epoch + 1,
       public_url = excluded.public_url,
@@ -31,7 +32,8 @@ begin
       renewed_at = excluded.renewed_at,
       lease_until = excluded.lease_until,
       retired_at = null,
-      login = excluded.login
+      login = excluded.login,
+      version = excluded.version
     returning n.epoch into v_epoch;
   return v_epoch;
 end
@@ -53,8 +55,7 @@ begin
     active = p_active,
     capacity = p_capacity,
     draining = p_draining
-    where id = p_id and epoch = p_epoch and retired_at is null
-      and (login is null or login = session_user);
+    where id = p_id and epoch = p_epoch and retired_at is null and login = session_user;
   return found;
 end
 $$;
@@ -63,19 +64,18 @@ create or replace function retire_node(p_id text, p_epoch bigint) returns boolea
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   update nodes set retired_at = clock_timestamp(), draining = true, active = 0
-    where id = p_id and epoch = p_epoch and retired_at is null
-      and (login is null or login = session_user);
+    where id = p_id and epoch = p_epoch and retired_at is null and login = session_user;
   return found;
 end
 $$;
 
 -- Whether no node can serve a live session. A claimed session depends on the process that claimed
 -- it. An unclaimed one can be claimed by any node behind its URL, so it survives its node while
--- another of those is live. expire_lapsed handles expired ones.
+-- another of those is live. expire_reservations handles expired ones.
 create or replace function is_orphan(
   p_session sessions,
   p_node nodes,
-  p_lapsed_before timestamptz
+  p_expired_before timestamptz
 ) returns boolean
 language sql stable as $$
   select (p_session.claimed_at is not null or p_session.expires_at > clock_timestamp())
@@ -83,9 +83,9 @@ language sql stable as $$
       p_node.id is null
       or p_node.retired_at is not null
       or coalesce(p_session.node_epoch < p_node.epoch, false)
-      or p_node.lease_until <= p_lapsed_before
+      or p_node.lease_until <= p_expired_before
       -- No stream may last this long, so its close was lost.
-      or coalesce(p_session.claimed_at <= p_lapsed_before - interval '20 minutes', false)
+      or coalesce(p_session.claimed_at <= p_expired_before - interval '20 minutes', false)
     )
     and not (
       p_session.status = 'reserved'
@@ -94,7 +94,7 @@ language sql stable as $$
         where other.public_url = p_session.websocket_url
           and other.retired_at is null
           and not other.draining
-          and other.lease_until > p_lapsed_before)
+          and other.lease_until > p_expired_before)
     )
 $$;
 

@@ -5,15 +5,15 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_recorded integer;
 begin
-  insert into session_details (account_id, session_id, request_id, origin, client, ready_ms, first_delta_ms,
+  insert into session_details (account_id, session_id, request_id, origin, client, ready_ms, first_words_ms,
       first_final_ms, last_final_ms, ended_ms, finals, close_code, close_reason, delta_lag_p50_ms, delta_lag_p95_ms,
       gaps, longest_gap_ms, hints, audio_hint)
-    select s.account_id, s.id, s.attempt_id, r.origin, r.client, r.ready_ms, r.first_delta_ms,
+    select s.account_id, s.id, s.upgrade_id, r.origin, r.client, r.ready_ms, r.first_words_ms,
       r.first_final_ms, r.last_final_ms, r.ended_ms, r.finals, r.close_code, r.close_reason, r.delta_lag_p50_ms,
       r.delta_lag_p95_ms, r.gaps, r.longest_gap_ms, r.hints, r.audio_hint
     from jsonb_populate_recordset(null::session_details, p_streams) r
       join sessions s on s.account_id = r.account_id and s.id = r.session_id
-    where s.node_id = p_node and s.attempt_id = r.request_id
+    where s.node_id = p_node and s.upgrade_id = r.request_id
     on conflict do nothing;
   get diagnostics v_recorded = row_count;
   return v_recorded;

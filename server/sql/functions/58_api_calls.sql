@@ -13,7 +13,9 @@ $$;
 
 -- Stores calls that a process answered. Nothing here locks an account or moves credit. The time of a call is the
 -- database's, less the time that the call waited to be written.
-create or replace function record_calls(p_calls jsonb) returns integer
+-- Parsing json costs less than jsonb.
+drop function if exists record_calls(jsonb);
+create or replace function record_calls(p_calls json) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_now timestamptz := clock_timestamp();
@@ -25,7 +27,7 @@ begin
           took_ms, more)
         select c.account_id, v_now - make_interval(secs => least(greatest(c.ago_ms, 0), 60000) / 1000.0), c.request_id,
           c.method, c.route, c.status, c.code, c.detail, c.key_id, c.session_id, c.took_ms, coalesce(c.more, 0)
-        from jsonb_to_recordset(p_calls) c (account_id uuid, ago_ms double precision, request_id uuid, method text,
+        from json_to_recordset(p_calls) c (account_id uuid, ago_ms double precision, request_id uuid, method text,
           route text, status smallint, code text, detail text, key_id text, session_id uuid, took_ms integer,
           more integer);
       get diagnostics v_recorded = row_count;

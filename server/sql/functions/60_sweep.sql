@@ -1,7 +1,7 @@
 -- Cleanup of sessions that nothing else ends. Both functions work in batches and skip locked rows,
 -- so they never wait and never delay a caller.
 
-create or replace function expire_lapsed(p_batch integer) returns integer
+create or replace function expire_reservations(p_batch integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_found record;
@@ -45,7 +45,7 @@ declare
   v_watch sweeper_watch;
   v_now timestamptz;
   v_quiet_max timestamptz;
-  v_lapsed_before timestamptz;
+  v_expired_before timestamptz;
   v_found record;
   v_session sessions;
 begin
@@ -65,16 +65,16 @@ begin
       then v_quiet_max end);
   update sweeper_watch set last_tick_at = v_now, quiet_until = v_watch.quiet_until;
   quiet_ms := greatest(0, ceil(extract(epoch from v_watch.quiet_until - v_now) * 1000));
-  v_lapsed_before := case when quiet_ms = 0 then v_now else '-infinity'::timestamptz end;
+  v_expired_before := case when quiet_ms = 0 then v_now else '-infinity'::timestamptz end;
 
   for v_found in
     select s.account_id, s.id from sessions s left join nodes n on n.id = s.node_id
       where s.slot is not null
         -- A cheap filter first, because almost every session is served. is_orphan decides about the rest.
-        and (n.retired_at is null and n.lease_until > v_lapsed_before
+        and (n.retired_at is null and n.lease_until > v_expired_before
           and coalesce(s.node_epoch, n.epoch) = n.epoch
-          and coalesce(s.claimed_at, v_now) > v_lapsed_before - interval '20 minutes') is not true
-        and is_orphan(s, n, v_lapsed_before)
+          and coalesce(s.claimed_at, v_now) > v_expired_before - interval '20 minutes') is not true
+        and is_orphan(s, n, v_expired_before)
       limit p_batch
   loop
     perform from accounts where id = v_found.account_id for no key update skip locked;
@@ -84,7 +84,7 @@ begin
     continue when not found or v_session.slot is null;
     -- Check again under the lock: it may have moved to a live node, or its node may have returned.
     continue when not (
-      select is_orphan(v_session, n, v_lapsed_before)
+      select is_orphan(v_session, n, v_expired_before)
       from (select) one left join nodes n on n.id = v_session.node_id);
     v_session.swept_at := clock_timestamp();
     perform end_session(v_session, 'failed', 0, v_session.swept_at);

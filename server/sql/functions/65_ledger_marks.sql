@@ -1,9 +1,10 @@
 -- Compares the history acknowledged to a process with this database, and advances the process's mark.
 --
 -- The mark covers everything up to the last check. `p_session` is the last session that was
--- acknowledged to the process since then (`p_is_over`: as ended), so not even a second of lost
--- history goes unnoticed. A process without acknowledged history (position 0) accepts any database.
--- A mark higher than the process knows is its own, whose response was lost.
+-- acknowledged to the process since then (`p_is_over`: as ended; `p_upgrade`: as claimed by that
+-- upgrade), so not even a second of lost history goes unnoticed. A process without acknowledged history
+-- (position 0) accepts any database. A mark higher than the process knows is its own, whose response
+-- was lost.
 create or replace function mark_ledger(
   p_process uuid,
   p_node text,
@@ -11,6 +12,7 @@ create or replace function mark_ledger(
   p_account uuid,
   p_session uuid,
   p_is_over boolean,
+  p_upgrade uuid,
   out outcome text,
   out marked bigint
 )
@@ -23,7 +25,8 @@ begin
   v_is_known := (p_position = 0 or coalesce(v_mark.position >= p_position, false))
     and (p_session is null or exists (
       select from sessions s
-      where s.account_id = p_account and s.id = p_session and (s.slot is null or not p_is_over)));
+      where s.account_id = p_account and s.id = p_session and (s.slot is null or not p_is_over)
+        and (p_upgrade is null or s.upgrade_id = p_upgrade)));
   if not v_is_known and v_mark.accepted_at is null then
     outcome := 'rolled_back';
     insert into ledger_marks as m (process_id, node_id, position, marked_at, refused_at)

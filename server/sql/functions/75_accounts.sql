@@ -1,16 +1,18 @@
 -- Changes to accounts, keys and the waitlist that need a lock or more than one row.
 
+-- Sessions that are live now were admitted before the change, even if the clock was set back since.
 create or replace function set_concurrency(p_account uuid, p_limit integer) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   perform from accounts where id = p_account for no key update;
-  update accounts set concurrency_limit = p_limit, limit_changed_at = clock_timestamp()
+  update accounts set concurrency_limit = p_limit, limit_changed_at = greatest(clock_timestamp(), (
+      select max(created_at) from sessions where account_id = p_account and slot is not null))
     where id = p_account;
   return found;
 end
 $$;
 
--- Returns false if the account has two live keys. A new key takes the slot of an expired one.
+-- Returns false if the account has two live keys. A new key takes the number of an expired one.
 create or replace function create_api_key(
   p_account uuid,
   p_id text,
@@ -18,31 +20,29 @@ create or replace function create_api_key(
   p_name text,
   p_scopes text[],
   p_expires_at timestamptz,
-  p_pepper smallint default 0
+  p_pepper smallint
 ) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  v_slot smallint;
+  v_number smallint;
 begin
   perform from accounts where id = p_account for no key update;
   if not found then
     raise exception 'account % does not exist', p_account using errcode = 'no_data_found';
   end if;
-  update api_keys set slot = null
-    where account_id = p_account and slot is not null and expires_at <= clock_timestamp();
-  select s into v_slot from unnest(array[1, 2]::smallint[]) s
-    where not exists (select from api_keys where account_id = p_account and slot = s)
-    order by s limit 1;
-  if v_slot is null then
+  update api_keys set live_number = null
+    where account_id = p_account and live_number is not null and expires_at <= clock_timestamp();
+  select n into v_number from unnest(array[1, 2]::smallint[]) n
+    where not exists (select from api_keys where account_id = p_account and live_number = n)
+    order by n limit 1;
+  if v_number is null then
     return false;
   end if;
-  insert into api_keys (id, account_id, hmac, name, scopes, slot, expires_at, pepper_id)
-    values (p_id, p_account, p_hmac, p_name, p_scopes, v_slot, p_expires_at, p_pepper);
+  insert into api_keys (id, account_id, hmac, name, scopes, live_number, expires_at, pepper_id)
+    values (p_id, p_account, p_hmac, p_name, p_scopes, v_number, p_expires_at, p_pepper);
   return true;
 end
 $$;
-
-drop function if exists create_api_key(uuid, text, bytea, text, text[], timestamptz);
 
 -- Replaces the hash of a key that has just been verified with the old one.
 create or replace function rehash_api_key(
@@ -62,7 +62,7 @@ $$;
 create or replace function revoke_api_key(p_account uuid, p_id text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()), slot = null
+  update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()), live_number = null
     where id = p_id and account_id = p_account;
   return found;
 end

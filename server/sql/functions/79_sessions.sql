@@ -20,7 +20,7 @@ $$;
 
 -- For the sign-in role, after it has verified a code or a passkey.
 create or replace function open_console_session(
-  p_token_hash bytea, p_user uuid, p_verified_by text
+  p_token_hash bytea, p_user uuid, p_verified_by text, p_client text, p_system text
 ) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -29,10 +29,10 @@ begin
   delete from console_sessions
     where expires_at <= v_now or last_seen_at <= v_now - console_idle_limit(false);
   insert into console_sessions
-    (token_hash, user_id, account_id, created_at, expires_at, verified_by, confirmed_at)
+    (token_hash, user_id, account_id, created_at, expires_at, verified_by, confirmed_at, client, system)
     select p_token_hash, u.id, m.account_id, v_now,
       v_now + case when u.is_operator then interval '8 hours' else interval '14 days' end,
-      p_verified_by, case when p_verified_by = 'passkey' then v_now end
+      p_verified_by, case when p_verified_by = 'passkey' then v_now end, p_client, p_system
     from console_users u left join lateral (
       select account_id from memberships
       where user_id = u.id order by role = 'member', joined_at limit 1
@@ -85,102 +85,35 @@ begin
 end
 $$;
 
+-- Where the person of this session is signed in, the newest use first.
+create or replace function list_console_sessions(p_token text) returns table (
+  id uuid, client text, system text, verified_by text, created_at timestamptz, last_seen_at timestamptz,
+  is_current boolean
+)
+language sql stable security definer set search_path = public, pg_temp as $$
+  select s.id, s.client, s.system, s.verified_by, s.created_at, s.last_seen_at,
+    s.token_hash = mine.token_hash
+  from live_console_session(p_token) mine
+    join console_users u on u.id = mine.user_id
+    join console_sessions s on s.user_id = mine.user_id
+  where s.expires_at > clock_timestamp()
+    and s.last_seen_at > clock_timestamp() - console_idle_limit(u.is_operator)
+  order by s.token_hash = mine.token_hash desc, s.last_seen_at desc
+  limit 100
+$$;
+
+-- Ends one session of the same person.
+create or replace function close_other_console_session(p_token text, p_id uuid) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  delete from console_sessions s
+    where s.id = p_id and s.user_id = (select user_id from live_console_session(p_token));
+  return found;
+end
+$$;
+
 -- Null leaves the person without a current account. Memberships are checked by the foreign key.
 create or replace function switch_console_account(p_token text, p_account uuid) returns void
 language sql security definer set search_path = public, pg_temp as $$
   update console_sessions set account_id = p_account where token_hash = hash_console_token(p_token)
 $$;
-
--- Returns the operator of a session if they used a passkey within the last five minutes.
-create or replace function confirmed_operator(
-  p_token text, out o_email text, out o_problem text
-)
-language plpgsql stable as $$
-declare
-  v_confirmed timestamptz;
-begin
-  select u.email, s.confirmed_at into o_email, v_confirmed
-    from live_console_session(p_token) s join console_users u on u.id = s.user_id
-    where u.is_operator and s.verified_by = 'passkey';
-  o_problem := case
-    when o_email is null then 'not_found'
-    when v_confirmed is null or v_confirmed < clock_timestamp() - interval '5 minutes'
-      then 'confirm_first'
-  end;
-end
-$$;
-
--- Approves a waitlist entry from the operators' page, atomically. Grants at most 10 hours of credit
--- per approval and 100 hours a day per operator. Approving twice grants once.
-create or replace function approve_as_operator(
-  p_token text, p_entry uuid, p_account uuid, p_ms bigint
-) returns text
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_operator record;
-  v_status waitlist_status;
-  v_account uuid;
-begin
-  select * into v_operator from confirmed_operator(p_token);
-  if v_operator.o_problem is not null then
-    return v_operator.o_problem;
-  end if;
-  -- Serialised per operator, so that the sum below includes concurrent approvals.
-  perform pg_advisory_xact_lock(hashtextextended(v_operator.o_email, 4));
-  select status into v_status from waitlist where id = p_entry for update;
-  if v_status = 'approved' then
-    return 'approved';
-  end if;
-  if p_ms > 36000000 or p_ms + (
-    select coalesce(sum(granted_ms), 0) from waitlist
-    where decided_by = v_operator.o_email and decided_at > clock_timestamp() - interval '1 day'
-      and granted_ms is not null
-  ) > 360000000 then
-    return 'credit_limit_reached';
-  end if;
-  v_account := approve_waitlist(p_entry, p_account, v_operator.o_email);
-  if v_account is null then
-    return 'not_found';
-  end if;
-  -- The entry's id identifies the grant.
-  perform grant_credit(v_account, p_ms, 'first credit after the waitlist', v_operator.o_email, p_entry);
-  update waitlist set granted_ms = p_ms where id = p_entry;
-  return 'approved';
-end
-$$;
-
-create or replace function decline_as_operator(p_token text, p_entry uuid) returns text
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_operator record;
-begin
-  select * into v_operator from confirmed_operator(p_token);
-  if v_operator.o_email is null then
-    return 'not_found';
-  end if;
-  update waitlist
-    set status = 'declined', decided_at = clock_timestamp(), decided_by = v_operator.o_email
-    where id = p_entry and status = 'waiting';
-  return case when found then 'declined' else 'not_found' end;
-end
-$$;
-
--- Suspends or resumes an account. An erased account is not changed.
-create or replace function set_account_status_as_operator(
-  p_token text, p_account uuid, p_status account_status
-) returns text
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_operator record;
-begin
-  select * into v_operator from confirmed_operator(p_token);
-  if v_operator.o_problem is not null then
-    return v_operator.o_problem;
-  end if;
-  update accounts set status = p_status where id = p_account and not (name = 'erased' and email is null);
-  return case when found then 'done' else 'not_found' end;
-end
-$$;
-
-drop function if exists approve_as_operator(uuid, uuid, uuid, bigint);
-drop function if exists decline_as_operator(uuid, uuid);

@@ -71,15 +71,6 @@ begin
 end
 $$;
 
--- For processes of the previous version, while both run.
-create or replace function create_sign_in_code(
-  p_challenge uuid, p_user uuid, p_email_hash bytea, p_source_hash bytea, p_code_hash bytea, p_lifetime interval
-) returns boolean
-language sql security definer set search_path = public, pg_temp as $$
-  select request_sign_in_code(
-    p_challenge, p_user, p_email_hash, array[p_source_hash], '{}', p_code_hash, p_lifetime) = 0
-$$;
-
 -- Remembers the device and network of a sign-in, for 180 days and at most 20 of a person.
 create or replace function remember_places(p_user uuid, p_place_hashes bytea[]) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -142,32 +133,6 @@ begin
 end
 $$;
 
--- For processes of the previous version, while both run.
-create or replace function roll_up_usage(p_account uuid, p_batch integer) returns boolean
-language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  v_from bigint;
-  v_to bigint;
-  v_last bigint;
-begin
-  insert into usage_rolled (account_id) values (p_account) on conflict do nothing;
-  select rolled_seq into v_from from usage_rolled where account_id = p_account for update;
-  -- Transactions of an account are numbered under its lock, so once one is visible, all earlier ones are.
-  select last_seq into v_last from accounts where id = p_account;
-  v_to := least(v_last, v_from + p_batch);
-  insert into usage_days (account_id, day, model, billable_ms, sessions)
-    select p_account, (t.created_at at time zone 'UTC')::date, s.model, sum(s.billable_ms), count(*)
-    from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
-    where t.account_id = p_account and t.seq > v_from and t.seq <= v_to and t.kind in ('complete', 'settle_late')
-    group by 2, 3
-    on conflict (account_id, day, model) do update
-      set billable_ms = usage_days.billable_ms + excluded.billable_ms,
-        sessions = usage_days.sessions + excluded.sessions;
-  update usage_rolled set rolled_seq = v_to where account_id = p_account;
-  return v_to < v_last;
-end
-$$;
-
 -- Returns false if a session is reserved or active. Removes all personal data and keeps the figures.
 create or replace function erase_account(p_account uuid) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -181,7 +146,7 @@ begin
   ) then
     return false;
   end if;
-  update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()), slot = null, name = ''
+  update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()), live_number = null, name = ''
     where account_id = p_account;
   select array_agg(user_id) into v_people from memberships where account_id = p_account;
   delete from memberships where account_id = p_account;
@@ -193,6 +158,7 @@ begin
   delete from api_calls where account_id = p_account;
   delete from credit_notices where account_id = p_account;
   delete from credit_levels where account_id = p_account;
+  delete from credit_requests where account_id = p_account;
   update accounts set status = 'suspended', name = 'erased', email = null, allowed_origins = null
     where id = p_account;
   return true;
@@ -203,5 +169,3 @@ create or replace function set_allowed_origins(p_account uuid, p_origins text[])
 language sql security definer set search_path = public, pg_temp as $$
   update accounts set allowed_origins = nullif(p_origins, '{}') where id = p_account
 $$;
-
-drop function if exists use_sign_in_code(uuid, bytea, integer);

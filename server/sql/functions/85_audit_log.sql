@@ -89,12 +89,13 @@ begin
   end if;
   perform write_audit(new.account_id, 'credit.' || new.kind, new.account_id || '/' || new.seq,
     jsonb_build_object('available_ms', new.available_after_ms - new.available_ms),
-    jsonb_build_object('available_ms', new.available_after_ms));
+    jsonb_strip_nulls(jsonb_build_object('available_ms', new.available_after_ms,
+      'reason', nullif(current_setting('svc.reason', true), ''))));
   return null;
 end
 $$;
 create or replace trigger txn_audit after insert on txn
-  for each row when (new.kind <= 'adjust') execute function audit_credit();
+  for each row when (new.kind in ('grant', 'adjust')) execute function audit_credit();
 
 create or replace function audit_sign_in() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$

@@ -20,7 +20,7 @@ end
 $$;
 
 -- Rows of an account that is sealed, moved or not open yet can't change, because the change would be lost.
-create or replace function refuse_while_away() returns trigger
+create or replace function refuse_during_move() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_account uuid := (case when tg_op = 'DELETE' then old.account_id else new.account_id end);
@@ -32,20 +32,20 @@ begin
   return case when tg_op = 'DELETE' then old else new end;
 end
 $$;
-create or replace trigger accounts_not_here before update on accounts
+create or replace trigger accounts_locked_during_move before update on accounts
   for each row when (old.move_state in ('sealed', 'moved', 'arriving')
     and new.move_state is not distinct from old.move_state)
   execute function refuse_change('the account is between two cells');
-create or replace trigger api_keys_not_here
-  before insert or delete or update of account_id, name, scopes, slot, expires_at, revoked_at on api_keys
-  for each row execute function refuse_while_away();
-create or replace trigger memberships_not_here before insert or update or delete on memberships
-  for each row execute function refuse_while_away();
-create or replace trigger invitations_not_here before insert on invitations
-  for each row execute function refuse_while_away();
+create or replace trigger api_keys_locked_during_move
+  before insert or delete or update of account_id, name, scopes, live_number, expires_at, revoked_at on api_keys
+  for each row execute function refuse_during_move();
+create or replace trigger memberships_locked_during_move before insert or update or delete on memberships
+  for each row execute function refuse_during_move();
+create or replace trigger invitations_locked_during_move before insert on invitations
+  for each row execute function refuse_during_move();
 -- Invitations expire in bulk, for all accounts at once.
-create or replace trigger invitations_not_answered_here before update of status on invitations
-  for each row when (new.status <> 'expired') execute function refuse_while_away();
+create or replace trigger invitations_answer_locked_during_move before update of status on invitations
+  for each row when (new.status <> 'expired') execute function refuse_during_move();
 
 -- Returns the id of the move. An unfinished move to the same cell keeps its id. The database chooses it, so that no two
 -- moves share one and everything signed under an id describes the same sealed account.
@@ -72,7 +72,7 @@ create or replace function seal_account(p_account uuid, p_move uuid) returns int
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_account accounts;
-  v_lapsed sessions;
+  v_expired sessions;
   v_live integer;
 begin
   select * into v_account from accounts where id = p_account for no key update;
@@ -80,11 +80,11 @@ begin
     raise exception 'move % of account % was cancelled', p_move, p_account
       using errcode = 'object_not_in_prerequisite_state';
   end if;
-  for v_lapsed in
+  for v_expired in
     select * from sessions where account_id = p_account and slot is not null and status = 'reserved'
       and expires_at <= clock_timestamp() for update
   loop
-    perform end_session(v_lapsed, 'expired', 0, v_lapsed.expires_at);
+    perform end_session(v_expired, 'expired', 0, v_expired.expires_at);
   end loop;
   select count(*) into v_live from sessions where account_id = p_account and slot is not null;
   if v_live = 0 then
@@ -163,15 +163,10 @@ begin
   return null;
 end
 $$;
-drop trigger if exists accounts_not_left_copying on accounts;
-create constraint trigger accounts_not_left_copying after insert or update of move_state on accounts
+drop trigger if exists accounts_copy_complete on accounts;
+create constraint trigger accounts_copy_complete after insert or update of move_state on accounts
   deferrable initially deferred for each row when (new.move_state = 'copying') execute function check_not_copying();
 
-drop function if exists freeze_account(uuid, uuid, text);
-drop function if exists depart_account(uuid, uuid);
-drop function if exists open_account(uuid, uuid);
-
-drop trigger if exists accounts_move_changed on accounts;
-create trigger accounts_move_changed after update of move_state on accounts
+create or replace trigger accounts_move_changed after update of move_state on accounts
   for each row when (old.move_state is distinct from new.move_state)
-  execute function tell_account_keys_changed();
+  execute function notify_account_keys_changed();

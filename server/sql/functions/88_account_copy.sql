@@ -199,6 +199,3 @@ begin
     'from', v_import.from_cell, 'available_ms', v_new.available_ms, 'last_seq', v_new.last_seq));
 end
 $$;
-
-drop function if exists end_import(uuid, uuid, text);
-drop function if exists import_audit(jsonb);

@@ -3,8 +3,9 @@
 revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
-  passkey_challenges, operator_enrolments, security_notices, known_places, usage_days, usage_rolled, usage_by_key, usage_by_key_rolled, ledger_marks,
-  session_end_requests, session_details, api_calls, credit_levels, credit_notices, cell_links, account_imports, account_arrivals
+  passkey_challenges, operator_enrolments, security_notices, known_places, usage_by_key, usage_by_key_rolled, ledger_marks,
+  session_end_requests, session_details, api_calls, credit_levels, credit_notices, demo_claims, operator_grants,
+  ledger_audits, credit_requests, credit_request_notices, cell_links, account_imports, account_arrivals
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function. Grants of earlier versions end here too.
 revoke execute on all functions in schema public
@@ -12,7 +13,7 @@ revoke execute on all functions in schema public
 grant execute on function lease_length() to public;
 
 -- Every long-running job checks the database's history before it uses a connection.
-grant execute on function mark_ledger(uuid, text, bigint, uuid, uuid, boolean)
+grant execute on function mark_ledger(uuid, text, bigint, uuid, uuid, boolean, uuid)
   to svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in;
 
 -- api: answers POST sessions and GET usage.
@@ -22,7 +23,7 @@ grant execute on function reserve_session(
 grant execute on function touch_api_keys(text[]) to svc_api;
 grant execute on function rehash_api_key(text, bytea, bytea, smallint) to svc_api;
 grant execute on function report_peppers(smallint[], bytea[]) to svc_api;
-grant execute on function record_calls(jsonb) to svc_api;
+grant execute on function record_calls(json) to svc_api;
 grant select on api_keys, nodes, cell, cell_peppers to svc_api;
 grant select on accounts, sessions, live_audio to svc_api;
 grant select (account_id, seq, kind, session_id) on txn to svc_api;
@@ -30,17 +31,17 @@ grant select (account_id, seq, kind, session_id) on txn to svc_api;
 -- node: spends credentials and settles streams.
 grant execute on function claim_session(uuid, uuid, uuid, text, bigint) to svc_node;
 grant execute on function close_session(uuid, uuid, text, bigint, text, bigint, uuid) to svc_node;
-grant execute on function register_node(text, text, text[], integer) to svc_node;
+grant execute on function register_node(text, text, text[], integer, text) to svc_node;
 grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
 grant execute on function retire_node(text, bigint) to svc_node;
 grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to svc_node;
 grant execute on function record_streams(text, jsonb) to svc_node;
-grant execute on function record_calls(jsonb) to svc_node;
+grant execute on function record_calls(json) to svc_node;
 grant select on nodes, session_end_requests to svc_node;
 grant select (id, status, allowed_origins) on accounts to svc_node;
 
 -- sweeper: ends expired reservations and orphaned sessions.
-grant execute on function expire_lapsed(integer) to svc_sweeper;
+grant execute on function expire_reservations(integer) to svc_sweeper;
 grant execute on function fail_orphans(integer) to svc_sweeper;
 grant execute on function forget_idempotency(integer) to svc_sweeper;
 grant select on sweeper_watch, nodes to svc_sweeper;
@@ -50,7 +51,7 @@ grant execute on function create_api_key(uuid, text, bytea, text, text[], timest
 grant execute on function revoke_api_key(uuid, text) to svc_console;
 grant execute on function rename_api_key(uuid, text, text) to svc_console;
 grant select on cell to svc_console;
-grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoked_at, last_used_at)
+grant select (id, account_id, name, scopes, live_number, created_at, expires_at, revoked_at, last_used_at)
   on api_keys to svc_console;
 grant select on accounts, sessions, live_audio to svc_console;
 grant select (account_id, seq, kind, session_id, available_ms, reserved_ms, consumed_ms, available_after_ms,
@@ -63,11 +64,10 @@ grant select, update (email_due_at, email_tries), delete on credit_notices to sv
 grant execute on function first_reservation_at(uuid, timestamptz) to svc_console;
 grant select on waitlist to svc_console;
 grant insert (id, email, name, purpose, language) on waitlist to svc_console;
-grant execute on function roll_up_usage(uuid, integer) to svc_console;
 grant execute on function roll_up_usage_by_key(uuid, integer) to svc_console;
 grant execute on function erase_account(uuid) to svc_console;
 grant execute on function set_allowed_origins(uuid, text[]) to svc_console;
-grant select on console_users, memberships, invitations, usage_days, usage_by_key to svc_console;
+grant select on console_users, memberships, invitations, usage_by_key to svc_console;
 grant update (language, welcomed_at, welcome_tries, welcome_after) on console_users to svc_console;
 -- Joining an account takes an accepted invitation or an approval; leaving it is a plain delete.
 grant update (role), delete on memberships to svc_console;
@@ -85,21 +85,32 @@ grant select, update (email_due_at, email_tries), delete on security_notices to 
 grant execute on function find_console_session(text) to svc_console;
 grant execute on function close_console_session(text) to svc_console;
 grant execute on function close_console_sessions(text) to svc_console;
+grant execute on function list_console_sessions(text) to svc_console;
+grant execute on function claim_demo(bytea, integer), release_demo(bytea), forget_demo_claims() to svc_console;
+grant execute on function close_other_console_session(text, uuid) to svc_console;
 grant execute on function switch_console_account(text, uuid) to svc_console;
-grant execute on function approve_as_operator(text, uuid, uuid, bigint) to svc_console;
-grant execute on function decline_as_operator(text, uuid) to svc_console;
-grant execute on function set_account_status_as_operator(text, uuid, account_status) to svc_console;
+grant execute on function request_credit(uuid, uuid, uuid, bigint, text) to svc_console;
+grant select on credit_requests to svc_console;
+grant select, update (email_due_at, email_tries), delete on credit_request_notices to svc_console;
+-- The pages of operators. Each change checks the token of an operator's session.
+grant execute on function approve_as_operator(text, uuid, uuid, bigint, text) to svc_console;
+grant execute on function decline_as_operator(text, uuid, text) to svc_console;
+grant execute on function set_account_status_as_operator(text, uuid, account_status, text) to svc_console;
+grant execute on function set_concurrency_as_operator(text, uuid, integer, text) to svc_console;
+grant execute on function grant_as_operator(text, uuid, bigint, text, uuid) to svc_console;
+grant execute on function decide_credit_request_as_operator(text, uuid, bigint, text) to svc_console;
+grant execute on function charged_since(uuid, timestamptz) to svc_console;
+grant select on nodes, ledger_audits to svc_console;
 
 grant select on audit_log, audit_sources to svc_console;
 grant execute on function forget_audit_sources() to svc_console;
 
 -- sign-in: verifies codes and passkeys, and opens sessions. Sees no account, key or usage.
 grant select (id, email) on console_users to svc_sign_in;
-grant execute on function create_sign_in_code(uuid, uuid, bytea, bytea, bytea, interval) to svc_sign_in;
 grant execute on function request_sign_in_code(uuid, uuid, bytea, bytea[], bytea[], bytea, interval) to svc_sign_in;
 grant execute on function remember_places(uuid, bytea[]) to svc_sign_in;
 grant execute on function use_sign_in_code(uuid, bytea[], integer) to svc_sign_in;
-grant execute on function open_console_session(bytea, uuid, text) to svc_sign_in;
+grant execute on function open_console_session(bytea, uuid, text, text, text) to svc_sign_in;
 grant execute on function confirm_console_session(text, uuid) to svc_sign_in;
 grant execute on function passkey_change_problem(text, bytea) to svc_sign_in;
 grant execute on function add_passkey(text, bytea, uuid, text, bytea, bigint, text[], text, integer) to svc_sign_in;
@@ -112,12 +123,14 @@ grant select, insert, delete on passkey_challenges to svc_sign_in;
 grant select on
   accounts, waitlist, nodes, live_audio, sweeper_watch, ledger_marks, sessions, txn, entry, claim_log, schema_migrations to svc_auditor;
 grant select (account_id, session_id, expires_at) on idempotency to svc_auditor;
-grant select (id, account_id, name, scopes, slot, created_at, expires_at, revoked_at, last_used_at, pepper_id)
+grant select (id, account_id, name, scopes, live_number, created_at, expires_at, revoked_at, last_used_at, pepper_id)
   on api_keys to svc_auditor;
 
 grant select on audit_log, audit_sources, cell, cell_peppers to svc_auditor;
 grant select (id, email) on console_users to svc_auditor;
 grant execute on function log_command(text) to svc_auditor;
+grant execute on function record_audit(jsonb, boolean) to svc_auditor;
+grant select on ledger_audits to svc_auditor;
 
 -- operator: svc-admin. Credit only by posting, never by writing a balance.
 grant svc_auditor to svc_operator;

@@ -1,16 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db.ts';
-import {
-  boolean,
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  texts,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 export interface Account {
   readonly id: string;
@@ -30,18 +20,18 @@ export interface Account {
 }
 
 const COLUMNS = {
-  id: text(),
-  name: text(),
-  email: nullable(text()),
-  status: text<Account['status']>(),
-  move: nullable(text()),
-  concurrency_limit: number(),
-  allowed_origins: nullable(texts()),
-  granted_ms: number(),
-  available_ms: number(),
-  reserved_ms: number(),
-  consumed_ms: number(),
-  created_at: timestamp(),
+  id: t.text(),
+  name: t.text(),
+  email: t.nullable(t.text()),
+  status: t.text<Account['status']>(),
+  move: t.nullable(t.text()),
+  concurrency_limit: t.number(),
+  allowed_origins: t.nullable(t.texts()),
+  granted_ms: t.number(),
+  available_ms: t.number(),
+  reserved_ms: t.number(),
+  consumed_ms: t.number(),
+  created_at: t.timestamp(),
 };
 const FIELDS = Object.keys(COLUMNS)
   .join(', ')
@@ -52,7 +42,8 @@ const SEARCH = statement(
   `select ${FIELDS} from accounts
     where not (name = 'erased' and email is null)
       and (position(lower($1) in lower(name || ' ' || coalesce(email, ''))) > 0 or id::text = lower($1))
-    order by created_at desc limit $2`,
+      and ($3::uuid is null or (created_at, id) < (select created_at, id from accounts where id = $3))
+    order by created_at desc, id desc limit $2`,
   COLUMNS,
 );
 
@@ -76,7 +67,7 @@ export async function findAccount(db: Queryable, id: string): Promise<Account | 
 }
 
 const IDS_BETWEEN = statement('select id from accounts where id between $1 and $2 limit 2', {
-  id: text(),
+  id: t.text(),
 });
 
 /** Up to two account ids of this range. */
@@ -94,12 +85,15 @@ export async function listAccounts(db: Queryable, limit: number): Promise<Accoun
   return rows.map(toAccount);
 }
 
-/** Newest first, without erased accounts. The text is part of a name, of an address, or a whole id. */
+/**
+ * Newest first, without erased accounts, from after the account `after` on. The text is part of a name, of an address, or
+ * a whole id.
+ */
 export async function searchAccounts(
   db: Queryable,
-  input: { text: string; limit: number },
+  input: { text: string; limit: number; after?: string | null },
 ): Promise<Account[]> {
-  const rows = await queryRows(db, SEARCH, [input.text, input.limit]);
+  const rows = await queryRows(db, SEARCH, [input.text, input.limit, input.after ?? null]);
   return rows.map(toAccount);
 }
 
@@ -118,7 +112,7 @@ export async function setAllowedOrigins(
   await db.query('select set_allowed_origins($1, $2)', [input.id, input.origins]);
 }
 
-const ERASE = statement('select erase_account($1) as erased', { erased: boolean() });
+const ERASE = statement('select erase_account($1) as erased', { erased: t.boolean() });
 
 /** Removes all personal data and keeps the figures. False: a session is reserved or active. */
 export async function eraseAccount(db: Queryable, id: string): Promise<boolean> {
@@ -142,7 +136,7 @@ export async function setAccountStatus(
 }
 
 const SUSPENDED = statement(`select id from accounts where id = any($1) and status <> 'active'`, {
-  id: text(),
+  id: t.text(),
 });
 
 /** Returns the given accounts that are not active. */
@@ -153,7 +147,7 @@ export async function listSuspended(db: Queryable, ids: readonly string[]): Prom
 }
 
 const ALLOWED_ORIGINS = statement('select allowed_origins from accounts where id = $1', {
-  allowed_origins: nullable(texts()),
+  allowed_origins: t.nullable(t.texts()),
 });
 
 /** Returns the web origins that may open streams of the account. Null: all. */
@@ -165,35 +159,9 @@ export async function listAllowedOrigins(
   return rows[0]?.allowed_origins ?? null;
 }
 
-const END_REQUESTED = statement(
-  'select session_id from session_end_requests where session_id = any($1)',
-  { session_id: text() },
-);
-
-/** Returns the given sessions that an operator wants to end. */
-export async function listEndRequested(
-  db: Queryable,
-  sessionIds: readonly string[],
-): Promise<Set<string>> {
-  if (sessionIds.length === 0) return new Set();
-  const rows = await queryRows(db, END_REQUESTED, [sessionIds]);
-  return new Set(rows.map((row) => row.session_id));
-}
-
-const REQUEST_END = statement('select request_session_end($1) as state', {
-  state: nullable(text<'active' | 'reserved' | 'over'>()),
+const SET_CONCURRENCY = statement('select set_concurrency($1, $2) as found', {
+  found: t.boolean(),
 });
-
-/** Asks the node of an open stream to end it. Returns the state of the session, or null for an unknown one. */
-export async function requestSessionEnd(
-  db: Queryable,
-  sessionId: string,
-): Promise<'active' | 'reserved' | 'over' | null> {
-  const [row] = await queryRows(db, REQUEST_END, [sessionId]);
-  return row?.state ?? null;
-}
-
-const SET_CONCURRENCY = statement('select set_concurrency($1, $2) as found', { found: boolean() });
 
 /**
  * Sets the concurrency limit. Live sessions above a lowered limit continue, and no new one starts

@@ -65,7 +65,7 @@ export function createAuthenticator(input: {
   const used = new Set<string>();
   const rehashing = new Set<string>();
   // Unknown ids are compared with this, so that they take as long as known ones.
-  const nobody = hashApiKey('nobody', current.secret);
+  const noMatch = hashApiKey('no such key', current.secret);
 
   function find(publicId: string): ApiKeyLookup | Promise<ApiKeyLookup | null> {
     const now = clock.monotonicMs();
@@ -93,7 +93,7 @@ export function createAuthenticator(input: {
   }
   function admit(key: string, record: ApiKeyLookup | null): Caller {
     const pepper = peppers.get(record?.pepperId ?? current.id) ?? current.secret;
-    const matches = timingSafeEqual(hashApiKey(key, pepper), record?.hmac ?? nobody);
+    const matches = timingSafeEqual(hashApiKey(key, pepper), record?.hmac ?? noMatch);
     if (record === null || !matches) throw new ApiError('invalid_api_key');
     if (record.movedTo !== null) throw accountMoved(record.movedTo);
     if (record.pepperId !== current.id) rehash(key, record);

@@ -1,17 +1,6 @@
 import type { ModelId } from '@svc-asr/protocol';
 import type { Queryable } from '../platform/db.ts';
-import {
-  boolean,
-  bytes,
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  texts,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 /** The stored part of a key. The key itself can't be derived from it. */
 export interface ApiKeyRecord {
@@ -44,7 +33,7 @@ export interface ApiKeyLookup {
 }
 
 const CREATE = statement('select create_api_key($1, $2, $3, $4, $5, $6, $7::smallint) as created', {
-  created: boolean(),
+  created: t.boolean(),
 });
 
 /** Returns false if the account already has two live keys. Throws if there is no such account. */
@@ -82,16 +71,16 @@ const FIND = statement(
       case when a.move_state = 'moved' then a.move_cell end as moved_to
     from api_keys k join accounts a on a.id = k.account_id where k.id = $1`,
   {
-    id: text(),
-    account_id: text(),
-    hmac: bytes(),
-    pepper_id: number(),
-    scopes: nullable(texts<ModelId>()),
-    expired: boolean(),
-    expires_in_ms: nullable(number()),
-    revoked: boolean(),
-    account_active: boolean(),
-    moved_to: nullable(text()),
+    id: t.text(),
+    account_id: t.text(),
+    hmac: t.bytes(),
+    pepper_id: t.number(),
+    scopes: t.nullable(t.texts<ModelId>()),
+    expired: t.boolean(),
+    expires_in_ms: t.nullable(t.number()),
+    revoked: t.boolean(),
+    account_active: t.boolean(),
+    moved_to: t.nullable(t.text()),
   },
   { name: 'find_api_key' },
 );
@@ -118,14 +107,14 @@ const LIST = statement(
   `select id, account_id, name, scopes, created_at, expires_at, revoked_at, last_used_at
     from api_keys where account_id = $1 order by created_at desc limit 100`,
   {
-    id: text(),
-    account_id: text(),
-    name: text(),
-    scopes: nullable(texts<ModelId>()),
-    created_at: timestamp(),
-    expires_at: nullable(timestamp()),
-    revoked_at: nullable(timestamp()),
-    last_used_at: nullable(timestamp()),
+    id: t.text(),
+    account_id: t.text(),
+    name: t.text(),
+    scopes: t.nullable(t.texts<ModelId>()),
+    created_at: t.timestamp(),
+    expires_at: t.nullable(t.timestamp()),
+    revoked_at: t.nullable(t.timestamp()),
+    last_used_at: t.nullable(t.timestamp()),
   },
 );
 
@@ -144,7 +133,7 @@ export async function listApiKeys(db: Queryable, accountId: string): Promise<Api
   }));
 }
 
-const REVOKE = statement('select revoke_api_key($1, $2) as revoked', { revoked: boolean() });
+const REVOKE = statement('select revoke_api_key($1, $2) as revoked', { revoked: t.boolean() });
 
 /** Returns false if the account has no such key. Revoking twice is allowed. */
 export async function revokeApiKey(
@@ -155,7 +144,7 @@ export async function revokeApiKey(
   return row?.revoked === true;
 }
 
-const RENAME = statement('select rename_api_key($1, $2, $3) as renamed', { renamed: boolean() });
+const RENAME = statement('select rename_api_key($1, $2, $3) as renamed', { renamed: t.boolean() });
 
 /** Returns false if the account has no such key. */
 export async function renameApiKey(
@@ -191,7 +180,7 @@ const COUNT_BY_PEPPER = statement(
   `select pepper_id, count(*) as live_keys from api_keys
     where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())
     group by pepper_id order by pepper_id`,
-  { pepper_id: number(), live_keys: number() },
+  { pepper_id: t.number(), live_keys: t.number() },
 );
 
 /** Counts the live keys hashed with each pepper. */

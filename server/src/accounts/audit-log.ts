@@ -1,13 +1,5 @@
 import { inTransaction, type Pool, type Queryable } from '../platform/db.ts';
-import {
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 /** The request behind a change, as recorded in the audit log. */
 export interface AuditContext {
@@ -19,28 +11,30 @@ export interface AuditContext {
 }
 
 const LIST = statement(
-  `select l.id, l.at, l.account_id, l.action,
+  `select l.id, l.at, l.account_id, a.name as account_name, l.action,
       case when l.actor_id is null then l.login else u.email end as actor, l.target,
       l.before::text, l.after::text, s.source, l.request_id, l.imported_from, l.imported_by
     from audit_log l left join console_users u on u.id = l.actor_id
+      left join accounts a on a.id = l.account_id
       left join audit_sources s on s.audit_id = l.id
-    where $1::uuid is null or l.account_id = $1
+    where ($1::uuid is null or l.account_id = $1) and ($3::bigint is null or l.id < $3)
     order by l.id desc limit $2`,
   {
-    id: number(),
-    at: timestamp(),
-    account_id: nullable(text()),
-    action: text(),
+    id: t.number(),
+    at: t.timestamp(),
+    account_id: t.nullable(t.text()),
+    account_name: t.nullable(t.text()),
+    action: t.text(),
     // The person's address, or the database login. Null: the person has been erased since.
-    actor: nullable(text()),
-    target: nullable(text()),
-    before: nullable(text()),
-    after: nullable(text()),
-    source: nullable(text()),
-    request_id: nullable(text()),
+    actor: t.nullable(t.text()),
+    target: t.nullable(t.text()),
+    before: t.nullable(t.text()),
+    after: t.nullable(t.text()),
+    source: t.nullable(t.text()),
+    request_id: t.nullable(t.text()),
     // The cell that wrote the entry, and the login that brought it here. Null: written here.
-    imported_from: nullable(text()),
-    imported_by: nullable(text()),
+    imported_from: t.nullable(t.text()),
+    imported_by: t.nullable(t.text()),
   },
 );
 
@@ -75,17 +69,17 @@ const LIST_FOR_OWNERS = statement(
       left join audit_sources s on s.audit_id = l.id
     order by l.id desc`,
   {
-    id: number(),
-    at: timestamp(),
-    action: text(),
-    actor_kind: text<'person' | 'operator' | 'deleted'>(),
-    actor: nullable(text()),
-    target: nullable(text()),
-    target_name: nullable(text()),
-    before: nullable(text()),
-    after: nullable(text()),
-    source: nullable(text()),
-    request_id: nullable(text()),
+    id: t.number(),
+    at: t.timestamp(),
+    action: t.text(),
+    actor_kind: t.text<'person' | 'operator' | 'deleted'>(),
+    actor: t.nullable(t.text()),
+    target: t.nullable(t.text()),
+    target_name: t.nullable(t.text()),
+    before: t.nullable(t.text()),
+    after: t.nullable(t.text()),
+    source: t.nullable(t.text()),
+    request_id: t.nullable(t.text()),
   },
 );
 
@@ -126,10 +120,10 @@ export function withAuditReason<T>(
   });
 }
 
-/** Lists entries, newest first, of one account or of all. */
+/** Lists entries, newest first, of one account or of all, from before the entry `before` on. */
 export async function listAuditLog(
   db: Queryable,
-  input: { accountId: string | null; limit: number },
+  input: { accountId: string | null; limit: number; before?: number | null },
 ): Promise<AuditEntry[]> {
-  return queryRows(db, LIST, [input.accountId, input.limit]);
+  return queryRows(db, LIST, [input.accountId, input.limit, input.before ?? null]);
 }

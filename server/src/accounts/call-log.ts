@@ -3,15 +3,7 @@ import { startBatchWriter } from '../platform/batch-writer.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
-import {
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 /** An answered call of an account. Metadata only: no field holds anything that the caller wrote. */
 export interface ApiCall {
@@ -43,7 +35,7 @@ interface WaitingCall extends ApiCall {
 /** Calls of one account in one batch. Further calls are added to a stored one that is alike. */
 const ACCOUNT_CALLS_MAX = 50;
 
-const RECORD = statement('select record_calls($1) as recorded', { recorded: number() });
+const RECORD = statement('select record_calls($1) as recorded', { recorded: t.number() });
 
 /** Stores the calls of customers for their Log page (ADR 0099). */
 export function startCallLog(input: {
@@ -111,17 +103,17 @@ function rowOf(call: WaitingCall, nowMs: number): Readonly<Record<string, unknow
 const FIELDS = `c.at, c.request_id, c.method, c.route, c.status, c.code, c.detail, coalesce(c.key_id, s.key_id) as key_id,
   c.session_id, c.took_ms, c.more`;
 const COLUMNS = {
-  at: timestamp(),
-  request_id: text(),
-  method: text(),
-  route: text(),
-  status: number(),
-  code: nullable(text()),
-  detail: nullable(text()),
-  key_id: nullable(text()),
-  session_id: nullable(text()),
-  took_ms: number(),
-  more: number(),
+  at: t.timestamp(),
+  request_id: t.text(),
+  method: t.text(),
+  route: t.text(),
+  status: t.number(),
+  code: t.nullable(t.text()),
+  detail: t.nullable(t.text()),
+  key_id: t.nullable(t.text()),
+  session_id: t.nullable(t.text()),
+  took_ms: t.number(),
+  more: t.number(),
 };
 /** Refused upgrades carry a session instead of a key. */
 const JOINS = 'left join sessions s on s.account_id = c.account_id and s.id = c.session_id';

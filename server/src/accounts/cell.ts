@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Queryable } from '../platform/db.ts';
-import { bytes, number, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import type { Pepper, Peppers } from './peppers.ts';
 
 /** The two-character prefix of every key id created in the cell. Lower case, because it is also a host name. */
 export const CELL_ID = /^[0-9a-z]{2}$/;
 
-const FIND = statement('select id from cell', { id: text() });
-const SET = statement('select set_cell($1) as cell', { cell: text() });
+const FIND = statement('select id from cell', { id: t.text() });
+const SET = statement('select set_cell($1) as cell', { cell: t.text() });
 
 /** Null: a single-cell service, whose keys contain no cell name. */
 export async function findCell(db: Queryable): Promise<string | null> {
@@ -33,8 +33,8 @@ export async function reportPeppers(db: Queryable, peppers: Peppers): Promise<vo
 }
 
 const REPORTED = statement('select pepper_id, fingerprint from cell_peppers', {
-  pepper_id: number(),
-  fingerprint: bytes(),
+  pepper_id: t.number(),
+  fingerprint: t.bytes(),
 });
 
 /** Whether the service last started with this pepper. Null: the service never started with this database. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../platform/db.ts';
-import { number, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import type { Log } from '../platform/log.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 
@@ -14,7 +14,7 @@ const FAILING = statement(
     where status = 'failed' and completed_at > statement_timestamp() - interval '1 hour'
     group by account_id having count(*) > $1
     limit ${ACCOUNTS_MAX}`,
-  { account_id: text(), failed: number() },
+  { account_id: t.text(), failed: t.number() },
   { name: 'failing_accounts' },
 );
 

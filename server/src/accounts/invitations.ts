@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ConsoleLanguage, Role } from '@svc-asr/protocol/console.ts';
 import type { Queryable } from '../platform/db.ts';
-import { boolean, nullable, queryRows, statement, text, timestamp } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import { normaliseEmail } from './email-address.ts';
 
 /** An invitation as the inviting account sees it. */
@@ -32,7 +32,7 @@ export type InviteOutcome =
   | 'invitation_limit_reached';
 
 const INVITE = statement('select invite_member($1, $2, $3, $4, $5, $6) as outcome', {
-  outcome: text<InviteOutcome>(),
+  outcome: t.text<InviteOutcome>(),
 });
 
 /** Creates an invitation. console/email-queue.ts sends the email. */
@@ -64,11 +64,11 @@ const LIST_SENT = statement(
       or (status = 'pending' and expires_at > clock_timestamp()))
     order by created_at limit 100`,
   {
-    id: text(),
-    email: text(),
-    role: text<Role>(),
-    status: text<SentInvitation['status']>(),
-    created_at: timestamp(),
+    id: t.text(),
+    email: t.text(),
+    role: t.text<Role>(),
+    status: t.text<SentInvitation['status']>(),
+    created_at: t.timestamp(),
   },
 );
 
@@ -90,12 +90,12 @@ const LIST_RECEIVED = statement(
     where u.id = $1 and i.status = 'pending' and i.expires_at > clock_timestamp()
     order by i.created_at limit 100`,
   {
-    id: text(),
-    account_name: text(),
-    invited_by: nullable(text()),
-    role: text<Role>(),
-    created_at: timestamp(),
-    expires_at: timestamp(),
+    id: t.text(),
+    account_name: t.text(),
+    invited_by: t.nullable(t.text()),
+    role: t.text<Role>(),
+    created_at: t.timestamp(),
+    expires_at: t.timestamp(),
   },
 );
 
@@ -115,7 +115,7 @@ export async function listReceivedInvitations(
 }
 
 const ACCEPT = statement('select accept_invitation($1, $2) as account_id', {
-  account_id: nullable(text()),
+  account_id: t.nullable(t.text()),
 });
 
 /** Returns the joined account, or null when this person has no such open invitation. */
@@ -127,7 +127,9 @@ export async function acceptInvitation(
   return row?.account_id ?? null;
 }
 
-const DECLINE = statement('select decline_invitation($1, $2) as declined', { declined: boolean() });
+const DECLINE = statement('select decline_invitation($1, $2) as declined', {
+  declined: t.boolean(),
+});
 
 /** Declines an invitation. Deletes the person and their session if they have no account. Needs a transaction. */
 export async function declineInvitation(
@@ -141,7 +143,7 @@ export async function declineInvitation(
 }
 
 const WITHDRAW = statement('select withdraw_invitation($1, $2) as withdrawn', {
-  withdrawn: boolean(),
+  withdrawn: t.boolean(),
 });
 
 export async function withdrawInvitation(

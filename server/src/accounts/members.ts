@@ -1,6 +1,6 @@
 import type { ConsoleLanguage, Role } from '@svc-asr/protocol/console.ts';
 import type { Queryable } from '../platform/db.ts';
-import { queryRows, statement, text, type RowOf } from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 import { normaliseEmail } from './email-address.ts';
 
 /** A person who can sign in. What they may do depends on the account they work in. */
@@ -21,8 +21,8 @@ export interface Membership {
 }
 
 const FIND_PERSON = statement('select id, email from console_users where email = $1', {
-  id: text(),
-  email: text(),
+  id: t.text(),
+  email: t.text(),
 });
 
 export async function findPersonByEmail(db: Queryable, email: string): Promise<Person | null> {
@@ -33,7 +33,7 @@ export async function findPersonByEmail(db: Queryable, email: string): Promise<P
 const LIST_MEMBERS = statement(
   `select u.id, u.email, m.role from memberships m join console_users u on u.id = m.user_id
     where m.account_id = $1 order by m.role = 'member', m.joined_at limit 100`,
-  { id: text(), email: text(), role: text<Role>() },
+  { id: t.text(), email: t.text(), role: t.text<Role>() },
 );
 
 /** Owners first, then by age. */
@@ -44,7 +44,7 @@ export async function listMembers(db: Queryable, accountId: string): Promise<Mem
 const LIST_MEMBERSHIPS = statement(
   `select m.account_id, a.name, m.role from memberships m join accounts a on a.id = m.account_id
     where m.user_id = $1 order by m.role = 'member', m.joined_at limit 100`,
-  { account_id: text(), name: text(), role: text<Role>() },
+  { account_id: t.text(), name: t.text(), role: t.text<Role>() },
 );
 
 /** The accounts of one person: their own first. The first is the one a new session opens. */
@@ -100,8 +100,8 @@ export async function changeMember(
 }
 
 const ROLES = statement('select user_id, role from memberships where account_id = $1', {
-  user_id: text(),
-  role: text<Role>(),
+  user_id: t.text(),
+  role: t.text<Role>(),
 });
 
 async function lockMembers(db: Queryable, accountId: string): Promise<RowOf<typeof ROLES>[]> {

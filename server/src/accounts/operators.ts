@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { normaliseEmail } from './email-address.ts';
 import type { Queryable } from '../platform/db.ts';
-import { boolean, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import { hashEnrolmentCode, newEnrolmentCode } from './enrolment-code.ts';
 
-const SET_OPERATOR = statement('select set_operator($1, $2) as found', { found: boolean() });
+const SET_OPERATOR = statement('select set_operator($1, $2) as found', { found: t.boolean() });
 
 /**
  * Grants or revokes the operator role. Returns false for an unknown address. A new operator loses the
@@ -19,7 +19,7 @@ export async function setOperator(
 }
 
 const CREATE_ENROLMENT = statement('select create_enrolment($1, $2, $3) as outcome', {
-  outcome: text<'created' | 'not_operator' | 'limit_reached'>(),
+  outcome: t.text<'created' | 'not_operator' | 'limit_reached'>(),
 });
 
 /** Creates a code with which an operator adds a passkey. It works once, for 15 minutes. Only its hash is stored. */

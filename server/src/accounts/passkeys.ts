@@ -1,17 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db.ts';
 import { normaliseEmail } from './email-address.ts';
-import {
-  bytes,
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  texts,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 /** A device that a member signs in with. */
 export interface Passkey {
@@ -27,15 +17,15 @@ export interface Passkey {
 }
 
 const COLUMNS = {
-  id: text(),
-  user_id: text(),
-  credential_id: text(),
-  public_key: bytes(),
-  counter: number(),
-  transports: texts(),
-  name: text(),
-  created_at: timestamp(),
-  last_used_at: nullable(timestamp()),
+  id: t.text(),
+  user_id: t.text(),
+  credential_id: t.text(),
+  public_key: t.bytes(),
+  counter: t.number(),
+  transports: t.texts(),
+  name: t.text(),
+  created_at: t.timestamp(),
+  last_used_at: t.nullable(t.timestamp()),
 };
 const FIELDS = Object.keys(COLUMNS).join(', ');
 const LIST = statement(
@@ -62,7 +52,7 @@ export type PasskeyChangeProblem =
   | 'wrong_enrolment_code';
 
 const CHANGE_PROBLEM = statement('select passkey_change_problem($1, $2) as problem', {
-  problem: nullable(text<PasskeyChangeProblem>()),
+  problem: t.nullable(t.text<PasskeyChangeProblem>()),
 });
 
 /** Returns null if this session may change its person's passkeys. A wrong code counts as an attempt. */
@@ -75,7 +65,7 @@ export async function findPasskeyChangeProblem(
 }
 
 const ADD = statement('select add_passkey($1, $2, $3, $4, $5, $6, $7, $8, $9) as outcome', {
-  outcome: text<'added' | 'passkey_refused' | 'passkey_limit_reached' | PasskeyChangeProblem>(),
+  outcome: t.text<'added' | 'passkey_refused' | 'passkey_limit_reached' | PasskeyChangeProblem>(),
 });
 
 /** Stores a verified device of the session's person, unless it is already known. */
@@ -117,7 +107,7 @@ export async function markPasskeyUsed(
 }
 
 const REMOVE = statement('select remove_passkey($1, $2) as outcome', {
-  outcome: text<'removed' | 'not_found' | PasskeyChangeProblem>(),
+  outcome: t.text<'removed' | 'not_found' | PasskeyChangeProblem>(),
 });
 
 /** Removes a passkey of the session's person and signs them out in all other browsers. */
@@ -129,7 +119,9 @@ export async function removePasskey(
   return row?.outcome ?? 'not_found';
 }
 
-const RESET = statement('select reset_passkeys($1) as removed', { removed: nullable(number()) });
+const RESET = statement('select reset_passkeys($1) as removed', {
+  removed: t.nullable(t.number()),
+});
 
 /** Removes all passkeys and sessions of a person. Returns the number of passkeys, or null for an unknown address. */
 export async function resetPasskeys(db: Queryable, email: string): Promise<number | null> {

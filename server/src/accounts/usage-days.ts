@@ -1,14 +1,6 @@
 import type { ModelId } from '@svc-asr/protocol';
 import type { Queryable } from '../platform/db.ts';
-import {
-  boolean,
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 export interface UsageDay {
   readonly date: string;
@@ -21,13 +13,13 @@ export interface UsageDay {
 const BATCH = 20_000;
 const BATCHES_MAX = 50;
 
-const ROLL_UP = statement('select roll_up_usage_by_key($1, $2) as more', { more: boolean() });
+const ROLL_UP = statement('select roll_up_usage_by_key($1, $2) as more', { more: t.boolean() });
 const DAYS = statement(
   `select to_char(day, 'YYYY-MM-DD') as day, model, sum(billable_ms)::bigint as billable_ms,
     sum(sessions)::bigint as sessions
     from usage_by_key where account_id = $1 and day > (clock_timestamp() at time zone 'UTC')::date - $2::integer
     group by usage_by_key.day, model order by usage_by_key.day, model`,
-  { day: text(), model: text<ModelId>(), billable_ms: number(), sessions: number() },
+  { day: t.text(), model: t.text<ModelId>(), billable_ms: t.number(), sessions: t.number() },
 );
 const BY_KEY = statement(
   `select to_char(u.day, 'YYYY-MM-DD') as day, u.model, nullif(u.key_id, '') as key_id, k.name as key_name,
@@ -36,12 +28,12 @@ const BY_KEY = statement(
     where u.account_id = $1 and u.day between $2::date and $3::date
     order by u.day desc, u.model, u.key_id limit $4`,
   {
-    day: text(),
-    model: text<ModelId>(),
-    key_id: nullable(text()),
-    key_name: nullable(text()),
-    billable_ms: number(),
-    sessions: number(),
+    day: t.text(),
+    model: t.text<ModelId>(),
+    key_id: t.nullable(t.text()),
+    key_name: t.nullable(t.text()),
+    billable_ms: t.number(),
+    sessions: t.number(),
   },
 );
 export type UsageRow = RowOf<typeof BY_KEY>;

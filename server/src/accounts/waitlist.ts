@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { normaliseEmail } from './email-address.ts';
 import type { Queryable } from '../platform/db.ts';
-import {
-  nullable,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 export interface WaitlistEntry {
   readonly id: string;
@@ -18,31 +11,45 @@ export interface WaitlistEntry {
   readonly status: 'waiting' | 'approved' | 'declined';
   readonly accountId: string | null;
   readonly createdAt: Date;
+  readonly decidedAt: Date | null;
+  readonly decidedBy: string | null;
+  readonly reason: string | null;
+  readonly grantedMs: number | null;
 }
 
 const COLUMNS = {
-  id: text(),
-  email: text(),
-  name: text(),
-  purpose: text(),
-  status: text<WaitlistEntry['status']>(),
-  account_id: nullable(text()),
-  created_at: timestamp(),
+  id: t.text(),
+  email: t.text(),
+  name: t.text(),
+  purpose: t.text(),
+  status: t.text<WaitlistEntry['status']>(),
+  account_id: t.nullable(t.text()),
+  created_at: t.timestamp(),
+  decided_at: t.nullable(t.timestamp()),
+  decided_by: t.nullable(t.text()),
+  decision_reason: t.nullable(t.text()),
+  granted_ms: t.nullable(t.number()),
 };
 const FIELDS = Object.keys(COLUMNS).join(', ');
 const LIST = statement(
-  `select ${FIELDS} from waitlist where status = $1 order by created_at limit $2`,
+  `select ${FIELDS} from waitlist where status = $1
+      and ($3::uuid is null or (created_at, id) > (select created_at, id from waitlist where id = $3))
+    order by created_at, id limit $2`,
+  COLUMNS,
+);
+/** The newest request first. */
+const LIST_NEWEST = statement(
+  `select ${FIELDS} from waitlist where status = $1
+      and ($3::uuid is null or (created_at, id) < (select created_at, id from waitlist where id = $3))
+    order by created_at desc, id desc limit $2`,
   COLUMNS,
 );
 const FIND = statement(`select ${FIELDS} from waitlist where email = $1`, COLUMNS);
 const APPROVE = statement('select approve_waitlist($1, $2, $3) as account_id', {
-  account_id: nullable(text()),
+  account_id: t.nullable(t.text()),
 });
 
-/**
- * Joining twice keeps the first entry. The result is the same, so that nobody can find out who is on
- * the list.
- */
+/** Adds a request. Joining twice keeps the first entry and returns the same, so that nobody learns who is on the list. */
 export async function joinWaitlist(
   db: Queryable,
   input: { email: string; name: string; purpose: string; language?: 'en' | 'sw' },
@@ -54,12 +61,13 @@ export async function joinWaitlist(
   );
 }
 
-/** Oldest first. */
+/** Lists the entries behind the entry `after`: waiting ones from the oldest on, decided ones from the newest on. */
 export async function listWaitlist(
   db: Queryable,
-  input: { status: WaitlistEntry['status']; limit: number },
+  input: { status: WaitlistEntry['status']; limit: number; after?: string | null },
 ): Promise<WaitlistEntry[]> {
-  const rows = await queryRows(db, LIST, [input.status, input.limit]);
+  const list = input.status === 'waiting' ? LIST : LIST_NEWEST;
+  const rows = await queryRows(db, list, [input.status, input.limit, input.after ?? null]);
   return rows.map(toEntry);
 }
 
@@ -92,5 +100,9 @@ function toEntry(row: RowOf<typeof FIND>): WaitlistEntry {
     status: row.status,
     accountId: row.account_id,
     createdAt: row.created_at,
+    decidedAt: row.decided_at,
+    decidedBy: row.decided_by,
+    reason: row.decision_reason,
+    grantedMs: row.granted_ms,
   };
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { audit } from '../ledger/audit.ts';
+import { recordAudit } from '../ledger/audit-runs.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT } from './problem.ts';
@@ -12,7 +13,9 @@ export function addAuditCommand(program: Command, run: RunCommand): void {
     .option('--metrics-file <file>', "write the result for node_exporter's textfile collector")
     .action((options: { safety?: true; metricsFile?: string }) =>
       run(async ({ db, output }) => {
-        const findings = await audit(db, { which: options.safety ? 'safety' : 'all' });
+        const which = options.safety ? 'safety' : 'all';
+        const findings = await audit(db, { which });
+        await recordAudit(db, { findings, which });
         output.show(
           findings.map(({ invariant, violations, tookMs }) => ({
             invariant: invariant.name,

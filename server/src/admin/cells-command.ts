@@ -3,7 +3,7 @@ import { findCell, setCell } from '../accounts/cell.ts';
 import { addToEdge } from '../cells/edge-files.ts';
 import { connect } from '../platform/db.ts';
 import { migrate } from '../platform/migrate.ts';
-import { nullable, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import type { AdminContext, AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { addLinkCommand } from './link-command.ts';
@@ -25,7 +25,7 @@ const EXCEPTIONS = statement(
     where k.revoked_at is null and (a.move_state = 'moved' or left(k.id, 2) <> c.id)
       and a.move_state is distinct from 'arriving'
     order by k.id`,
-  { key_id: text(), cell: nullable(text()) },
+  { key_id: t.text(), cell: t.nullable(t.text()) },
 );
 
 export function addCellsCommand(

@@ -1,4 +1,7 @@
 import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
+import { addressProblem } from '@svc-asr/runtime/addresses.ts';
+import { EnvironmentReader } from '@svc-asr/runtime/environment.ts';
+import { readTlsFiles } from '@svc-asr/runtime/tls-files.ts';
 import type { Command } from 'commander';
 import type { AdminEnvironment } from './context.ts';
 import { examples } from './examples.ts';
@@ -35,9 +38,10 @@ async function askNodes(env: AdminEnvironment['env']) {
     );
   }
   // Loading the engine takes longer than any other command runs.
-  const { addressProblem, parseTlsFiles, startRivaEngine } = await import('@svc-asr/engine');
-  const problems: string[] = [];
-  const tls = parseTlsFiles(env, problems);
+  const { startRivaEngine } = await import('@svc-asr/engine');
+  const read = new EnvironmentReader(env);
+  const { problems } = read;
+  const tls = readTlsFiles(read);
   const problem = addressProblem(addresses);
   if (problem !== null) problems.push(`ENGINE_ADDRESSES ${problem}`);
   if (problems.length > 0) throw new Problem(problems.join('. '), EXIT.usage);

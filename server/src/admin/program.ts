@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { createPool, isDatabaseUnavailable, type Pool } from '../platform/db.ts';
-import { queryRows, statement, text } from '../platform/statement.ts';
+import { createPool, DatabaseError, isDatabaseUnavailable, type Pool } from '../platform/db.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import { escapeControls } from '../platform/escape-controls.ts';
 import { addCellsCommand } from './cells-command.ts';
 import { addAccountsCommand } from './accounts-command.ts';
@@ -72,7 +72,7 @@ export async function runAdmin(
 }
 
 const LOG_COMMAND = statement('select session_user as login from log_command($1)', {
-  login: text(),
+  login: t.text(),
 });
 
 /** Records the command in the audit log and returns the database login as the actor. */
@@ -155,10 +155,12 @@ function explain(error: unknown, environment: AdminEnvironment): number {
     environment.err('The database cannot be reached. Check DATABASE_URL, or try again later.\n');
     return EXIT.unavailable;
   }
-  const message = error instanceof Error ? error.message : 'Unknown error.';
-  environment.err(
-    `${message}\nIf the schema is older than this command, run \`svc-admin migrate\` first; if a role is refused,\n` +
-      'grant svc_operator to the user of DATABASE_URL.\n',
-  );
+  environment.err(`${error instanceof Error ? error.message : 'Unknown error.'}\n`);
+  if (error instanceof DatabaseError) {
+    environment.err(
+      'If the schema is older than this command, run `svc-admin migrate` first; if a role is refused,\n' +
+        'grant svc_operator to the user of DATABASE_URL.\n',
+    );
+  }
   return EXIT.refused;
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { requestSessionEnd } from '../accounts/accounts.ts';
+import { requestSessionEnd } from '../sessions/end-requests.ts';
 import { findSession, listLiveSessions, listSessions, type SessionRow } from '../ledger/history.ts';
 import { listNodes } from '../nodes/nodes.ts';
 import type { Queryable } from '../platform/db.ts';

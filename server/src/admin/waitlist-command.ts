@@ -16,7 +16,7 @@ export function addWaitlistCommand(program: Command, run: RunCommand): void {
 
   const list = waitlist
     .command('list')
-    .description('list the waitlist, oldest first')
+    .description('list the waitlist, oldest first; decided requests newest first')
     .addOption(
       new Option('--status <status>', 'which ones')
         .choices(['waiting', 'approved', 'declined'])

@@ -1,14 +1,14 @@
 import type { Pool, Queryable } from '../platform/db.ts';
 import { inTransaction } from '../platform/db.ts';
-import { number, queryRows, statement, text, type RowOf } from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 /** Rows in one statement. A session takes about 600 bytes. */
 const BATCH_ROWS = 2_000;
 
 /** JSON as text: JavaScript's numbers would round large integers, and the source signs the text. */
 const EXPORT = statement('select part, content from export_signed($1, $2)', {
-  part: text(),
-  content: text(),
+  part: t.text(),
+  content: t.text(),
 });
 type ExportedRow = RowOf<typeof EXPORT>;
 /** Reads the cursor of `EXPORT`. */
@@ -67,9 +67,9 @@ function groupByPart(rows: readonly ExportedRow[]): Map<string, string[]> {
 }
 
 const DIGEST = statement('select part, counted, digest from digest_account($1)', {
-  part: text(),
-  counted: number(),
-  digest: text(),
+  part: t.text(),
+  counted: t.number(),
+  digest: t.text(),
 });
 
 /** Returns the parts that differ between the cells. */

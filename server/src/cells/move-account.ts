@@ -2,7 +2,7 @@ import { findCell } from '../accounts/cell.ts';
 import { auditAccount } from '../ledger/audit-account.ts';
 import type { Pool } from '../platform/db.ts';
 import { sleep } from '../platform/sleep.ts';
-import { boolean, nullable, number, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import { compareCopies, copyAccount } from './copy-account.ts';
 import { findObstacle } from './move-obstacles.ts';
 import { nextStep, type MoveStep, type NextStep } from './move-steps.ts';
@@ -12,14 +12,14 @@ const DRAIN_POLL_MS = 200;
 /** More than the five steps, in case another process moves the account meanwhile. */
 const STEPS_MAX = 10;
 
-const CANCEL = statement('select cancel_move($1) as cancelled', { cancelled: boolean() });
+const CANCEL = statement('select cancel_move($1) as cancelled', { cancelled: t.boolean() });
 const ARRIVAL = statement('select arrival_receipt($1, $2) as receipt', {
-  receipt: nullable(text()),
+  receipt: t.nullable(t.text()),
 });
 const DEPARTURE = statement('select departure_receipt($1, $2) as receipt', {
-  receipt: nullable(text()),
+  receipt: t.nullable(t.text()),
 });
-const SEAL = statement('select seal_account($1, $2) as live', { live: number() });
+const SEAL = statement('select seal_account($1, $2) as live', { live: t.number() });
 
 /** The move cannot continue. Completed steps stay, and the next call continues from there. */
 export class MoveRefused extends Error {}

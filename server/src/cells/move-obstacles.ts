@@ -1,23 +1,23 @@
 import { findCell } from '../accounts/cell.ts';
 import type { Queryable } from '../platform/db.ts';
-import { nullable, number, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 
 const SCHEMA = statement(
   `select string_agg(name || checksum, ' ' order by name) as files from schema_migrations`,
-  { files: nullable(text()) },
+  { files: t.nullable(t.text()) },
 );
 const LINK = statement('select cell_link_fingerprint($1) as fingerprint', {
-  fingerprint: nullable(text()),
+  fingerprint: t.nullable(t.text()),
 });
 const PEPPERS_OF = statement(
   `select distinct k.pepper_id as id, coalesce(encode(p.fingerprint, 'hex'), 'unknown') as fingerprint
     from api_keys k left join cell_peppers p on p.pepper_id = k.pepper_id
     where k.account_id = $1 and k.revoked_at is null`,
-  { id: number(), fingerprint: text() },
+  { id: t.number(), fingerprint: t.text() },
 );
 const FINGERPRINTS = statement(
   `select pepper_id as id, encode(fingerprint, 'hex') as fingerprint from cell_peppers`,
-  { id: number(), fingerprint: text() },
+  { id: t.number(), fingerprint: t.text() },
 );
 
 /** Returns a reason why the move would fail, or null. Called before anything is frozen. */

@@ -1,11 +1,11 @@
 import type { Queryable } from '../platform/db.ts';
-import { nullable, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import type { Residence } from './move-steps.ts';
 
 const FIND = statement('select move_state, move_id, move_cell from accounts where id = $1', {
-  move_state: nullable(text<NonNullable<Residence['state']>>()),
-  move_id: nullable(text()),
-  move_cell: nullable(text()),
+  move_state: t.nullable(t.text<NonNullable<Residence['state']>>()),
+  move_id: t.nullable(t.text()),
+  move_cell: t.nullable(t.text()),
 });
 
 export async function readResidence(db: Queryable, accountId: string): Promise<Residence> {

@@ -1,6 +1,7 @@
-import type { ConsoleLanguage, Role } from '@svc-asr/protocol/console.ts';
+import type { ConsoleLanguage, Device, Role } from '@svc-asr/protocol/console.ts';
 import type { Queryable } from '../platform/db.ts';
-import { boolean, nullable, queryRows, statement, text } from '../platform/statement.ts';
+import { clientName, systemName } from '../platform/client-name.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import { hashToken, newToken } from './tokens.ts';
 
 /** The person behind a request. Read from the database every time, so removing a member takes effect at once. */
@@ -24,13 +25,15 @@ export interface CurrentAccount {
 /** Opens a session for a person who has just proved their identity, in the first of their accounts. */
 export async function openSession(
   db: Queryable,
-  input: { userId: string; verifiedBy: SignedIn['verifiedBy'] },
+  input: { userId: string; verifiedBy: SignedIn['verifiedBy']; userAgent: string | undefined },
 ): Promise<string> {
   const token = newToken();
-  await db.query('select open_console_session($1, $2, $3)', [
+  await db.query('select open_console_session($1, $2, $3, $4, $5)', [
     hashToken(token),
     input.userId,
     input.verifiedBy,
+    clientName(input.userAgent),
+    systemName(input.userAgent),
   ]);
   return token;
 }
@@ -44,8 +47,45 @@ export async function closeEverySession(db: Queryable, token: string): Promise<v
   await db.query('select close_console_sessions($1)', [token]);
 }
 
+const LIST = statement('select * from list_console_sessions($1)', {
+  id: t.text(),
+  client: t.nullable(t.text()),
+  system: t.nullable(t.text()),
+  verified_by: t.text<SignedIn['verifiedBy']>(),
+  created_at: t.timestamp(),
+  last_seen_at: t.timestamp(),
+  is_current: t.boolean(),
+});
+
+/** Where this person is signed in, this browser first. */
+export async function listSessions(db: Queryable, token: string): Promise<Device[]> {
+  const rows = await queryRows(db, LIST, [token]);
+  return rows.map((row) => ({
+    id: row.id,
+    client: row.client,
+    system: row.system,
+    verified_by: row.verified_by,
+    signed_in_at: row.created_at.toISOString(),
+    last_seen_at: row.last_seen_at.toISOString(),
+    current: row.is_current,
+  }));
+}
+
+const CLOSE_OTHER = statement('select close_other_console_session($1, $2) as closed', {
+  closed: t.boolean(),
+});
+
+/** Ends one session of the same person. Returns whether there was one. */
+export async function closeOtherSession(
+  db: Queryable,
+  input: { token: string; id: string },
+): Promise<boolean> {
+  const [row] = await queryRows(db, CLOSE_OTHER, [input.token, input.id]);
+  return row?.closed === true;
+}
+
 const CONFIRM = statement('select confirm_console_session($1, $2) as confirmed', {
-  confirmed: boolean(),
+  confirmed: t.boolean(),
 });
 
 /** Records that the signed-in person has just used their passkey. */
@@ -68,16 +108,16 @@ export async function switchAccount(
 const FIND = statement(
   'select * from find_console_session($1)',
   {
-    user_id: text(),
-    email: text(),
-    language: text<ConsoleLanguage>(),
-    is_operator: boolean(),
-    verified_by: text<SignedIn['verifiedBy']>(),
+    user_id: t.text(),
+    email: t.text(),
+    language: t.text<ConsoleLanguage>(),
+    is_operator: t.boolean(),
+    verified_by: t.text<SignedIn['verifiedBy']>(),
     // Null for a person without an account, like every column below it.
-    account_id: nullable(text()),
-    account_name: text(),
-    account_active: boolean(),
-    role: text<Role>(),
+    account_id: t.nullable(t.text()),
+    account_name: t.text(),
+    account_active: t.boolean(),
+    role: t.text<Role>(),
   },
   { name: 'console_session' },
 );

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts';
 import type { Pool } from '../platform/db.ts';
 import type { RateLimiter } from '../platform/rate-limit.ts';
+import type { Downloads } from './downloads.ts';
 import type { Mailer } from './mailer.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -18,4 +19,5 @@ export interface ConsoleDeps {
   readonly publicUrl: string;
   /** Rate limit on requests of signed-in people, per person. */
   readonly requests: RateLimiter;
+  readonly downloads: Downloads;
 }

@@ -1,12 +1,12 @@
 import { startPeriodic, type PeriodicTask } from '../platform/periodic.ts';
-import { number, queryRows, statement } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 
 const EVERY_MS = 30_000;
 const BATCH = 1_000;
 const BATCHES_MAX = 100;
 
-const CHECK = statement('select check_credit_levels($1) as checked', { checked: number() });
+const CHECK = statement('select check_credit_levels($1) as checked', { checked: t.number() });
 
 /** Queues emails when half, a fifth and a twentieth of an account's credit is left, until it is stopped. */
 export function startCreditCheck({

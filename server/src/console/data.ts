@@ -3,28 +3,31 @@ import type { FastifyInstance } from 'fastify';
 import { eraseAccount, findAccount } from '../accounts/accounts.ts';
 import { parseEmail } from '../accounts/email-address.ts';
 import { listApiKeys } from '../accounts/api-keys.ts';
+import { listCreditRequestsOf } from '../accounts/credit-requests.ts';
 import { listMembers } from '../accounts/members.ts';
 import { listPasskeys } from '../accounts/passkeys.ts';
 import { audited } from './audited.ts';
+import { listSessions } from './browser-sessions.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError } from './console-error.ts';
 import { CLEARED_COOKIE } from './cookies.ts';
 import { memberOf, requireOwner } from './guard.ts';
-import { nullable, number, queryRows, statement, text, timestamp } from '../platform/statement.ts';
+import type { Queryable } from '../platform/db.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 
 const SESSIONS_MAX = 10_000;
 const SESSIONS = statement(
   `select id, model, status, reserved_ms, audio_ms, billable_ms, created_at, completed_at
     from sessions where account_id = $1 order by created_at desc limit $2`,
   {
-    id: text(),
-    model: text(),
-    status: text(),
-    reserved_ms: number(),
-    audio_ms: number(),
-    billable_ms: number(),
-    created_at: timestamp(),
-    completed_at: nullable(timestamp()),
+    id: t.text(),
+    model: t.text(),
+    status: t.text(),
+    reserved_ms: t.number(),
+    audio_ms: t.number(),
+    billable_ms: t.number(),
+    created_at: t.timestamp(),
+    completed_at: t.nullable(t.timestamp()),
   },
 );
 
@@ -32,13 +35,13 @@ const STREAMS = statement(
   `select session_id, request_id, origin, client, close_code, close_reason, recorded_at
     from session_details where account_id = $1 order by recorded_at desc limit $2`,
   {
-    session_id: text(),
-    request_id: text(),
-    origin: nullable(text()),
-    client: nullable(text()),
-    close_code: number(),
-    close_reason: text(),
-    recorded_at: timestamp(),
+    session_id: t.text(),
+    request_id: t.text(),
+    origin: t.nullable(t.text()),
+    client: t.nullable(t.text()),
+    close_code: t.number(),
+    close_reason: t.text(),
+    recorded_at: t.timestamp(),
   },
 );
 
@@ -46,48 +49,26 @@ const CALLS = statement(
   `select at, request_id, method, route, status, code, key_id, session_id, took_ms, more
     from api_calls where account_id = $1 order by at desc limit $2`,
   {
-    at: timestamp(),
-    request_id: text(),
-    method: text(),
-    route: text(),
-    status: number(),
-    code: nullable(text()),
-    key_id: nullable(text()),
-    session_id: nullable(text()),
-    took_ms: number(),
-    more: number(),
+    at: t.timestamp(),
+    request_id: t.text(),
+    method: t.text(),
+    route: t.text(),
+    status: t.number(),
+    code: t.nullable(t.text()),
+    key_id: t.nullable(t.text()),
+    session_id: t.nullable(t.text()),
+    took_ms: t.number(),
+    more: t.number(),
   },
 );
 
 /** Exports all data of an account, and erases it. */
 export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/data', async (request, reply) => {
-    const { accountId, userId } = memberOf(request);
-    const [account, members, passkeys, keys, sessions, streams, calls] = await Promise.all([
-      findAccount(deps.db, accountId),
-      listMembers(deps.db, accountId),
-      listPasskeys(deps.db, userId),
-      listApiKeys(deps.db, accountId),
-      queryRows(deps.db, SESSIONS, [accountId, SESSIONS_MAX]),
-      queryRows(deps.db, STREAMS, [accountId, SESSIONS_MAX]),
-      queryRows(deps.db, CALLS, [accountId, SESSIONS_MAX]),
-    ]);
+    const member = memberOf(request);
+    const data = await deps.downloads.run(member.accountId, () => readData(deps.db, member));
     void reply.header('content-disposition', 'attachment; filename="svc-asr-data.json"');
-    return {
-      note: 'All data stored about this account. Audio and transcripts are never stored.',
-      account,
-      members,
-      your_passkeys: passkeys.map(({ name, createdAt, lastUsedAt }) => ({
-        name,
-        createdAt,
-        lastUsedAt,
-      })),
-      api_keys: keys,
-      sessions,
-      streams,
-      calls,
-      sessions_listed_at_most: SESSIONS_MAX,
-    };
+    return data;
   });
 
   app.post<{ Body: { confirm_email: string } }>(
@@ -104,4 +85,29 @@ export function dataRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       return {};
     },
   );
+}
+
+/** One query after the other, so that an export uses one connection. */
+async function readData(
+  db: Queryable,
+  { accountId, userId, token }: { accountId: string; userId: string; token: string },
+): Promise<Readonly<Record<string, unknown>>> {
+  const passkeys = await listPasskeys(db, userId);
+  return {
+    note: 'All data stored about this account. Audio and transcripts are never stored.',
+    account: await findAccount(db, accountId),
+    members: await listMembers(db, accountId),
+    your_passkeys: passkeys.map(({ name, createdAt, lastUsedAt }) => ({
+      name,
+      createdAt,
+      lastUsedAt,
+    })),
+    your_devices: await listSessions(db, token),
+    api_keys: await listApiKeys(db, accountId),
+    sessions: await queryRows(db, SESSIONS, [accountId, SESSIONS_MAX]),
+    streams: await queryRows(db, STREAMS, [accountId, SESSIONS_MAX]),
+    calls: await queryRows(db, CALLS, [accountId, SESSIONS_MAX]),
+    credit_requests: await listCreditRequestsOf(db, { accountId, limit: SESSIONS_MAX }),
+    sessions_listed_at_most: SESSIONS_MAX,
+  };
 }

@@ -1,6 +1,7 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import { startPeriodic, type PeriodicTask } from '../platform/periodic.ts';
 import type { ConsoleDeps } from './console-deps.ts';
+import { creditRequestEmail, type CreditRequestNotice } from './credit-request-emails.ts';
 import {
   creditEmail,
   invitationEmail,
@@ -10,19 +11,12 @@ import {
 } from './emails.ts';
 import type { Mailer } from './mailer.ts';
 import { securityEmail, type NoticeKind } from './security-emails.ts';
-import {
-  number,
-  queryRows,
-  statement,
-  text,
-  type Row,
-  type Statement,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type Row, type Statement } from '../platform/statement.ts';
 
 const BATCH = 20;
 const EVERY_MS = 2_000;
 
-const DUE_COLUMNS = { id: text(), email: text(), language: text<ConsoleLanguage>() };
+const DUE_COLUMNS = { id: t.text(), email: t.text(), language: t.text<ConsoleLanguage>() };
 
 /** The queue of unsent emails. Taking a batch postpones each row; sending an email completes it. */
 interface Queue<C extends typeof DUE_COLUMNS> {
@@ -72,7 +66,7 @@ const INVITATIONS: Queue<typeof DUE_COLUMNS> = {
   compose: (_row, link) => invitationEmail(link),
 };
 
-const NOTICE_COLUMNS = { ...DUE_COLUMNS, kind: text<NoticeKind>(), about: text() };
+const NOTICE_COLUMNS = { ...DUE_COLUMNS, kind: t.text<NoticeKind>(), about: t.text() };
 const NOTICES: Queue<typeof NOTICE_COLUMNS> = {
   take: statement(
     `${takeDue('security_notices')}, console_users u, console_users a
@@ -84,7 +78,12 @@ const NOTICES: Queue<typeof NOTICE_COLUMNS> = {
   compose: ({ kind, about }, link) => securityEmail({ ...link, kind, about }),
 };
 
-const CREDIT_COLUMNS = { ...DUE_COLUMNS, level: number(), account: text(), left_ms: number() };
+const CREDIT_COLUMNS = {
+  ...DUE_COLUMNS,
+  level: t.number(),
+  account: t.text(),
+  left_ms: t.number(),
+};
 const CREDIT: Queue<typeof CREDIT_COLUMNS> = {
   take: statement(
     `${takeDue('credit_notices')}, console_users u, accounts a
@@ -95,6 +94,33 @@ const CREDIT: Queue<typeof CREDIT_COLUMNS> = {
   settle: 'delete from credit_notices where id = $1',
   compose: ({ level, account, left_ms }, link) =>
     creditEmail({ ...link, level, account, leftMs: left_ms }),
+};
+
+const REQUEST_COLUMNS = {
+  ...DUE_COLUMNS,
+  kind: t.text<CreditRequestNotice>(),
+  account: t.text(),
+  requested_ms: t.number(),
+  granted_ms: t.nullable(t.number()),
+  reply: t.nullable(t.text()),
+};
+const CREDIT_REQUESTS: Queue<typeof REQUEST_COLUMNS> = {
+  take: statement(
+    `${takeDue('credit_request_notices')}, console_users u, credit_requests r, accounts a
+      where n.id = due.id and u.id = n.recipient and r.id = n.request_id and a.id = r.account_id
+      returning n.id, u.email, u.language, n.kind, a.name as account, r.requested_ms, r.granted_ms, r.reply`,
+    REQUEST_COLUMNS,
+  ),
+  settle: 'delete from credit_request_notices where id = $1',
+  compose: ({ kind, account, requested_ms, granted_ms, reply }, link) =>
+    creditRequestEmail({
+      ...link,
+      kind,
+      account,
+      requestedMs: requested_ms,
+      grantedMs: granted_ms ?? 0,
+      reply: reply ?? '',
+    }),
 };
 
 /** Polls for due emails until it is stopped. */
@@ -116,6 +142,7 @@ async function sendDueEmails(deps: ConsoleDeps, mailer: Mailer): Promise<void> {
   await sendQueue(deps, mailer, WELCOMES);
   await sendQueue(deps, mailer, INVITATIONS);
   await sendQueue(deps, mailer, CREDIT);
+  await sendQueue(deps, mailer, CREDIT_REQUESTS);
 }
 
 async function sendQueue<C extends typeof DUE_COLUMNS>(

@@ -40,7 +40,7 @@ The invitation expires after 14 days. If you don't know what this is about, igno
     credit: (input: { account: string; left: string; url: string }) => `Account: ${input.account}
 Audio credit left: ${input.left}
 
-Without credit, new sessions are refused. Ask the operator of this service for more in time. Your usage is here:
+Without credit, new sessions are refused. Your usage is here, and you can request credit next to it:
 
     ${input.url}
 
@@ -79,7 +79,7 @@ Mwaliko huisha baada ya siku 14. Ikiwa hujui unahusu nini, puuza barua hii. Haku
     credit: (input: { account: string; left: string; url: string }) => `Akaunti: ${input.account}
 Salio la sauti lililobaki: ${input.left}
 
-Bila salio, vipindi vipya hukataliwa. Mwombe mwendeshaji wa huduma hii akuongezee mapema. Matumizi yako yako hapa:
+Bila salio, vipindi vipya hukataliwa. Matumizi yako yako hapa, na kando yake unaweza kuomba salio:
 
     ${input.url}
 
@@ -133,7 +133,7 @@ export function creditEmail(
 }
 
 /** Units that both languages write alike: "3 h 5 min", "25 s". */
-function spellAudio(ms: number): string {
+export function spellAudio(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   const parts = [
     [Math.floor(seconds / 3_600), 'h'],

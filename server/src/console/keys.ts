@@ -88,7 +88,7 @@ async function createKey(
   rules: KeyRules,
 ): Promise<NewKey> {
   const { accountId } = memberOf(request);
-  const [pepper] = deps.service.config.apiKeyPeppers;
+  const [pepper] = deps.service.config.secrets.apiKeyPeppers;
   const { key, publicId } = generateApiKey(await findCell(deps.db));
   const record = {
     id: publicId,

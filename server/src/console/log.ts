@@ -33,7 +33,8 @@ export function logRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get<{ Querystring: LogQuery }>('/log.csv', { schema }, async (request, reply) => {
     const { accountId } = memberOf(request);
     const query = { accountId, query: request.query, limit: CONSOLE_LIMITS.csvRows };
-    const rows = (await listPage(deps.db, query)).map(presentCall);
+    const found = await deps.downloads.run(accountId, () => listPage(deps.db, query));
+    const rows = found.map(presentCall);
     return sendCsv(reply, {
       name: 'svc-asr-log',
       columns: CSV_COLUMNS,

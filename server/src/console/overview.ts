@@ -1,10 +1,12 @@
 import {
   CONSOLE_LIMITS,
+  type FirstRun,
   type Me,
   type Overview,
   type OverviewLive,
 } from '@svc-asr/protocol/console.ts';
 import type { FastifyInstance } from 'fastify';
+import { readFirstRun } from '../accounts/first-run.ts';
 import { listReceivedInvitations } from '../accounts/invitations.ts';
 import { listMemberships } from '../accounts/members.ts';
 import { usageByDay } from '../accounts/usage-days.ts';
@@ -44,6 +46,7 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     return {
       ...credit,
       sessions,
+      first_run: await readFirstRun(deps.db, accountId),
       days: days.map(({ date, model, billableMs, sessions: count }) => ({
         date,
         model,
@@ -52,6 +55,11 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       })),
     };
   });
+
+  // The page asks for it every two seconds while a step is open.
+  app.get('/first-run', (request): Promise<FirstRun> =>
+    readFirstRun(deps.db, memberOf(request).accountId),
+  );
 
   // The page asks for it every two seconds while a session is live.
   app.get('/overview/live', async (request): Promise<OverviewLive> => {

@@ -9,8 +9,13 @@ import type { ConsoleDeps } from './console-deps.ts';
 import { ConsoleError, presentConsoleError } from './console-error.ts';
 import { compressAnswers } from './compress-answers.ts';
 import { confirmRoutes } from './confirm.ts';
+import { creditRequestRoutes } from './credit-requests.ts';
 import { dataRoutes } from './data.ts';
+import { demoRoutes, warnOfClosedDemo } from './demo.ts';
 import { devMailboxRoutes } from './dev-mailbox.ts';
+import { deviceRoutes } from './devices.ts';
+import { createDownloads } from './downloads.ts';
+import { fillPublicPages } from './fill-page.ts';
 import { forbidCaching, refuseOtherSites, requireAccount, requireSignedIn } from './guard.ts';
 import { invitationRoutes } from './invitations.ts';
 import { keyRoutes } from './keys.ts';
@@ -41,7 +46,7 @@ const DOCS = join(import.meta.dirname, '../../../site/dist/site');
 const CONNECTIONS_MAX = 5;
 const SIGN_IN_CONNECTIONS_MAX = 2;
 /** A dashboard with a live session sends thirty requests a minute. This allows a few tabs. */
-const REQUESTS = { perMinute: 240, burst: 120 };
+export const REQUESTS = { perMinute: 240, burst: 120 };
 
 /** The developer console and the documentation: pages under /, the console's own API under /console-api. */
 export async function consolePlugin(app: FastifyInstance, service: Deps): Promise<void> {
@@ -60,13 +65,14 @@ export async function consolePlugin(app: FastifyInstance, service: Deps): Promis
   });
   const site = await loadSite(SITE);
   if (site.size === 0) service.log.warn('The console is not built. Run npm run build.');
+  await warnOfClosedDemo(service);
   const headers = pageHeaders({
-    streamOrigins: service.config.consoleStreamOrigins,
-    https: service.config.publicUrl.startsWith('https:'),
+    streamOrigins: service.config.console.streamOrigins,
+    https: service.config.console.publicUrl.startsWith('https:'),
   });
-  siteRoutes(app, site, headers);
+  siteRoutes(app, fillPublicPages(site, service.config.console), headers);
   docsRoutes(app, await loadSite(DOCS), headers);
-  securityTxtRoute(app, service.config);
+  securityTxtRoute(app, service.config.console);
   await app.register((api) => consoleApi(api, deps), { prefix: '/console-api' });
 }
 
@@ -80,6 +86,7 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
     return reply.code(error.status).send(presentConsoleError(error, request.id));
   });
   waitlistRoutes(app, deps);
+  demoRoutes(app, deps);
   signInRoutes(app, deps);
   passkeySignInRoutes(app, deps);
   devMailboxRoutes(app, deps);
@@ -90,11 +97,13 @@ async function consoleApi(app: FastifyInstance, deps: ConsoleDeps): Promise<void
     invitationRoutes(signedIn, deps);
     passkeyRoutes(signedIn, deps);
     confirmRoutes(signedIn, deps);
+    deviceRoutes(signedIn, deps);
     await signedIn.register(async (members) => {
       members.addHook('onRequest', requireAccount);
       overviewRoutes(members, deps);
       sessionRoutes(members, deps);
       usageRoutes(members, deps);
+      creditRequestRoutes(members, deps);
       logRoutes(members, deps);
       keyRoutes(members, deps);
       playgroundRoutes(members, deps);
@@ -115,7 +124,7 @@ function openConsole(service: Deps): ConsoleDeps {
   return {
     service,
     db: createPool({
-      url: config.databaseUrls.console,
+      url: config.database.consoleUrl,
       role: 'svc_console',
       applicationName: `svc-asr console ${config.nodeId}`,
       maxConnections: CONNECTIONS_MAX,
@@ -123,7 +132,7 @@ function openConsole(service: Deps): ConsoleDeps {
       onError,
     }),
     signInDb: createPool({
-      url: config.databaseUrls.signIn,
+      url: config.database.signInUrl,
       role: 'svc_sign_in',
       applicationName: `svc-asr sign-in ${config.nodeId}`,
       maxConnections: SIGN_IN_CONNECTIONS_MAX,
@@ -133,21 +142,22 @@ function openConsole(service: Deps): ConsoleDeps {
     mailer,
     outbox: mailer === null ? null : new Outbox(mailer, lost),
     // A separate key, so that console hashes reveal nothing about API keys.
-    secrets: config.apiKeyPeppers.map(({ secret }) =>
+    secrets: config.secrets.apiKeyPeppers.map(({ secret }) =>
       Buffer.from(hkdfSync('sha256', secret, '', 'svc-asr console', 32)),
     ),
-    publicUrl: config.publicUrl,
+    publicUrl: config.console.publicUrl,
     requests: createRateLimiter(REQUESTS, clock),
+    downloads: createDownloads(),
   };
 }
 
 const NO_EMAIL = 'SMTP_URL is not set: nobody can sign in to the console with an email code.';
 
 function openMailer({ config, log, lifecycle }: Deps): Mailer | null {
-  if (config.smtpUrl !== null) {
-    return createSmtpMailer({ url: config.smtpUrl, from: config.mailFrom });
+  if (config.console.smtpUrl !== null) {
+    return createSmtpMailer({ url: config.console.smtpUrl, from: config.console.mailFrom });
   }
-  if (config.devMailbox) {
+  if (config.console.devMailbox) {
     // The only place that may log a code: a developer's machine with an explicit setting.
     return createDevMailbox(({ subject }) => log.info({ subject }, 'dev mailbox'));
   }

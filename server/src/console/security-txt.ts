@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
+import type { ConsoleConfig } from '../config/console-config.ts';
 
 /** RFC 9116 asks for less than a year. */
 const VALID_MS = 180 * 24 * 3_600_000;
 
 /** Tells researchers where to report a vulnerability. Without SECURITY_CONTACT this route doesn't exist. */
-export function securityTxtRoute(app: FastifyInstance, config: Config): void {
+export function securityTxtRoute(app: FastifyInstance, config: ConsoleConfig): void {
   const { securityContact, publicUrl } = config;
   if (securityContact === null) return;
   const address = '/.well-known/security.txt';

@@ -46,16 +46,9 @@ export function sessionRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
 
   app.get<{ Querystring: SessionQuery }>('/sessions.csv', { schema }, async (request, reply) => {
     const { accountId } = memberOf(request);
-    const rows: ListedSessionRow[] = [];
-    let before = request.query.before;
-    while (rows.length < CONSOLE_LIMITS.csvRows) {
-      const limit = Math.min(CSV_PAGE, CONSOLE_LIMITS.csvRows - rows.length);
-      const query = { ...request.query, ...(before === undefined ? {} : { before }) };
-      const page = await listPage(deps.db, { accountId, query, limit });
-      rows.push(...page.sessions);
-      if (page.next === null) break;
-      before = String(page.next);
-    }
+    const rows = await deps.downloads.run(accountId, () =>
+      listAll(deps.db, accountId, request.query),
+    );
     return sendCsv(reply, {
       name: 'svc-asr-sessions',
       columns: CSV_COLUMNS,
@@ -65,23 +58,50 @@ export function sessionRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
 
   app.get<IdParam>('/sessions/:id', { schema: { params: idParam } }, async (request) => {
     const { accountId } = memberOf(request);
-    const report = await reportSession(deps.db, { accountId, id: request.params.id });
-    if (report === null) throw new ConsoleError('not_found');
-    const { session, claim, stream, transactions } = report;
-    return {
-      ...presentListed(session),
-      claimed_at: claim.claimed_at?.toISOString() ?? null,
-      node_id: claim.node_id,
-      created_request_id: claim.created_request_id,
-      request_id: claim.attempt_id,
-      stream: stream === null ? null : { ...stream, hints: [...stream.hints] },
-      transactions: transactions.map(({ created_at, ...line }) => ({
-        ...line,
-        at: created_at.toISOString(),
-      })),
-      now: (await databaseTime(deps.db)).toISOString(),
-    } satisfies SessionReport;
+    return readSessionReport(deps.db, { accountId, id: request.params.id });
   });
+}
+
+/** Everything that is known about one session of an account, without audio and text. */
+export async function readSessionReport(
+  db: Queryable,
+  input: { accountId: string; id: string },
+): Promise<SessionReport> {
+  const report = await reportSession(db, input);
+  if (report === null) throw new ConsoleError('not_found');
+  const { session, claim, stream, transactions } = report;
+  return {
+    ...presentListed(session),
+    claimed_at: claim.claimed_at?.toISOString() ?? null,
+    node_id: claim.node_id,
+    created_request_id: claim.created_request_id,
+    request_id: claim.upgrade_id,
+    stream: stream === null ? null : { ...stream, hints: [...stream.hints] },
+    transactions: transactions.map(({ created_at, ...line }) => ({
+      ...line,
+      at: created_at.toISOString(),
+    })),
+    now: (await databaseTime(db)).toISOString(),
+  };
+}
+
+/** As many as a file may have. */
+async function listAll(
+  db: Queryable,
+  accountId: string,
+  asked: SessionQuery,
+): Promise<ListedSessionRow[]> {
+  const rows: ListedSessionRow[] = [];
+  let { before } = asked;
+  while (rows.length < CONSOLE_LIMITS.csvRows) {
+    const limit = Math.min(CSV_PAGE, CONSOLE_LIMITS.csvRows - rows.length);
+    const query = { ...asked, ...(before === undefined ? {} : { before }) };
+    const page = await listPage(db, { accountId, query, limit });
+    rows.push(...page.sessions);
+    if (page.next === null) break;
+    before = String(page.next);
+  }
+  return rows;
 }
 
 async function listPage(
@@ -143,21 +163,8 @@ const CSV_COLUMNS = [
   'close_reason',
 ] as const;
 
-function csvRow(session: ListedSessionRow) {
-  return [
-    session.id,
-    session.created_at.toISOString(),
-    session.completed_at?.toISOString() ?? null,
-    session.status,
-    session.model,
-    session.key_id,
-    session.key_name,
-    session.origin,
-    session.client,
-    session.reserved_ms,
-    session.audio_ms,
-    session.billable_ms,
-    session.close_code,
-    session.close_reason,
-  ];
+function csvRow(row: ListedSessionRow) {
+  const session = presentListed(row);
+  const named = { ...session, session_id: session.id, ended_at: session.completed_at };
+  return CSV_COLUMNS.map((column) => named[column]);
 }

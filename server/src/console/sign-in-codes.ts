@@ -1,15 +1,15 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console.ts';
 import type { Queryable } from '../platform/db.ts';
-import { nullable, number, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import { keyed, type Places } from './known-device.ts';
 
 const REQUEST = statement(
   `select request_sign_in_code($1, $2, $3, $4, $5, $6, $7 * interval '1 ms') as wait_seconds`,
-  { wait_seconds: number() },
+  { wait_seconds: t.number() },
 );
 const SPEND = statement('select use_sign_in_code($1, $2, $3) as user_id', {
-  user_id: nullable(text()),
+  user_id: t.nullable(t.text()),
 });
 
 /** A code to send by email. */

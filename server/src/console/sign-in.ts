@@ -96,7 +96,7 @@ export async function signIn(
   const places = placesOf(deps, { address: request.ip, device });
   const token = await audited(deps.signInDb, request, async (db) => {
     await rememberPlaces(db, { userId, places });
-    return openSession(db, input);
+    return openSession(db, { ...input, userAgent: request.headers['user-agent'] });
   });
   void reply.header('set-cookie', sessionCookie(token));
   void reply.header('set-cookie', deviceCookie(device));

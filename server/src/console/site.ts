@@ -25,6 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
   '.png': 'image/png',
   '.mp3': 'audio/mpeg',
+  '.wav': 'audio/wav',
 };
 
 /** Empty when the pages were not built. */

@@ -24,7 +24,8 @@ export function usageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   );
 
   app.get<{ Querystring: UsageQuery }>('/usage.csv', { schema }, async (request, reply) => {
-    const { data } = await read(memberOf(request).accountId, request.query);
+    const { accountId } = memberOf(request);
+    const { data } = await deps.downloads.run(accountId, () => read(accountId, request.query));
     return sendCsv(reply, {
       name: 'svc-asr-usage',
       columns: ['day_utc', 'model', 'key_id', 'key_name', 'sessions', 'billable_ms'],

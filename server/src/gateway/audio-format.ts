@@ -161,7 +161,8 @@ function meanHz(samples: Int16Array): number {
   let energy = 1;
   for (let at = 1; at < samples.length; at += 1) {
     const here = samples[at] ?? 0;
-    differences += (here - (samples[at - 1] ?? 0)) ** 2;
+    const difference = here - (samples[at - 1] ?? 0);
+    differences += difference * difference;
     energy += here * here;
   }
   const cosine = Math.max(-1, 1 - differences / energy / 2);

@@ -6,7 +6,7 @@ const WINDOW_MS = 10_000;
 function played(input: { everyMs: number; audioMs: number; untilMs: number }): AudioWindow {
   const window = new AudioWindow(WINDOW_MS, 0);
   for (let atMs = 0; atMs <= input.untilMs; atMs += input.everyMs) {
-    window.heard(input.audioMs, atMs);
+    window.onAudio(input.audioMs, atMs);
   }
   return window;
 }
@@ -34,7 +34,7 @@ test('a pause shorter than a window is not silence, a longer one is', () => {
 
 test('a file that is sent at once counts for at least a window', () => {
   const window = new AudioWindow(WINDOW_MS, 0);
-  window.heard(60_000, WINDOW_MS + 1);
+  window.onAudio(60_000, WINDOW_MS + 1);
   expect(window.share(2 * WINDOW_MS)).toBeGreaterThan(1);
 });
 

@@ -15,7 +15,7 @@ export class AudioWindow {
     this.#previousMs = windowMs;
   }
 
-  heard(audioMs: number, nowMs: number): void {
+  onAudio(audioMs: number, nowMs: number): void {
     this.#advance(nowMs);
     this.#currentMs += audioMs;
   }

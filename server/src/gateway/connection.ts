@@ -1,13 +1,19 @@
 import type { Socket } from 'node:net';
-import type { Engine, EngineStream, VoiceConfirmer } from '@svc-asr/engine/core.ts';
-import { EngineBusy } from '@svc-asr/engine/core.ts';
+import {
+  VoiceActivity,
+  type Engine,
+  type EngineEvent,
+  type EngineStream,
+  type SpeechDetector,
+  type VoiceConfirmer,
+} from '@svc-asr/engine/core.ts';
 import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/protocol';
 import type { Clock } from '../platform/clock.ts';
 import { sleep } from '../platform/sleep.ts';
+import { AudioCheck } from './audio-check.ts';
 import { AudioWindow } from './audio-window.ts';
 import { ClientLiveness, type LivenessLimits } from './client-liveness.ts';
-import { EngineFeed } from './engine-feed.ts';
-import { FormatWatch } from './format-watch.ts';
+import { EngineLink } from './engine-link.ts';
 import { Intake } from './intake.ts';
 import { encodeEvent, isText, parseTextMessage, type TextMessage } from './pcm-frames.ts';
 import { audioMs, billableMs } from './metering.ts';
@@ -74,20 +80,19 @@ const SETTLE_BEFORE_CLOSE_MS = 1_000;
 /** Connects a socket, the protocol rules and an engine stream. Decides only when to read and when to stop. */
 export class Connection {
   readonly #input: ConnectionInput;
-  readonly #opening = new AbortController();
   #state: StreamState;
-  #engineStream: EngineStream | null = null;
-  #isOpeningEngine = false;
-  #feed: EngineFeed | null = null;
+  readonly #engine: EngineLink;
   readonly #intake: Intake;
   #audio: AudioWindow | null = null;
-  readonly #format = new FormatWatch();
+  readonly #check = new AudioCheck();
+  /** Finds the turns while endpointing is on. */
+  #detector: SpeechDetector | null = null;
   readonly #timings: StreamTimings;
   readonly #liveness: ClientLiveness;
   /** When the audio arrived that is recognised now. It may have waited for the second detector. */
   #audioAtMs = 0;
   /** An offence ends the stream: nothing more is read while the last finals are awaited. */
-  #isDeaf = false;
+  #ignoresClient = false;
   #isActing = false;
   #endAfterActions: StreamErrorCode | null = null;
   #isOver = false;
@@ -96,19 +101,34 @@ export class Connection {
   constructor(input: ConnectionInput) {
     const nowMs = input.clock.monotonicMs();
     this.#input = input;
-    const { socket, wire, limits, metrics, trace } = input;
+    const { socket, wire, limits, metrics, trace, engine, session } = input;
     this.#liveness = new ClientLiveness({ socket, wire, limits, nowMs });
     this.#timings = new StreamTimings({ metrics, trace, openedAtMs: nowMs });
-    this.#state = startStream({ session: input.session, nowMs, limits });
+    this.#state = startStream({ session, nowMs, limits });
     this.#intake = new Intake({
       confirmer: input.confirmer,
       onAudio: (frame, atMs, voice) => {
-        if (this.#isOver || this.#isDeaf) return;
+        if (this.#isOver || this.#ignoresClient) return;
         this.#audioAtMs = atMs;
-        this.#take(onAudio(this.#state, { frame, nowMs: this.#now(), voice }));
+        const detector = this.#detector;
+        this.#take(onAudio(this.#state, { frame, nowMs: this.#now(), detector, voice }));
       },
       onPause: () => socket.pause(),
       onResume: () => this.#resume(),
+    });
+    this.#engine = new EngineLink({
+      engine,
+      open: trace === null ? { model: session.model } : { model: session.model, trace: trace.span },
+      onOpen: (stream) => this.#onEngineOpen(stream),
+      onBusy: () => this.#take(onWaiting(this.#state, 'queued')),
+      onRefused: (err) => {
+        input.onFault({ reason: 'engine_refused', err });
+        this.end('internal_error');
+      },
+      onEvent: (event) => this.#onEngineEvent(event),
+      onPause: () => socket.pause(),
+      onResume: () => this.#resume(),
+      onOverflow: () => this.end('too_many_errors'),
     });
   }
 
@@ -125,7 +145,7 @@ export class Connection {
   }
 
   get isReady(): boolean {
-    return this.#engineStream !== null;
+    return this.#engine.stream !== null;
   }
 
   get acceptedSamples(): number {
@@ -148,12 +168,12 @@ export class Connection {
       socket.on(control, () => this.#onControlFrame());
     }
     socket.on('error', (error) => this.#onSocketError(error));
-    socket.on('peer-close', () =>
+    socket.on('client-close', () =>
       this.#intake.other(() => this.#take(onClientClose(this.#state, this.#now()))),
     );
     socket.on('close', () => this.#lose());
     if (!engine.health().ready) this.#take(onWaiting(this.#state, 'loading'));
-    this.#openEngine();
+    this.#engine.open();
   }
 
   /** Called a few times a second for every connection, so that no connection needs its own timer. */
@@ -162,7 +182,7 @@ export class Connection {
     const reading = this.#isReading();
     this.#take(onTick(this.#state, { nowMs, reading }));
     if (this.#isOver) return;
-    if (this.#engineStream === null && !this.#isOpeningEngine) this.#openEngine();
+    this.#engine.open();
     const liveness = this.#liveness.check(nowMs, reading);
     if (liveness === 'slow_reader') this.end('slow_reader');
     if (liveness === 'lost') {
@@ -173,7 +193,7 @@ export class Connection {
 
   /** Audio of the last seconds as a share of real time. 1 while the stream starts, ends or waits for the engine. */
   get audioShare(): number {
-    const isWaiting = this.#state.phase !== 'streaming' || this.#feed?.isBehind === true;
+    const isWaiting = this.#state.phase !== 'streaming' || this.#engine.isBehind;
     return isWaiting ? 1 : (this.#audio?.share(this.#now()) ?? 1);
   }
 
@@ -203,11 +223,11 @@ export class Connection {
   }
 
   #isReading(): boolean {
-    return this.#feed?.isBehind !== true && !this.#intake.isPaused;
+    return !this.#engine.isBehind && !this.#intake.isPaused;
   }
 
   #resume(): void {
-    if (!this.#isDeaf && this.#isReading()) this.#input.socket.resume();
+    if (!this.#ignoresClient && this.#isReading()) this.#input.socket.resume();
   }
 
   /** The connection is gone. What arrived before still counts. */
@@ -219,7 +239,7 @@ export class Connection {
   #onControlFrame(): void {
     if (this.#isOver) return this.#onLateFrame();
     this.#intake.other(() => {
-      if (!this.#isOver && !this.#isDeaf) this.#take(onControl(this.#state, this.#now()));
+      if (!this.#isOver && !this.#ignoresClient) this.#take(onControl(this.#state, this.#now()));
     });
   }
 
@@ -230,7 +250,7 @@ export class Connection {
       if (!isBinary || data.byteLength < LIMITS.tinyFrameBytes) this.#onLateFrame();
       return;
     }
-    if (this.#isDeaf) return;
+    if (this.#ignoresClient) return;
     if (isBinary) {
       if (data.byteLength > LIMITS.frameBytes) this.end('message_too_large');
       else this.#intake.audio(data, this.#now());
@@ -244,13 +264,24 @@ export class Connection {
   }
 
   #onText(message: TextMessage): void {
-    if (this.#isOver || this.#isDeaf) return;
+    if (this.#isOver || this.#ignoresClient) return;
     const nowMs = this.#now();
     this.#take(onControl(this.#state, nowMs));
-    if (this.#isOver || this.#isDeaf) return;
+    if (this.#isOver || this.#ignoresClient) return;
     this.#take(onMessage(this.#state, { message, nowMs }));
-    const { turns, meter } = this.#state;
-    this.#intake.listen(turns?.isConfirming === true, meter.acceptedSamples);
+    this.#detectTurns();
+  }
+
+  /** Starts or stops the detectors, as the client configured endpointing. A running one keeps its noise floor. */
+  #detectTurns(): void {
+    const { turns } = this.#state;
+    this.#intake.listen(turns?.isConfirming === true, this.acceptedSamples);
+    if (turns === null) this.#detector = null;
+    else this.#detector ??= this.#createDetector(turns.originSample);
+  }
+
+  #createDetector(originSample: number): SpeechDetector {
+    return this.#engine.stream?.createDetector?.(originSample) ?? new VoiceActivity();
   }
 
   /** The close frame is out, and only the client's own is expected. A flood that continues gets no more turns. */
@@ -279,38 +310,36 @@ export class Connection {
 
   #act(action: Action): void {
     switch (action.do) {
-      case 'recognize':
-        if (!this.#format.isOver) this.#watchFormat(action.pcm);
+      case 'feed':
+        if (!this.#check.isOver) this.#checkAudio(action.pcm);
         this.#measureAudio(action.pcm.byteLength / AUDIO.bytesPerSample);
-        return this.#feed?.write(action.pcm);
+        return this.#engine.feed?.write(action.pcm);
       case 'send':
         return this.#send(action.event);
       case 'flush':
         this.#timings.onFlush(this.#now());
-        return this.#feed?.flush();
+        return this.#engine.feed?.flush();
       case 'reset':
         this.#timings.onReset();
-        return this.#feed?.reset();
+        return this.#engine.feed?.reset();
       case 'expect':
-        return this.#feed?.expect(action.keyterms);
+        return this.#engine.feed?.expect(action.keyterms);
       case 'stop_reading':
-        this.#isDeaf = true;
+        this.#ignoresClient = true;
         return this.#input.socket.pause();
-      case 'end':
-        void this.#end(action.ending, action.samples);
+      case 'close':
+        void this.#close(action.ending, action.samples);
     }
   }
 
   #measureAudio(samples: number): void {
     this.#timings.onAudio(samples, this.#audioAtMs);
-    this.#audio?.heard((samples * 1000) / AUDIO.sampleRateHz, this.#audioAtMs);
+    this.#audio?.onAudio((samples * 1000) / AUDIO.sampleRateHz, this.#audioAtMs);
   }
 
-  #watchFormat(pcm: Uint8Array): void {
-    const hint = this.#format.examine(pcm);
-    if (hint === null) return;
-    const message = 'The audio does not look like 16 kHz mono 16-bit PCM speech.';
-    this.#send({ type: 'status', message, code: 'suspicious_audio', hint });
+  #checkAudio(pcm: Uint8Array): void {
+    const warning = this.#check.examine(pcm);
+    if (warning !== null) this.#send(warning);
   }
 
   #send(event: ServerEvent): void {
@@ -321,69 +350,27 @@ export class Connection {
     if (socket.bufferedAmount > limits.unreadBytes && !this.#isOver) this.end('slow_reader');
   }
 
-  #openEngine(): void {
-    const { engine, session, trace } = this.#input;
-    this.#isOpeningEngine = true;
-    const input = { model: session.model, signal: this.#opening.signal };
-    engine.open(trace === null ? input : { ...input, trace: trace.span }).then(
-      (stream) => this.#onEngineOpen(stream),
-      (error: unknown) => this.#onEngineRefused(error),
-    );
-  }
-
   #onEngineOpen(stream: EngineStream): void {
-    this.#isOpeningEngine = false;
-    if (this.#isOver) return void stream.close();
-    this.#engineStream = stream;
-    const { socket } = this.#input;
-    this.#feed = new EngineFeed({
-      stream,
-      onPause: () => socket.pause(),
-      onResume: () => this.#resume(),
-      onOverflow: () => this.end('too_many_errors'),
-    });
+    const { engine, session, limits } = this.#input;
     const nowMs = this.#now();
-    this.#audio = new AudioWindow(this.#input.limits.reclaimIdleMs, nowMs);
+    this.#audio = new AudioWindow(limits.reclaimIdleMs, nowMs);
     const { chunkSamples } = stream;
-    const createDetector = stream.createDetector?.bind(stream);
+    const takesKeyterms = engine.describe(session.model).keyterms;
     // A script decides by itself who speaks.
-    const canConfirm = this.#intake.canConfirm && createDetector === undefined;
-    const { engine, session } = this.#input;
-    this.#take(
-      onReady(this.#state, {
-        chunkSamples,
-        nowMs,
-        takesKeyterms: engine.describe(session.model).keyterms,
-        createDetector,
-        canConfirm,
-      }),
-    );
-    this.#intake.listen(this.#state.turns?.isConfirming === true, this.acceptedSamples);
-    void this.#listen(stream);
+    const canConfirm = this.#intake.canConfirm && stream.createDetector === undefined;
+    this.#take(onReady(this.#state, { chunkSamples, nowMs, takesKeyterms, canConfirm }));
+    this.#detectTurns();
   }
 
-  /** A slot that was free at the upgrade may have been lost with a crashed child process. Retries until the timeout. */
-  #onEngineRefused(error: unknown): void {
-    this.#isOpeningEngine = false;
-    if (this.#isOver) return;
-    if (error instanceof EngineBusy) this.#take(onWaiting(this.#state, 'queued'));
-    else {
-      this.#input.onFault({ reason: 'engine_refused', err: error });
-      this.end('internal_error');
-    }
-  }
-
-  async #listen(stream: EngineStream): Promise<void> {
-    for await (const event of stream.events) {
-      if (event.type === 'error' && !this.#isOver) this.#input.onFault({ reason: event.reason });
-      const nowMs = this.#now();
-      this.#timings.onEngineEvent(event, nowMs);
-      this.#take(onEngineEvent(this.#state, { event, nowMs }));
-    }
+  #onEngineEvent(event: EngineEvent): void {
+    if (event.type === 'error' && !this.#isOver) this.#input.onFault({ reason: event.reason });
+    const nowMs = this.#now();
+    this.#timings.onEngineEvent(event, nowMs);
+    this.#take(onEngineEvent(this.#state, { event, nowMs }));
   }
 
   /** Settles before the close frame, so that a client can create its next session as soon as it sees the close. */
-  async #end(ending: Ending, samples: number): Promise<void> {
+  async #close(ending: Ending, samples: number): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#intake.close();
@@ -391,14 +378,13 @@ export class Connection {
     const { meter } = this.#state;
     // Nothing more is accepted, so a client that keeps sending waits in its own buffers.
     socket.pause();
-    this.#opening.abort();
     const details = this.#timings.onEnd(ending, this.#now());
     if (ending.status === 'completed') metrics.billed(billableMs(meter, samples));
     if (!this.isReady) metrics.neverReady(ending.status);
     metrics.accepted(audioMs(meter.acceptedSamples));
     const beganMs = this.#now();
     const settled = settle({ status: ending.status, samples });
-    const freed = this.#engineStream?.close();
+    const freed = this.#engine.close();
     await Promise.race([Promise.all([settled, freed]), sleep(SETTLE_BEFORE_CLOSE_MS)]);
     this.trace?.part('ledger.close', this.#now() - beganMs);
     // A paused socket would miss the client's close frame.

@@ -10,7 +10,7 @@ function send(lag: DeltaLag, input: { frames: number; everyMs: number }): number
   let nowMs = START_MS;
   for (let at = 0; at < input.frames; at += 1) {
     nowMs = START_MS + at * input.everyMs;
-    lag.heard(FRAME, nowMs);
+    lag.onAudio(FRAME, nowMs);
   }
   return nowMs;
 }
@@ -18,26 +18,26 @@ function send(lag: DeltaLag, input: { frames: number; everyMs: number }): number
 test('measures from the arrival of the last covered audio to the delta', () => {
   const lag = new DeltaLag();
   const nowMs = send(lag, { frames: 12, everyMs: FRAME_MS });
-  expect(lag.said({ utterance: 0, samples: 10 * FRAME }, nowMs + 40)).toBe(240);
+  expect(lag.onDelta({ utterance: 0, samples: 10 * FRAME }, nowMs + 40)).toBe(240);
 });
 
 test('measures only deltas that cover new audio', () => {
   const lag = new DeltaLag();
   const nowMs = send(lag, { frames: 12, everyMs: FRAME_MS });
-  lag.said({ utterance: 0, samples: 12 * FRAME }, nowMs + 10);
-  expect(lag.said({ utterance: 0, samples: 12 * FRAME }, nowMs + 500)).toBeNull();
+  lag.onDelta({ utterance: 0, samples: 12 * FRAME }, nowMs + 10);
+  expect(lag.onDelta({ utterance: 0, samples: 12 * FRAME }, nowMs + 500)).toBeNull();
 });
 
 test('does not count the backlog of a client that sends faster than real time', () => {
   const lag = new DeltaLag();
   const nowMs = send(lag, { frames: 100, everyMs: 1 });
-  expect(lag.said({ utterance: 0, samples: 100 * FRAME }, nowMs + 3_000)).toBe(0);
+  expect(lag.onDelta({ utterance: 0, samples: 100 * FRAME }, nowMs + 3_000)).toBe(0);
 });
 
 test('does not measure audio that a reset dropped', () => {
   const lag = new DeltaLag();
   const nowMs = send(lag, { frames: 12, everyMs: FRAME_MS });
   lag.nextUtterance();
-  lag.heard(FRAME, nowMs + 1_000);
-  expect(lag.said({ utterance: 1, samples: FRAME }, nowMs + 1_200)).toBe(200);
+  lag.onAudio(FRAME, nowMs + 1_000);
+  expect(lag.onDelta({ utterance: 1, samples: FRAME }, nowMs + 1_200)).toBe(200);
 });

@@ -23,7 +23,7 @@ export class DeltaLag {
   #spokenAtMs = 0;
   #marks: Mark[] = [];
 
-  heard(samples: number, nowMs: number): void {
+  onAudio(samples: number, nowMs: number): void {
     this.#samples += samples;
     const lastedMs = (samples * 1000) / AUDIO.sampleRateHz;
     this.#spokenAtMs = Math.max(this.#spokenAtMs, nowMs - CATCH_UP_MS) + lastedMs;
@@ -42,7 +42,7 @@ export class DeltaLag {
   }
 
   /** Returns the lag of a delta, or null if it covers no new audio. */
-  said(
+  onDelta(
     delta: { readonly utterance: number; readonly samples: number },
     nowMs: number,
   ): number | null {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HOP_SAMPLES } from '@svc-asr/engine/core.ts';
+import { HOP_SAMPLES, VoiceActivity } from '@svc-asr/engine/core.ts';
 import { AUDIO, type FinalEvent, type ServerEvent } from '@svc-asr/protocol';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { parseTextMessage } from './pcm-frames.ts';
@@ -23,10 +23,11 @@ class Driver {
   state: StreamState = startStream({ session: SESSION, nowMs: 0 });
   readonly sent: ServerEvent[] = [];
   /** Audio that the engine got, by utterance. */
-  readonly heardBytes: number[] = [0];
+  readonly fedBytes: number[] = [0];
   readonly pending: number[] = [];
   isEnded = false;
   nowMs = 0;
+  #detector = new VoiceActivity();
   /** What the second detector says. */
   probability: number | null = null;
 
@@ -55,12 +56,15 @@ class Driver {
       probability === null
         ? null
         : { startSample, probabilities: new Float32Array(hops).fill(probability) };
-    return this.#take(onAudio(this.state, { frame, nowMs: this.nowMs, voice }));
+    const detector = this.#detector;
+    return this.#take(onAudio(this.state, { frame, nowMs: this.nowMs, detector, voice }));
   }
 
   message(message: unknown): this {
     const parsed = parseTextMessage(Buffer.from(JSON.stringify(message)));
-    return this.#take(onMessage(this.state, { message: parsed, nowMs: this.nowMs }));
+    this.#take(onMessage(this.state, { message: parsed, nowMs: this.nowMs }));
+    if (this.state.turns === null) this.#detector = new VoiceActivity();
+    return this;
   }
 
   /** The engine answers its oldest flush. */
@@ -102,13 +106,13 @@ class Driver {
     this.state = state;
     for (const action of actions) {
       if (action.do === 'send') this.sent.push(action.event);
-      if (action.do === 'end') this.isEnded = true;
-      const current = this.heardBytes.length - 1;
-      if (action.do === 'recognize') {
-        this.heardBytes[current] = (this.heardBytes[current] ?? 0) + action.pcm.byteLength;
+      if (action.do === 'close') this.isEnded = true;
+      const current = this.fedBytes.length - 1;
+      if (action.do === 'feed') {
+        this.fedBytes[current] = (this.fedBytes[current] ?? 0) + action.pcm.byteLength;
       }
       if (action.do === 'flush') this.pending.push(current);
-      if (action.do === 'flush' || action.do === 'reset') this.heardBytes.push(0);
+      if (action.do === 'flush' || action.do === 'reset') this.fedBytes.push(0);
     }
     return this;
   }
@@ -141,6 +145,20 @@ describe('config.endpointing', () => {
     expect(driver.sent.at(-1)).toMatchObject({ endpointing: { silence_ms: 500 } });
   });
 });
+
+test('the state of a stream holds only values', () => {
+  const { state } = new Driver().audio('speech', 1_000).audio('silence', 1_000);
+  expect(structuredClone(state)).toStrictEqual(state);
+});
+
+/** Noise at about -50 dB: a whispered s, too quiet to be speech on its own. */
+function hiss(ms: number): Uint8Array {
+  const samples = Int16Array.from(
+    { length: ms * 16 },
+    (_, at) => ((at * 7_919 + (at >> 3) * 104_729) % 361) - 180,
+  );
+  return new Uint8Array(samples.buffer);
+}
 
 function speechEvents(driver: Driver): string[] {
   return driver.types().filter((type) => type.startsWith('speech_'));
@@ -184,6 +202,25 @@ describe('an endpoint', () => {
     expect(final).toMatchObject({ reason: 'endpoint', utterance: 0, start_ms: 0, confidence: 0.5 });
     expect(final?.end_ms).toBeGreaterThanOrEqual(2_000 + 500);
     expect(final?.end_ms).toBeLessThanOrEqual(2_000 + 800);
+  });
+
+  test('waits for a sound that has just begun, which may be the quiet start of a word', () => {
+    const driver = new Driver({ silence_ms: 500 })
+      .audio('silence', 500)
+      .audio('speech', 1_500)
+      .audio('silence', 400);
+    driver.frame(hiss(100)).frame(hiss(100));
+    expect(driver.pending).toHaveLength(0);
+    driver.audio('speech', 1_000);
+    expect(driver.pending).toHaveLength(0);
+    driver.audio('silence', 1_000).answer('mũndũ');
+    expect(driver.finals()).toHaveLength(1);
+  });
+
+  test('comes in spite of a quiet sound that goes on', () => {
+    const driver = new Driver({ silence_ms: 500 }).audio('speech', 1_500).audio('silence', 400);
+    for (let times = 0; times < 4; times += 1) driver.frame(hiss(100));
+    expect(driver.pending).toHaveLength(1);
   });
 
   test('is found in frames at an odd offset of the read buffer, as after an odd-length message', () => {
@@ -341,8 +378,8 @@ test('any interleaving puts each accepted sample into exactly one final or reset
       }
       expect(at).toBe(driver.state.meter.acceptedSamples / 16);
       // The engine received exactly the accepted audio.
-      const heard = driver.heardBytes.reduce((sum, bytes) => sum + bytes, 0);
-      expect(heard / AUDIO.bytesPerSample).toBe(driver.state.meter.acceptedSamples);
+      const fed = driver.fedBytes.reduce((sum, bytes) => sum + bytes, 0);
+      expect(fed / AUDIO.bytesPerSample).toBe(driver.state.meter.acceptedSamples);
       const speechEvents = driver.types().filter((type) => type.startsWith('speech_'));
       for (const [at, type] of speechEvents.entries()) {
         expect(type).toBe(at % 2 === 0 ? 'speech_started' : 'speech_ended');

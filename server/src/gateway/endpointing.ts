@@ -1,32 +1,17 @@
 import type { FrameVerdict, SpeechDetector, VoiceVerdicts } from '@svc-asr/engine/core.ts';
 import { AUDIO, ENDPOINTING, type ServerEvent } from '@svc-asr/protocol';
 import { momentMs } from './metering.ts';
-import type { Action, Marker, Step, StreamState } from './stream-state.ts';
+import {
+  beginUtterance,
+  markUtterance,
+  type Action,
+  type FinalMarker,
+  type Step,
+  type StreamState,
+} from './stream-state.ts';
+import type { EndpointingRules, Turns } from './turns.ts';
 
 /** Detects the end of each turn, if the client enabled it. See docs/streaming.md. */
-
-export interface EndpointingRules {
-  readonly silenceMs: number;
-  readonly maxUtteranceMs: number;
-  /** Undefined if the client named none. */
-  readonly detector?: Detector | undefined;
-}
-
-type Detector = (typeof ENDPOINTING.detectors)[number];
-
-/** The state of endpointing. The detector holds the audio's recent past and changes with every frame. */
-export interface Turns {
-  readonly rules: EndpointingRules;
-  readonly detector: SpeechDetector;
-  /** The stream's sample at which the detector began to listen. */
-  readonly originSample: number;
-  /** End of the announced speech so far, in samples of the stream. Null between turns. */
-  readonly speechEndSample: number | null;
-  /** Where speech started that was not announced yet. Null between turns and after the announcement. */
-  readonly unannouncedSample: number | null;
-  /** A second detector listens too. */
-  readonly isConfirming: boolean;
-}
 
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
 /** From this share of the longest utterance on, a short pause ends it. */
@@ -42,31 +27,8 @@ const STALLED_TURN_MS = 15_000;
 /** Endpoints wait while this many finals are outstanding. */
 const FINALS_PENDING_MAX = 32;
 
-/** Reads `config.endpointing`: rules, null for false, or undefined when it is invalid. */
-export function parseEndpointing(value: unknown): EndpointingRules | null | undefined {
-  if (value === false) return null;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const fields = new Map(Object.entries(value));
-  const silenceMs = integerIn(fields.get('silence_ms'), ENDPOINTING.silenceMs);
-  const maxUtteranceMs = integerIn(fields.get('max_utterance_ms'), ENDPOINTING.maxUtteranceMs);
-  const detector = ENDPOINTING.detectors.find((name) => name === fields.get('detector'));
-  if (silenceMs === null || maxUtteranceMs === null) return undefined;
-  if (detector === undefined && fields.get('detector') !== undefined) return undefined;
-  return { silenceMs, maxUtteranceMs, detector };
-}
-
-function integerIn(
-  value: unknown,
-  range: { min: number; max: number; default: number },
-): number | null {
-  if (value === undefined) return range.default;
-  if (typeof value !== 'number' || !Number.isInteger(value)) return null;
-  return value >= range.min && value <= range.max ? value : null;
-}
-
 /**
- * Turns endpointing on or off, or changes its rules. A running detector keeps its noise floor. Speech that was announced
- * is ended when endpointing is turned off.
+ * Turns endpointing on or off, or changes its rules. Speech that was announced is ended when endpointing is turned off.
  */
 export function configureEndpointing(state: StreamState, rules: EndpointingRules | null): Step {
   if (rules === null) {
@@ -79,11 +41,10 @@ export function configureEndpointing(state: StreamState, rules: EndpointingRules
     const named = { ...rules, detector: rules.detector ?? state.turns.rules.detector };
     return [{ ...state, turns: { ...state.turns, rules: named, isConfirming } }, []];
   }
-  const originSample = state.meter.acceptedSamples;
   const turns: Turns = {
     rules,
-    detector: state.createDetector(originSample),
-    originSample,
+    originSample: state.meter.acceptedSamples,
+    utterance: state.utterance,
     speechEndSample: null,
     unannouncedSample: null,
     isConfirming,
@@ -91,44 +52,53 @@ export function configureEndpointing(state: StreamState, rules: EndpointingRules
   return [{ ...state, turns }, []];
 }
 
-/** Recognises accepted audio, and ends an utterance at the exact sample where its silence is long enough. */
-export function recogniseTurns(
+interface TurnAudio {
+  readonly pcm: Uint8Array;
+  readonly detector: SpeechDetector;
+  readonly voice: VoiceVerdicts | null;
+}
+
+/** Feeds accepted audio to the engine, and ends an utterance at the exact sample where its silence is long enough. */
+export function feedTurns(
   state: StreamState,
-  { pcm, voice }: { pcm: Uint8Array; voice: VoiceVerdicts | null },
+  { pcm, detector, voice }: TurnAudio,
   initial: Turns,
 ): Step {
   if (voice !== null) {
     const startSample = voice.startSample - initial.originSample;
-    initial.detector.confirm?.({ ...voice, startSample });
+    detector.confirm?.({ ...voice, startSample });
   }
   const samples = toSamples(pcm);
   const firstSample = state.meter.acceptedSamples - samples.length;
   const actions: Action[] = [];
-  let now = state;
+  let next = state;
   let turns = initial;
-  let recognised = 0;
+  let fed = 0;
   for (let at = 0; at < samples.length;) {
-    const end = Math.min(samples.length, at + turns.detector.missing);
-    const verdict = turns.detector.push(samples.subarray(at, end));
+    if (turns.utterance !== next.utterance) {
+      detector.endSpeech();
+      turns = { ...turns, utterance: next.utterance };
+    }
+    const end = Math.min(samples.length, at + detector.missing);
+    const verdict = detector.push(samples.subarray(at, end));
     at = end;
     if (verdict === null) continue;
-    const heard = follow(now, turns, verdict);
-    turns = heard.turns;
-    actions.push(...heard.actions);
-    now = { ...now, turns };
+    const followed = follow(next, turns, verdict);
+    turns = followed.turns;
+    actions.push(...followed.actions);
     const atSample = firstSample + at;
-    if (!isOver(now, turns, verdict, atSample)) continue;
-    actions.push({ do: 'recognize', pcm: bytesOf(pcm, recognised, at) });
-    recognised = at;
-    const [next, ending] = endUtterance(now, turns, atSample);
+    if (!isOver(next, turns, verdict, atSample)) continue;
+    actions.push({ do: 'feed', pcm: bytesOf(pcm, fed, at) });
+    fed = at;
+    const [ended, ending] = endUtterance(next, turns, atSample);
     actions.push(...ending);
-    now = next;
-    turns = now.turns ?? turns;
+    next = ended;
+    turns = next.turns ?? turns;
   }
-  if (recognised < samples.length) {
-    actions.push({ do: 'recognize', pcm: bytesOf(pcm, recognised, samples.length) });
+  if (fed < samples.length) {
+    actions.push({ do: 'feed', pcm: bytesOf(pcm, fed, samples.length) });
   }
-  return [now, actions];
+  return [{ ...next, turns }, actions];
 }
 
 /** Ends an utterance after a timeout when its audio stops arriving, as with a muted microphone. */
@@ -143,9 +113,7 @@ export function endStalledTurn(state: StreamState, nowMs: number): Step {
 /** Announces the end of speech that is cut short by a flush, a reset or the end of the stream. */
 export function endSpeech(state: StreamState): Step {
   const { turns } = state;
-  if (turns === null) return [state, []];
-  turns.detector.endSpeech();
-  if (turns.speechEndSample === null) return [state, []];
+  if (turns === null || turns.speechEndSample === null) return [state, []];
   const ended: ServerEvent = {
     type: 'speech_ended',
     utterance: state.utterance,
@@ -163,15 +131,15 @@ function follow(
 ): { turns: Turns; actions: readonly Action[] } {
   if (!speaking || speech === null) return { turns, actions: [] };
   const isNew = turns.speechEndSample === null;
-  const now: Turns = {
+  const next: Turns = {
     ...turns,
     speechEndSample: turns.originSample + speech.lastSample,
     unannouncedSample: isNew ? turns.originSample + speech.startSample : turns.unannouncedSample,
   };
   const lastedMs = (endSample - speech.startSample) / SAMPLES_PER_MS;
-  if (confirmed === false && lastedMs < UNCONFIRMED_MS) return { turns: now, actions: [] };
-  const actions = announce(state, now, confirmed);
-  return { turns: actions.length > 0 ? { ...now, unannouncedSample: null } : now, actions };
+  if (confirmed === false && lastedMs < UNCONFIRMED_MS) return { turns: next, actions: [] };
+  const actions = announce(state, next, confirmed);
+  return { turns: actions.length > 0 ? { ...next, unannouncedSample: null } : next, actions };
 }
 
 function announce(
@@ -204,7 +172,7 @@ function isOver(
   if (utteranceMs >= rules.maxUtteranceMs) return true;
   if (speechEndSample === null) return false;
   const silentMs = (originSample + verdict.endSample - speechEndSample) / SAMPLES_PER_MS;
-  if (silentMs >= rules.silenceMs) return true;
+  if (silentMs >= rules.silenceMs && verdict.isOnset !== true) return true;
   return utteranceMs >= NEARLY_TOO_LONG * rules.maxUtteranceMs && silentMs >= SHORT_PAUSE_MS;
 }
 
@@ -213,23 +181,9 @@ function mayEnd(state: StreamState): boolean {
 }
 
 function endUtterance(state: StreamState, turns: Turns, endSample: number): Step {
-  const marker: Marker = {
-    ask: 'final',
-    utterance: state.utterance,
-    reason: 'endpoint',
-    id: undefined,
-    startSample: state.utteranceStartSample,
-    originSample: state.utteranceOriginSample,
-    endSample,
-  };
+  const marker = markUtterance(state, { reason: 'endpoint', endSample });
   const [quiet, announced] = endSpeech({ ...state, turns });
-  const next: StreamState = {
-    ...quiet,
-    utterance: state.utterance + 1,
-    utteranceStartSample: endSample,
-    utteranceOriginSample: endSample,
-    markers: [...state.markers, marker],
-  };
+  const next = { ...beginUtterance(quiet, endSample), markers: [...state.markers, marker] };
   return [next, [...announced, { do: 'flush' }]];
 }
 
@@ -239,7 +193,7 @@ function endUtterance(state: StreamState, turns: Turns, endSample: number): Step
  */
 export function joinEmptyEndpoint(
   state: StreamState,
-  marker: Marker & { ask: 'final' },
+  marker: FinalMarker,
   text: string,
 ): StreamState | null {
   const isLast = state.markers.length === 1 && state.utterance === marker.utterance + 1;

@@ -1,4 +1,4 @@
-import { TAKEN, type EngineStream } from '@svc-asr/engine/core.ts';
+import { CallQueue, TAKEN, type EngineStream, type HeldCall } from '@svc-asr/engine/core.ts';
 import { LIMITS } from '@svc-asr/protocol';
 
 export interface EngineFeedInput {
@@ -17,11 +17,11 @@ const AT_ENGINE_MAX = 64;
 /** Flushes and resets that may wait. The message rate limit ends a stream long before. */
 const COMMANDS_MAX = 256;
 
-type Waiting =
-  | { readonly do: 'audio'; block: Buffer; bytes: number }
-  | { readonly do: 'flush' }
-  | { readonly do: 'reset' }
-  | { readonly do: 'expect'; readonly keyterms: readonly string[] };
+/** Frames joined while they wait. */
+interface Block {
+  readonly buffer: Buffer;
+  bytes: number;
+}
 
 /**
  * Passes audio and commands to the engine in order, a limited number of unfinished writes at a time. A
@@ -30,7 +30,7 @@ type Waiting =
  */
 export class EngineFeed {
   readonly #input: EngineFeedInput;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting = new CallQueue<Block>();
   #heldBytes = 0;
   #writing = 0;
   #hasOverflowed = false;
@@ -62,13 +62,7 @@ export class EngineFeed {
 
   /** Drops waiting audio that no flush follows. */
   reset(): void {
-    const last = this.#waiting.findLastIndex(
-      ({ do: what }) => what === 'flush' || what === 'reset',
-    );
-    for (const one of this.#waiting.splice(last + 1)) {
-      if (one.do === 'audio') this.#heldBytes -= one.bytes;
-      else this.#waiting.push(one);
-    }
+    for (const { bytes } of this.#waiting.dropUnflushed()) this.#heldBytes -= bytes;
     if (this.#waiting.length > 0) this.#holdCommand({ do: 'reset' });
     else this.#input.stream.reset();
   }
@@ -90,47 +84,38 @@ export class EngineFeed {
   #advance(takenBytes: number): void {
     this.#writing -= 1;
     this.#heldBytes -= takenBytes;
-    while (this.#writing < AT_ENGINE_MAX) {
-      const next = this.#waiting.shift();
-      if (next === undefined) break;
-      this.#feed(next);
-    }
+    this.#waiting.advance((call) => this.#writing < AT_ENGINE_MAX && this.#make(call));
     if (this.#writing === 0) this.#input.onResume();
   }
 
-  #feed(next: Waiting): void {
-    switch (next.do) {
-      case 'audio':
-        this.#heldBytes -= next.bytes;
-        this.#writeNow(next.block.subarray(0, next.bytes));
-        return;
-      case 'flush':
-        this.#input.stream.flush();
-        return;
-      case 'reset':
-        this.#input.stream.reset();
-        return;
-      case 'expect':
-        this.#input.stream.expect(next.keyterms);
-    }
+  #make(call: HeldCall<Block>): true {
+    const { stream } = this.#input;
+    if (call.do === 'audio') {
+      const { buffer, bytes } = call.audio;
+      this.#heldBytes -= bytes;
+      this.#writeNow(buffer.subarray(0, bytes));
+    } else if (call.do === 'expect') stream.expect(call.keyterms);
+    else if (call.do === 'flush') stream.flush();
+    else stream.reset();
+    return true;
   }
 
   #hold(pcm: Uint8Array): void {
     this.#heldBytes += pcm.byteLength;
     if (this.#heldBytes > LIMITS.heldAudioBytes) this.#overflow();
-    const last = this.#waiting.at(-1);
-    if (last?.do === 'audio' && last.bytes + pcm.byteLength <= last.block.byteLength) {
-      last.block.set(pcm, last.bytes);
+    const last = this.#waiting.lastAudio;
+    if (last !== null && last.bytes + pcm.byteLength <= last.buffer.byteLength) {
+      last.buffer.set(pcm, last.bytes);
       last.bytes += pcm.byteLength;
       return;
     }
-    const block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, pcm.byteLength));
-    block.set(pcm);
-    this.#waiting.push({ do: 'audio', block, bytes: pcm.byteLength });
+    const buffer = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, pcm.byteLength));
+    buffer.set(pcm);
+    this.#waiting.add({ do: 'audio', audio: { buffer, bytes: pcm.byteLength } });
   }
 
-  #holdCommand(command: Waiting): void {
-    this.#waiting.push(command);
+  #holdCommand(command: HeldCall<Block>): void {
+    this.#waiting.add(command);
     if (this.#waiting.length > COMMANDS_MAX) this.#overflow();
   }
 

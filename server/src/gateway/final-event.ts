@@ -1,12 +1,10 @@
 import type { EngineEvent, EngineWord } from '@svc-asr/engine/core.ts';
 import { AUDIO, type ServerEvent } from '@svc-asr/protocol';
 import { audioMs, billableMs } from './metering.ts';
-import type { Marker, StreamState } from './stream-state.ts';
+import type { FinalMarker, StreamState } from './stream-state.ts';
 
 /** Less audio than this can't contain a word. A flush of it gets an empty final without decoding. */
 export const FLUSH_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
-
-export type FinalMarker = Marker & { readonly ask: 'final' };
 
 type Recognised = Pick<EngineEvent & { type: 'final' }, 'text' | 'words'>;
 
@@ -42,9 +40,13 @@ export function finalEvent(
     })),
     audio_ms: audioMs(marker.endSample - marker.startSample),
     total_audio_ms: endMs,
-    // A stream cut by a drain is not charged.
-    billable_ms: state.finish === 'draining' ? 0 : billableMs(state.meter, marker.endSample),
+    billable_ms: isFree(state) ? 0 : billableMs(state.meter, marker.endSample),
   };
+}
+
+/** A stream cut by a drain is not charged. */
+function isFree(state: StreamState): boolean {
+  return state.phase === 'finishing' && state.because === 'draining';
 }
 
 /** The mean of the words' confidences, where every word has one. */

@@ -34,7 +34,7 @@ class Stage {
   answered = 0;
   chargedSamples: number | null = null;
   status: string | null = null;
-  isDeaf = false;
+  ignoresClient = false;
 
   constructor() {
     this.take(onReady(this.state, { chunkSamples: 17_920, nowMs: 0 }));
@@ -45,8 +45,8 @@ class Stage {
     for (const action of actions) {
       if (action.do === 'send') this.sent.push(action.event);
       else if (action.do === 'flush') this.flushes += 1;
-      else if (action.do === 'stop_reading') this.isDeaf = true;
-      else if (action.do === 'end') {
+      else if (action.do === 'stop_reading') this.ignoresClient = true;
+      else if (action.do === 'close') {
         this.chargedSamples = action.samples;
         this.status = action.ending.status;
       }
@@ -81,7 +81,7 @@ test.each(OFFENCES)('%s: the final of the audio before it precedes the close', (
   stage.text('{"type":"flush","id":1}', 0);
   stage.audio(16_000, 0);
   stage.take(endWith(stage.state, { code, nowMs: 0 }));
-  expect(stage).toMatchObject({ isDeaf: true, status: null, flushes: 2 });
+  expect(stage).toMatchObject({ ignoresClient: true, status: null, flushes: 2 });
   stage.answer(100);
   stage.answer(200);
   expect(stage.sent.slice(-3)).toMatchObject([
@@ -123,11 +123,12 @@ test.each([true, false])(
   },
 );
 
-test('a close, an offence or a suspension charges exactly the audio up to the last final', () => {
+test('a close, an offence or a suspension charges exactly the audio up to the last final or reset', () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('audio' as const), n: fc.nat(20_000) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('flush' as const) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('reset' as const) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('invalid' as const) }) },
   );
   const ending = fc.constantFrom(...OFFENCES, 'close' as const);
@@ -139,6 +140,7 @@ test('a close, an offence or a suspension charges exactly the audio up to the la
         nowMs += 300;
         if (one.do === 'audio') stage.audio(one.n, nowMs);
         else if (one.do === 'flush') stage.text('{"type":"flush"}', nowMs);
+        else if (one.do === 'reset') stage.text('{"type":"reset"}', nowMs);
         else if (one.do === 'invalid') stage.text('no JSON', nowMs);
         else stage.answer(nowMs);
       }
@@ -150,15 +152,14 @@ test('a close, an offence or a suspension charges exactly the audio up to the la
       for (let at = 0; at < answers; at += 1) stage.answer(nowMs + 100);
       stage.take(onTick(stage.state, { nowMs: nowMs + 2_000, reading: true }));
       expect(stage.state.phase).toBe('closed');
-      const finals = stage.sent.filter((event) => event.type === 'final');
-      const last = finals.at(-1);
-      expect(Math.ceil((stage.chargedSamples ?? 0) / 16)).toBe(last?.total_audio_ms ?? 0);
-      // Finals cover the charged audio without a gap.
+      // Finals and resets cover the charged audio without a gap.
       let endMs = 0;
-      for (const final of finals) {
-        expect(final.start_ms).toBe(endMs);
-        endMs = final.end_ms;
+      const settling = stage.sent.filter(({ type }) => type === 'final' || type === 'reset_ack');
+      for (const event of settling) {
+        expect('start_ms' in event ? event.start_ms : endMs).toBe(endMs);
+        endMs = 'total_audio_ms' in event ? event.total_audio_ms : endMs;
       }
+      expect(Math.ceil((stage.chargedSamples ?? 0) / 16)).toBe(endMs);
     }),
     { numRuns: 500 },
   );

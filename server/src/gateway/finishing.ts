@@ -1,11 +1,15 @@
-import type { StreamErrorCode } from '@svc-asr/protocol';
+import type { ServerEvent, StreamErrorCode } from '@svc-asr/protocol';
 import { endSpeech } from './endpointing.ts';
-import { EMPTY_RESULT, finalEvent, holdsWords, type FinalMarker } from './final-event.ts';
+import { EMPTY_RESULT, finalEvent, holdsWords } from './final-event.ts';
+import { audioMs } from './metering.ts';
 import {
-  complete,
-  fail,
   andThen,
+  close,
+  closeWithError,
+  markUtterance,
   type Action,
+  type FinalMarker,
+  type Finishing,
   type FinishReason,
   type Offence,
   type Step,
@@ -43,7 +47,7 @@ function isOffence(code: string): code is Offence {
 /** Ends the stream with an error: at once if the failure is ours, after the last finals if it is the client's. */
 export function endWith(state: StreamState, input: { code: StreamErrorCode; nowMs: number }): Step {
   const { code, nowMs } = input;
-  return isOffence(code) ? offend(state, { code, nowMs }) : fail(state, code);
+  return isOffence(code) ? offend(state, { code, nowMs }) : closeWithError(state, code);
 }
 
 /** Stops reading and ends the stream after the finals of the audio before the offence. */
@@ -53,53 +57,48 @@ export function offend(state: StreamState, input: { code: Offence; nowMs: number
     case 'closed':
       return [state, []];
     case 'starting':
-      return fail(state, code);
+      return closeWithError(state, code);
     case 'streaming':
-      return andThen([state, [{ do: 'stop_reading' }]], (now) =>
-        finish(now, { because: code, nowMs }),
+      return andThen([state, [{ do: 'stop_reading' }]], (next) =>
+        finish(next, { because: code, nowMs }),
       );
     case 'finishing':
-      // A stream that ends soon or free keeps its reason.
-      if (state.finish === 'draining' || isBounded(state.finish)) return [state, []];
-      return [{ ...state, finish: code, finishingSinceMs: nowMs }, [{ do: 'stop_reading' }]];
+      if (keepsReason(state)) return [state, []];
+      return [{ ...state, because: code, sinceMs: nowMs }, [{ do: 'stop_reading' }]];
   }
 }
 
 /** The client's close frame arrives while the last finals are awaited. */
-export function closeWhileFinishing(state: StreamState, nowMs: number): Step {
-  if (state.finish === 'draining' || isBounded(state.finish)) return [state, []];
-  return [{ ...state, finish: 'closing', finishingSinceMs: nowMs }, []];
+export function closeWhileFinishing(state: Finishing, nowMs: number): Step {
+  return keepsReason(state) ? [state, []] : [{ ...state, because: 'closing', sinceMs: nowMs }, []];
+}
+
+/** A stream that ends soon or free. */
+function keepsReason({ because }: Finishing): boolean {
+  return because === 'draining' || isBounded(because);
 }
 
 /** Requests the final of the audio that has none, and ends the stream after it. */
 export function finish(state: StreamState, input: { because: FinishReason; nowMs: number }): Step {
   const { because, nowMs } = input;
-  const marker: FinalMarker = {
-    ask: 'final',
-    utterance: state.utterance,
-    reason: finalReason(because),
-    id: undefined,
-    startSample: state.utteranceStartSample,
-    originSample: state.utteranceOriginSample,
-    endSample: state.meter.acceptedSamples,
-  };
+  const marker = markUtterance(state, { reason: finalReason(because) });
   const [quiet, announced] = endSpeech(state);
-  const next: StreamState = {
+  const next: Finishing = {
     ...quiet,
     phase: 'finishing',
-    finish: because,
-    finishingSinceMs: nowMs,
+    because,
+    sinceMs: nowMs,
     engineEventAtMs: nowMs,
   };
   const isAlwaysSent = because === 'max_audio_reached' || because === 'draining';
   if (isAlwaysSent || holdsWords(marker)) {
     return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
   }
-  if (marker.endSample === marker.startSample) return concludeIfAnswered(next, announced);
+  if (marker.endSample === marker.startSample) return closeIfAnswered(next, announced);
   const event = finalEvent(next, marker, EMPTY_RESULT);
   return state.markers.length > 0
     ? [{ ...next, markers: [...state.markers, { ask: 'event', event }] }, announced]
-    : concludeIfAnswered(next, [...announced, { do: 'send', event }]);
+    : closeIfAnswered(next, [...announced, { do: 'send', event }]);
 }
 
 function finalReason(because: FinishReason): FinalMarker['reason'] {
@@ -107,39 +106,48 @@ function finalReason(because: FinishReason): FinalMarker['reason'] {
   return isOffence(because) ? 'closing' : because;
 }
 
-function concludeIfAnswered(state: StreamState, actions: readonly Action[]): Step {
-  return state.markers.length > 0 ? [state, actions] : andThen([state, actions], conclude);
+/** Closes a finishing stream as soon as no answer is outstanding. */
+export function closeIfAnswered(state: StreamState, actions: readonly Action[]): Step {
+  if (state.phase !== 'finishing' || state.markers.length > 0) return [state, actions];
+  return andThen([state, actions], () => closeFinished(state));
 }
 
-/** Ends a stream whose last final was sent. */
-export function conclude(state: StreamState, samples = state.meter.acceptedSamples): Step {
-  const { finish: because } = state;
-  if (because === null) return [state, []];
-  if (because === 'max_audio_reached') return complete(state, 'max_audio_reached', samples);
-  if (because === 'closing') return complete(state, 'completed', samples);
-  if (because === 'draining') return fail(state, 'service_restart');
-  return fail(state, because, samples);
+function closeFinished(state: Finishing, samples = state.meter.acceptedSamples): Step {
+  const { because } = state;
+  if (because === 'max_audio_reached') return close(state, 'max_audio_reached', samples);
+  if (because === 'closing') return close(state, 'completed', samples);
+  if (because === 'draining') return closeWithError(state, 'service_restart');
+  return closeWithError(state, because, samples);
 }
 
-export function onFinishingTick(state: StreamState, nowMs: number): Step {
-  const waitedMs = nowMs - state.finishingSinceMs;
-  if (isBounded(state.finish) && waitedMs >= LAST_FINALS_MAX_MS) return concludeLate(state);
+export function onFinishingTick(state: Finishing, nowMs: number): Step {
+  const waitedMs = nowMs - state.sinceMs;
+  if (isBounded(state.because) && waitedMs >= LAST_FINALS_MAX_MS) return closeLate(state);
   const silentMs = nowMs - state.engineEventAtMs;
-  return silentMs >= ENGINE_SILENCE_MAX_MS ? fail(state, 'internal_error') : [state, []];
+  return silentMs >= ENGINE_SILENCE_MAX_MS ? closeWithError(state, 'internal_error') : [state, []];
 }
 
-function isBounded(because: FinishReason | null): boolean {
-  return because === 'closing' || (because !== null && isOffence(because));
+function isBounded(because: FinishReason): boolean {
+  return because === 'closing' || isOffence(because);
 }
 
-/** Ends a stream whose last finals are late. Waiting replies are sent; audio without its final is not charged. */
-function concludeLate(state: StreamState): Step {
-  const replies = state.markers.flatMap((marker): Action[] =>
-    marker.ask === 'event' && marker.event.type !== 'final'
-      ? [{ do: 'send', event: marker.event }]
-      : [],
-  );
+/**
+ * Closes a stream whose last finals are late. Waiting replies are sent. Audio without its final is not charged, and neither
+ * is audio that was dropped after it.
+ */
+function closeLate(state: Finishing): Step {
   const unanswered = state.markers.find((marker) => marker.ask === 'final');
   const samples = unanswered?.startSample ?? state.meter.acceptedSamples;
-  return andThen([{ ...state, markers: [] }, replies], (now) => conclude(now, samples));
+  const replies = state.markers.flatMap((marker): Action[] =>
+    marker.ask === 'event' && marker.event.type !== 'final'
+      ? [{ do: 'send', event: withoutUncharged(marker.event, samples) }]
+      : [],
+  );
+  return andThen([state, replies], () => closeFinished({ ...state, markers: [] }, samples));
+}
+
+/** A reply to a reset counts only audio that is charged. */
+function withoutUncharged(event: ServerEvent, chargedSamples: number): ServerEvent {
+  if (event.type !== 'reset_ack') return event;
+  return { ...event, discarded_ms: 0, total_audio_ms: audioMs(chargedSamples) };
 }

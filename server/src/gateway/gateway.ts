@@ -20,8 +20,7 @@ import { writeRefusal } from '../platform/raw-refusal.ts';
 import { sleep } from '../platform/sleep.ts';
 import { browserCloseCode, BrowserRefusals } from './browser-refusal.ts';
 import { describeClient } from './describe-client.ts';
-import { mayOpen, streamsToReclaim, streamToYield, type Slots } from './fair-share.ts';
-import { audioMs } from './metering.ts';
+import { OpenStreams } from './open-streams.ts';
 import { Settlements } from './settlements.ts';
 import { detailsRow } from './stream-record.ts';
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts';
@@ -74,8 +73,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 const TICK_MS = 250;
 /** Upgrades that may wait for the database at one time. */
 const CLAIMING_MAX = 256;
-/** How long the last finals may take after the deadline of a drain. */
-const LAST_FINALS_MS = 10_000;
 /** A drain waits for the database until its deadline, but at least this long. */
 const LAST_SETTLEMENTS_MS = 30_000;
 
@@ -93,21 +90,17 @@ interface Claimed {
 
 /** Accepts, times and drains all streams of this process. */
 export class Gateway {
+  readonly streams = new OpenStreams();
   readonly #deps: GatewayDeps;
   readonly #limits: ConnectionLimits;
   readonly #sockets = new WebSocketServer<typeof StreamSocket>(SOCKET_OPTIONS);
-  readonly #connections = new Set<Connection>();
   readonly #browserRefusals = new BrowserRefusals();
   readonly #settlements: Settlements;
   readonly #metrics: StreamMetrics;
   readonly #ticking: NodeJS.Timeout;
   readonly #isTrustedProxy: IsTrusted;
   #claiming = 0;
-  /** The stream that ended last because another account was refused. */
-  #yielding: Connection | null = null;
-  #endedAudioMs = 0;
   #drainDeadlineAtMs: number | null = null;
-  #onEmpty: (() => void) | null = null;
 
   constructor(deps: GatewayDeps) {
     this.#deps = deps;
@@ -121,14 +114,9 @@ export class Gateway {
         deps.log.error({ sessionId, status, samples, err }, 'A settlement was abandoned.'),
     });
     this.#metrics = createStreamMetrics(deps.metrics.registry, {
-      openStreams: () => this.#connections.size,
-      waitingStreams: () =>
-        [...this.#connections].filter((connection) => !connection.isReady).length,
-      liveAudioMs: () =>
-        [...this.#connections].reduce(
-          (sum, { acceptedSamples }) => sum + audioMs(acceptedSamples),
-          this.#endedAudioMs,
-        ),
+      openStreams: () => this.streams.count,
+      waitingStreams: () => this.streams.waitingCount,
+      liveAudioMs: () => this.streams.audioMs,
       slots: () => deps.engine.health(),
       isLeaseHeld: () => deps.node.isHeld,
       unsettledCloses: () => this.#settlements.pending,
@@ -150,39 +138,10 @@ export class Gateway {
     return this;
   }
 
-  /** The accounts that stream here now. */
-  accounts(): Set<string> {
-    return new Set([...this.#connections].map((connection) => connection.accountId));
-  }
-
-  /** The accepted samples of every open stream, by session. */
-  acceptedAudio(): Map<string, number> {
-    const streams = [...this.#connections];
-    return new Map(streams.map(({ sessionId, acceptedSamples }) => [sessionId, acceptedSamples]));
-  }
-
-  suspend(accountIds: ReadonlySet<string>): void {
-    for (const connection of this.#connections) {
-      if (accountIds.has(connection.accountId)) connection.end('account_inactive');
-    }
-  }
-
-  /** Ends streams because the operator asked for it. */
-  endSessions(sessionIds: ReadonlySet<string>): void {
-    for (const connection of this.#connections) {
-      if (sessionIds.has(connection.sessionId)) connection.end('session_ended');
-    }
-  }
-
-  /** Notifies every stream, waits for them to finish, then ends the rest. Resolves when none is left. */
+  /** Resolves when no stream is left and all are settled. */
   async drain(drainMs: number): Promise<void> {
     this.#drainDeadlineAtMs = this.#now() + drainMs;
-    for (const connection of this.#connections) connection.drain(drainMs);
-    await this.#empty(drainMs);
-    for (const connection of this.#connections) connection.drainDeadline();
-    await this.#empty(LAST_FINALS_MS);
-    for (const connection of this.#connections) connection.end('service_restart');
-    await this.#empty(LAST_FINALS_MS);
+    await this.streams.drain(drainMs);
     const leftMs = this.#drainDeadlineAtMs - this.#now();
     await Promise.race([this.#settlements.drained(), sleep(Math.max(LAST_SETTLEMENTS_MS, leftMs))]);
     await this.#settlements.stop();
@@ -244,15 +203,15 @@ export class Gateway {
     const { active, capacity } = this.#deps.engine.health();
     const slots = { active: active + this.#claiming, capacity };
     if (slots.active >= capacity || this.#claiming >= CLAIMING_MAX) {
-      this.#makeRoom(credential.accountId, slots);
+      this.streams.makeRoom(credential.accountId, slots);
       throw new ApiError('capacity_exceeded');
     }
-    if (!mayOpen(credential.accountId, { holders: this.#connections, slots })) {
+    if (!this.streams.mayOpen(credential.accountId, slots)) {
       throw new ApiError('capacity_exceeded');
     }
     const { id: nodeId, epoch: nodeEpoch } = this.#deps.node.holder();
     const { sessionId, accountId } = credential;
-    const owner = { sessionId, accountId, nodeId, nodeEpoch, attemptId: requestId };
+    const owner = { sessionId, accountId, nodeId, nodeEpoch, upgradeId: requestId };
     this.#claiming += 1;
     let answered = Promise.resolve();
     try {
@@ -264,16 +223,9 @@ export class Gateway {
       }
       throw error;
     } finally {
-      // Until then it keeps its place, so that retries during an outage don't pile up settlements.
+      // Until then it keeps its slot, so that retries during an outage don't pile up settlements.
       void answered.then(() => (this.#claiming -= 1));
     }
-  }
-
-  /** The account may retry with the same credential and then finds a slot. One stream at a time gives way. */
-  #makeRoom(refusedAccountId: string, slots: Slots): void {
-    if (this.#yielding !== null && this.#connections.has(this.#yielding)) return;
-    this.#yielding = streamToYield(refusedAccountId, { holders: this.#connections, slots }) ?? null;
-    this.#yielding?.reclaim();
   }
 
   async #open(
@@ -323,14 +275,13 @@ export class Gateway {
   }
 
   #keep(connection: Connection): void {
-    this.#connections.add(connection);
+    this.streams.add(connection);
     connection.start();
     if (this.#drainDeadlineAtMs !== null) connection.drain(this.#drainDeadlineAtMs - this.#now());
   }
 
   #forget(connection: Connection, ending: Ending): void {
-    this.#connections.delete(connection);
-    this.#endedAudioMs += audioMs(connection.acceptedSamples);
+    this.streams.delete(connection);
     this.#metrics.ended(ending);
     const { status, reason } = ending;
     const summary = connection.summary();
@@ -340,22 +291,11 @@ export class Gateway {
     });
     const traceId = connection.trace?.span.traceId;
     this.#deps.log.info({ ...summary, ...ending, traceId }, 'stream ended');
-    if (this.#connections.size === 0) this.#onEmpty?.();
   }
 
   #tick(): void {
-    const nowMs = this.#now();
-    for (const connection of this.#connections) connection.tick(nowMs);
-    const slots = this.#deps.engine.health();
-    for (const idle of streamsToReclaim(this.#connections, { slots })) idle.reclaim();
-  }
-
-  async #empty(withinMs: number): Promise<void> {
-    if (this.#connections.size === 0) return;
-    const emptied = new Promise<void>((resolve) => {
-      this.#onEmpty = resolve;
-    });
-    await Promise.race([emptied, sleep(withinMs)]);
+    this.streams.tick(this.#now());
+    this.streams.reclaimIdle(this.#deps.engine.health());
   }
 
   #now(): number {

@@ -1,4 +1,5 @@
-import { SileroConfirmer, type VoiceConfirmer } from '@svc-asr/engine';
+import type { VoiceConfirmer } from '@svc-asr/engine/core.ts';
+import { SileroConfirmer } from '@svc-asr/engine/silero-confirmer.ts';
 import { Counter } from 'prom-client';
 import type { GatewayDeps } from './gateway.ts';
 

@@ -1,42 +1,34 @@
-import {
-  observeRecognisers,
-  RIVA_MODELS,
-  startRivaEngine,
-  POOL_NOTICES,
-  startSherpaEngine,
-  withReplay,
-  type Engine,
-  type ReplayEngine,
-  type RivaEngine,
-} from '@svc-asr/engine';
+import type { RivaEngine } from '@svc-asr/engine';
+import { withReplay, type Engine, type ReplayEngine } from '@svc-asr/engine/core.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GatewayDeps } from './gateway.ts';
 
 type EngineDeps = Pick<GatewayDeps, 'config' | 'log' | 'metrics'>;
 
-/** Starts the recognisers of this node. Unless replay is off, a stream continues on another one when its own is lost. */
+/**
+ * Starts the recognisers of this node. Unless replay is off, a stream continues on another one when its own is lost. Loads
+ * only the client that this node needs: ONNX Runtime belongs to the child processes, and gRPC to gateways of engine nodes.
+ */
 export async function startEngine(deps: EngineDeps): Promise<Engine> {
-  const { config, metrics } = deps;
-  const { engineAddresses } = config;
+  const { addresses, replayMb } = deps.config.engine;
   const engine =
-    engineAddresses === null
-      ? await startLocalEngine(deps)
-      : await startRemoteEngine(deps, engineAddresses);
-  if (config.engineReplayMb === 0) return engine;
-  const replaying = withReplay(engine, { megabytes: config.engineReplayMb });
-  observeReplays(metrics.registry, replaying);
+    addresses === null ? await startLocalEngine(deps) : await startRemoteEngine(deps, addresses);
+  if (replayMb === 0) return engine;
+  const replaying = withReplay(engine, { megabytes: replayMb });
+  observeReplays(deps.metrics.registry, replaying);
   return replaying;
 }
 
 async function startLocalEngine({ config, log, metrics }: EngineDeps): Promise<Engine> {
-  const { modelsDir, engineChildren, engineSlotsPerChild, engineUser } = config;
-  const compute = { threads: config.engineThreadsPerChild, device: config.engineDevice };
+  const { modelsDir, children, slotsPerChild, threadsPerChild, device, user } = config.engine;
+  const { POOL_NOTICES, startSherpaEngine } = await import('@svc-asr/engine/pool.ts');
+  const { observeRecognisers } = await import('@svc-asr/engine/recogniser-metrics.ts');
   const engine = await startSherpaEngine({
     modelsDir,
-    compute,
-    ...(engineChildren === null ? {} : { children: engineChildren }),
-    ...(engineSlotsPerChild === null ? {} : { slotsPerChild: engineSlotsPerChild }),
-    ...(engineUser === null ? {} : { user: engineUser }),
+    compute: { threads: threadsPerChild, device },
+    ...(children === null ? {} : { children }),
+    ...(slotsPerChild === null ? {} : { slotsPerChild }),
+    ...(user === null ? {} : { user }),
     onNotice: (notice) => {
       const [level, message] = POOL_NOTICES[notice.notice];
       log[level](notice, message);
@@ -51,7 +43,8 @@ async function startRemoteEngine(
   { config, log, metrics }: EngineDeps,
   addresses: string,
 ): Promise<Engine> {
-  const { engineTls: tls, engineRivaCapacity: capacityPerServer } = config;
+  const { tls, rivaCapacity: capacityPerServer } = config.engine;
+  const { RIVA_MODELS, startRivaEngine } = await import('@svc-asr/engine/riva.ts');
   const engine = await startRivaEngine({
     addresses,
     tls,

@@ -6,14 +6,23 @@ import {
   type ConfigAckEvent,
   type ResetAckEvent,
 } from '@svc-asr/protocol';
-import { configureEndpointing, endSpeech, parseEndpointing } from './endpointing.ts';
-import { finalEvent, holdsWords, EMPTY_RESULT, type FinalMarker } from './final-event.ts';
+import { configureEndpointing, endSpeech } from './endpointing.ts';
+import { EMPTY_RESULT, finalEvent, holdsWords } from './final-event.ts';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import { audioMs } from './metering.ts';
 import { offend } from './finishing.ts';
 import { isFlushTooSoon, recentFlushes } from './flush-rate.ts';
 import { reply, reportError } from './replies.ts';
-import type { Action, Step, StreamState } from './stream-state.ts';
+import {
+  beginUtterance,
+  markUtterance,
+  type Action,
+  type Finishing,
+  type Starting,
+  type Step,
+  type StreamState,
+} from './stream-state.ts';
+import { parseEndpointing } from './turns.ts';
 
 /** Applies config, flush and reset to a stream. */
 
@@ -59,7 +68,7 @@ function spendAllowance(
   return [{ ...state, allowance, allowanceAtMs: nowMs }, []];
 }
 
-function hold(state: StreamState, input: { message: TextMessage; nowMs: number }): Step {
+function hold(state: Starting, input: { message: TextMessage; nowMs: number }): Step {
   const { message, nowMs } = input;
   if (state.heldMessages.length >= LIMITS.textMessagesBurst) {
     return offend(state, { code: 'too_many_messages', nowMs });
@@ -68,7 +77,7 @@ function hold(state: StreamState, input: { message: TextMessage; nowMs: number }
 }
 
 /** A flush at the audio limit is answered by the automatic final. */
-function attachFlush(state: StreamState, message: TextMessage): StreamState {
+function attachFlush(state: Finishing, message: TextMessage): Finishing {
   const last = state.markers.at(-1);
   if (message.type !== 'flush' || last?.ask !== 'final' || last.id !== undefined) return state;
   return { ...state, markers: [...state.markers.slice(0, -1), { ...last, id: message.id }] };
@@ -141,17 +150,12 @@ function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
   if (isFlushTooSoon(recent) || state.markers.length >= FLUSHES_PENDING_MAX) {
     return reportError(state, { code: 'flush_throttled', ...input });
   }
-  const marker: FinalMarker = {
-    ask: 'final',
-    utterance: state.utterance,
-    reason: 'flush',
-    id: input.id,
-    startSample: state.utteranceStartSample,
-    originSample: state.utteranceOriginSample,
-    endSample: state.meter.acceptedSamples,
-  };
+  const marker = markUtterance(state, { reason: 'flush', id: input.id });
   const [quiet, announced] = endSpeech(state);
-  const next = { ...nextUtterance(quiet), recentFlushes: [...recent, moment] };
+  const next = {
+    ...beginUtterance(quiet, marker.endSample),
+    recentFlushes: [...recent, moment],
+  };
   if (holdsWords(marker)) {
     return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
   }
@@ -164,7 +168,8 @@ function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
 function reset(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
   const discarded = state.meter.acceptedSamples - state.utteranceStartSample;
   const [quiet, announced] = endSpeech(state);
-  const fresh = nextUtterance({ ...quiet, meter: { ...state.meter, carriedByte: null } });
+  const meter = { ...state.meter, carriedByte: null };
+  const fresh = beginUtterance({ ...quiet, meter }, meter.acceptedSamples);
   const event: ResetAckEvent = {
     type: 'reset_ack',
     ...withId(input.id),
@@ -174,15 +179,6 @@ function reset(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
   };
   const [next, actions] = reply(fresh, { event, nowMs: input.nowMs });
   return [next, [...announced, { do: 'reset' }, ...actions]];
-}
-
-function nextUtterance(state: StreamState): StreamState {
-  return {
-    ...state,
-    utterance: state.utterance + 1,
-    utteranceStartSample: state.meter.acceptedSamples,
-    utteranceOriginSample: state.meter.acceptedSamples,
-  };
 }
 
 function presentEndpointing({ turns }: StreamState): ConfigAckEvent['endpointing'] {

@@ -1,3 +1,4 @@
+import type { FinalEvent } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { StreamRecord } from './stream-record.ts';
 
@@ -5,7 +6,7 @@ const ENDING = { status: 'completed', closeCode: 1000, reason: 'completed' } as 
 
 test('counts pauses of a second or more, and the longest one', () => {
   const record = new StreamRecord(0);
-  for (const atMs of [5_000, 5_999, 6_999, 7_099, 9_599]) record.heard(atMs);
+  for (const atMs of [5_000, 5_999, 6_999, 7_099, 9_599]) record.onAudio(atMs);
   expect(record.end(ENDING, 10_000)).toMatchObject({ gaps: 2, longestGapMs: 2_500 });
 });
 
@@ -33,3 +34,27 @@ test('keeps each hint once, and not without limit', () => {
   expect(details).toMatchObject({ hints: ['suspicious_audio'], audioHint: 'Send samples.' });
   expect(JSON.stringify(details)).not.toContain('words');
 });
+
+test('has its first words with a delta, or with a final that no delta came before', () => {
+  const delta = {
+    type: 'delta',
+    text: 'mwega',
+    utterance: 0,
+    stable_chars: 0,
+    audio_ms: 1,
+  } as const;
+  const record = new StreamRecord(0);
+  record.sent(final(''), 100);
+  expect(record.end(ENDING, 150).firstWordsMs).toBeNull();
+  record.sent(delta, 200);
+  record.sent(final('mwega'), 300);
+  expect(record.end(ENDING, 400).firstWordsMs).toBe(200);
+  const atOnce = new StreamRecord(0);
+  atOnce.sent(final('mwega'), 300);
+  expect(atOnce.end(ENDING, 400).firstWordsMs).toBe(300);
+});
+
+function final(text: string): FinalEvent {
+  const times = { start_ms: 0, end_ms: 1, audio_ms: 1, total_audio_ms: 1, billable_ms: 1_000 };
+  return { type: 'final', text, utterance: 0, reason: 'flush', words: [], ...times };
+}

@@ -12,7 +12,7 @@ const HINTS_MAX = 16;
 /** How one stream went: times since its upgrade, counts and codes. Never text or audio. */
 export interface StreamDetails {
   readonly readyMs: number | null;
-  readonly firstDeltaMs: number | null;
+  readonly firstWordsMs: number | null;
   readonly firstFinalMs: number | null;
   readonly lastFinalMs: number | null;
   readonly endedMs: number;
@@ -31,7 +31,7 @@ export interface StreamDetails {
 export class StreamRecord {
   readonly #openedAtMs: number;
   #readyMs: number | null = null;
-  #firstDeltaMs: number | null = null;
+  #firstWordsMs: number | null = null;
   #firstFinalMs: number | null = null;
   #lastFinalMs: number | null = null;
   #finals = 0;
@@ -51,7 +51,9 @@ export class StreamRecord {
   sent(event: ServerEvent, nowMs: number): void {
     const sinceMs = Math.round(nowMs - this.#openedAtMs);
     if (event.type === 'ready') this.#readyMs ??= sinceMs;
-    if (event.type === 'delta') this.#firstDeltaMs ??= sinceMs;
+    // Audio that comes at once may be answered with a final alone.
+    const hasWords = 'text' in event && event.text !== '';
+    if (hasWords) this.#firstWordsMs ??= sinceMs;
     if (event.type === 'final') {
       this.#finals += 1;
       this.#firstFinalMs ??= sinceMs;
@@ -61,7 +63,7 @@ export class StreamRecord {
     if (event.type === 'status') this.#audioHint ??= event.hint ?? null;
   }
 
-  heard(nowMs: number): void {
+  onAudio(nowMs: number): void {
     const gapMs = this.#audioAtMs === null ? 0 : Math.round(nowMs - this.#audioAtMs);
     if (gapMs >= GAP_MS) this.#gaps += 1;
     this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
@@ -81,7 +83,7 @@ export class StreamRecord {
     const lags = this.#lags.toSorted((a, b) => a - b);
     return {
       readyMs: this.#readyMs,
-      firstDeltaMs: this.#firstDeltaMs,
+      firstWordsMs: this.#firstWordsMs,
       firstFinalMs: this.#firstFinalMs,
       lastFinalMs: this.#lastFinalMs,
       endedMs: Math.round(nowMs - this.#openedAtMs),
@@ -123,7 +125,7 @@ export function detailsRow(
     origin: stream.origin,
     client: stream.client,
     ready_ms: stream.readyMs,
-    first_delta_ms: stream.firstDeltaMs,
+    first_words_ms: stream.firstWordsMs,
     first_final_ms: stream.firstFinalMs,
     last_final_ms: stream.lastFinalMs,
     ended_ms: stream.endedMs,

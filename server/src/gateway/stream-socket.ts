@@ -15,7 +15,7 @@ export class StreamSocket extends WebSocket {
    */
   override close(): void {
     if (this.#isFinished) super.close();
-    else process.nextTick(() => this.emit('peer-close'));
+    else process.nextTick(() => this.emit('client-close'));
   }
 
   /** Sends the close frame. */

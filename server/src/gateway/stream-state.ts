@@ -1,4 +1,3 @@
-import { VoiceActivity, type SpeechDetector } from '@svc-asr/engine/core.ts';
 import {
   LIMITS,
   STREAM_ERRORS,
@@ -9,8 +8,8 @@ import {
 } from '@svc-asr/protocol';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import type { FlushMoment } from './flush-rate.ts';
-import type { Turns } from './endpointing.ts';
 import { createMeter, type Meter } from './metering.ts';
+import type { Turns } from './turns.ts';
 
 export interface StreamSession {
   readonly sessionId: string;
@@ -25,9 +24,6 @@ export interface StreamLimits {
   readonly initializationMs: number;
 }
 
-/** `starting` waits for the engine, `finishing` for the last final; nothing leaves `closed`. */
-export type StreamPhase = 'starting' | 'streaming' | 'finishing' | 'closed';
-
 /** How a stream ends: the ledger's outcome and the close frame. */
 export interface Ending {
   readonly status: 'completed' | 'failed';
@@ -36,31 +32,29 @@ export interface Ending {
 }
 
 /** A request whose response must stay in order with the finals. */
-export type Marker =
-  | {
-      readonly ask: 'final';
-      readonly utterance: number;
-      readonly reason: FinalReason;
-      readonly id: MessageId | undefined;
-      readonly startSample: number;
-      /** Where the engine's utterance starts: later than startSample when an empty one was joined to it. */
-      readonly originSample: number;
-      readonly endSample: number;
-    }
-  | { readonly ask: 'event'; readonly event: ServerEvent };
+export type Marker = FinalMarker | { readonly ask: 'event'; readonly event: ServerEvent };
 
-export interface StreamState {
+export interface FinalMarker {
+  readonly ask: 'final';
+  readonly utterance: number;
+  readonly reason: FinalReason;
+  readonly id: MessageId | undefined;
+  readonly startSample: number;
+  /** Where the engine's utterance starts: later than startSample when an empty one was joined to it. */
+  readonly originSample: number;
+  readonly endSample: number;
+}
+
+/** What is true of a stream in every phase. */
+interface StreamFacts {
   readonly session: StreamSession;
   readonly limits: StreamLimits;
-  readonly phase: StreamPhase;
   readonly meter: Meter;
   /** The utterance being spoken; every flush and every reset begins the next. */
   readonly utterance: number;
   readonly utteranceStartSample: number;
   /** Where the engine's utterance starts. Word times count from here. */
   readonly utteranceOriginSample: number;
-  /** Creates an endpointing detector that starts at a sample of the stream. */
-  readonly createDetector: (originSample: number) => SpeechDetector;
   /** Whether the model can listen for keyterms. */
   readonly takesKeyterms: boolean;
   /** Whether a second detector can confirm speech. */
@@ -68,28 +62,52 @@ export interface StreamState {
   /** Null unless the client enabled endpointing. */
   readonly turns: Turns | null;
   readonly markers: readonly Marker[];
-  /** Messages received before `ready`. They are answered after it, because only status may be sent before. */
-  readonly heldMessages: readonly TextMessage[];
-  readonly droppedEarlyAudio: boolean;
   readonly nonFatalErrors: number;
   /** The flushes of the last second that count against their rate. */
   readonly recentFlushes: readonly FlushMoment[];
   /** Text messages, pings, pongs and tiny frames that are still allowed at once, as of `allowanceAtMs`. */
   readonly allowance: number;
   readonly allowanceAtMs: number;
-  readonly saidWaiting: 'loading' | 'queued' | null;
-  readonly saidOddByte: boolean;
-  readonly saidLimitWarning: boolean;
-  readonly saidTimeWarning: boolean;
-  readonly saidCommandAsAudio: boolean;
+  /** Each of them is sent once. */
+  readonly warned: ReadonlySet<Warning>;
   readonly openedAtMs: number;
   readonly lastAudioAtMs: number;
-  readonly finishingSinceMs: number;
-  /** When the last engine event arrived. Set in `finishing`. */
-  readonly engineEventAtMs: number;
-  /** How the stream ends after the last final. Set in `finishing`. */
-  readonly finish: FinishReason | null;
 }
+
+type Warning =
+  | 'loading'
+  | 'queued'
+  | 'odd_byte'
+  | 'command_as_audio'
+  | 'audio_limit'
+  | 'time_limit';
+
+/** Waits for the engine. */
+export interface Starting extends StreamFacts {
+  readonly phase: 'starting';
+  /** Messages received before `ready`. They are answered after it, because only status may be sent before. */
+  readonly heldMessages: readonly TextMessage[];
+  readonly droppedEarlyAudio: boolean;
+}
+
+export interface Streaming extends StreamFacts {
+  readonly phase: 'streaming';
+}
+
+/** Waits for the last finals. */
+export interface Finishing extends StreamFacts {
+  readonly phase: 'finishing';
+  readonly because: FinishReason;
+  readonly sinceMs: number;
+  /** When the last engine event arrived. */
+  readonly engineEventAtMs: number;
+}
+
+export interface Closed extends StreamFacts {
+  readonly phase: 'closed';
+}
+
+export type StreamState = Starting | Streaming | Finishing | Closed;
 
 /** What a client does wrong, a suspended account, or an operator's order. The audio before it is charged. */
 export type Offence =
@@ -107,14 +125,14 @@ export type FinishReason = Exclude<FinalReason, 'flush' | 'endpoint'> | 'slot_re
 
 export type Action =
   | { readonly do: 'send'; readonly event: ServerEvent }
-  | { readonly do: 'recognize'; readonly pcm: Uint8Array }
+  | { readonly do: 'feed'; readonly pcm: Uint8Array }
   | { readonly do: 'flush' }
   | { readonly do: 'reset' }
   | { readonly do: 'expect'; readonly keyterms: readonly string[] }
   /** Nothing that the client sends matters any more. */
   | { readonly do: 'stop_reading' }
   /** `samples` are charged, if the stream completed. */
-  | { readonly do: 'end'; readonly ending: Ending; readonly samples: number };
+  | { readonly do: 'close'; readonly ending: Ending; readonly samples: number };
 
 export type Step = readonly [StreamState, readonly Action[]];
 
@@ -128,7 +146,7 @@ export function startStream(input: {
   session: StreamSession;
   nowMs: number;
   limits?: StreamLimits;
-}): StreamState {
+}): Starting {
   return {
     session: input.session,
     limits: input.limits ?? LIMITS,
@@ -137,7 +155,6 @@ export function startStream(input: {
     utterance: 0,
     utteranceStartSample: 0,
     utteranceOriginSample: 0,
-    createDetector: () => new VoiceActivity(),
     takesKeyterms: false,
     canConfirm: false,
     turns: null,
@@ -148,21 +165,14 @@ export function startStream(input: {
     recentFlushes: [],
     allowance: LIMITS.textMessagesBurst,
     allowanceAtMs: input.nowMs,
-    saidWaiting: null,
-    saidOddByte: false,
-    saidLimitWarning: false,
-    saidTimeWarning: false,
-    saidCommandAsAudio: false,
+    warned: new Set(),
     openedAtMs: input.nowMs,
     lastAudioAtMs: input.nowMs,
-    finishingSinceMs: 0,
-    engineEventAtMs: 0,
-    finish: null,
   };
 }
 
-/** Ends the stream with an error event, then the close frame. Charges `samples`, unless the failure is ours. */
-export function fail(
+/** Closes the stream with an error event, then the close frame. Charges `samples`, unless the failure is ours. */
+export function closeWithError(
   state: StreamState,
   code: StreamErrorCode,
   samples = state.meter.acceptedSamples,
@@ -174,18 +184,53 @@ export function fail(
     closeCode: entry.close ?? 1011,
     reason: code,
   };
-  const said: Action = { do: 'send', event: errorEvent(state.session, code) };
-  return [{ ...state, phase: 'closed' }, [said, { do: 'end', ending, samples }]];
+  const error: Action = { do: 'send', event: errorEvent(state.session, code) };
+  return [{ ...state, phase: 'closed' }, [error, { do: 'close', ending, samples }]];
 }
 
-export function complete(
+export function close(
   state: StreamState,
   reason: 'completed' | 'max_audio_reached',
   samples = state.meter.acceptedSamples,
 ): Step {
   if (state.phase === 'closed') return [state, []];
   const ending: Ending = { status: 'completed', closeCode: 1000, reason };
-  return [{ ...state, phase: 'closed' }, [{ do: 'end', ending, samples }]];
+  return [{ ...state, phase: 'closed' }, [{ do: 'close', ending, samples }]];
+}
+
+/** The utterance so far, as its final will describe it. */
+export function markUtterance(
+  state: StreamState,
+  input: { reason: FinalReason; id?: MessageId | undefined; endSample?: number },
+): FinalMarker {
+  return {
+    ask: 'final',
+    utterance: state.utterance,
+    reason: input.reason,
+    id: input.id,
+    startSample: state.utteranceStartSample,
+    originSample: state.utteranceOriginSample,
+    endSample: input.endSample ?? state.meter.acceptedSamples,
+  };
+}
+
+export function beginUtterance<State extends StreamState>(
+  state: State,
+  startSample: number,
+): State {
+  return {
+    ...state,
+    utterance: state.utterance + 1,
+    utteranceStartSample: startSample,
+    utteranceOriginSample: startSample,
+  };
+}
+
+/** Sends a warning that the stream has not been given yet. */
+export function warnOnce(state: StreamState, warning: Warning, event: ServerEvent): Step {
+  if (state.warned.has(warning)) return [state, []];
+  const warned = new Set([...state.warned, warning]);
+  return [{ ...state, warned }, [{ do: 'send', event }]];
 }
 
 /** Applies the next rule to the state that a step left, and joins their actions. */

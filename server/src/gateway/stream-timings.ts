@@ -30,8 +30,8 @@ export class StreamTimings {
   }
 
   onAudio(samples: number, arrivedAtMs: number): void {
-    this.#lag.heard(samples, arrivedAtMs);
-    this.#record.heard(arrivedAtMs);
+    this.#lag.onAudio(samples, arrivedAtMs);
+    this.#record.onAudio(arrivedAtMs);
   }
 
   onFlush(nowMs: number): void {
@@ -47,7 +47,7 @@ export class StreamTimings {
     // The engine answers flushes in order, including those whose final is not sent because the endpoint has no words.
     if (event.type === 'final') this.#onFinal(nowMs);
     if (event.type !== 'delta') return;
-    const lagMs = this.#lag.said(event, nowMs);
+    const lagMs = this.#lag.onDelta(event, nowMs);
     if (lagMs === null) return;
     this.#metrics.deltaLag(lagMs);
     this.#record.lagged(lagMs);

@@ -1,4 +1,9 @@
-import { newSpanId, sessionTrace, type TraceParent, type Tracing } from '@svc-asr/engine/core.ts';
+import {
+  newSpanId,
+  sessionTrace,
+  type TraceParent,
+  type Tracing,
+} from '@svc-asr/runtime/tracing.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 

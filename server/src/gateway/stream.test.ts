@@ -28,9 +28,9 @@ class Stage {
   readonly recognized: Uint8Array[] = [];
   readonly asked: ('flush' | 'reset')[] = [];
   readonly keyterms: (readonly string[])[] = [];
-  ending: (Action & { do: 'end' })['ending'] | null = null;
+  ending: (Action & { do: 'close' })['ending'] | null = null;
   chargedSamples = 0;
-  isDeaf = false;
+  ignoresClient = false;
   nowMs = 0;
 
   constructor(reservedMs: number) {
@@ -93,11 +93,11 @@ class Stage {
     this.state = state;
     for (const action of actions) {
       if (action.do === 'send') this.sent.push(action.event);
-      else if (action.do === 'recognize') this.recognized.push(action.pcm);
-      else if (action.do === 'end') {
+      else if (action.do === 'feed') this.recognized.push(action.pcm);
+      else if (action.do === 'close') {
         this.ending = action.ending;
         this.chargedSamples = action.samples;
-      } else if (action.do === 'stop_reading') this.isDeaf = true;
+      } else if (action.do === 'stop_reading') this.ignoresClient = true;
       else if (action.do === 'expect') this.keyterms.push(action.keyterms);
       else this.asked.push(action.do);
     }

@@ -1,18 +1,20 @@
 import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
-import type { EngineEvent, VoiceVerdicts } from '@svc-asr/engine/core.ts';
-import { endStalledTurn, recogniseTurns, joinEmptyEndpoint } from './endpointing.ts';
+import type { EngineEvent, SpeechDetector, VoiceVerdicts } from '@svc-asr/engine/core.ts';
+import { endStalledTurn, feedTurns, joinEmptyEndpoint } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
 import { onMessage, onTinyFrame } from './stream-messages.ts';
 import { acceptAudio, audioMs, isFull, remainingMs } from './metering.ts';
 import {
-  complete,
-  fail,
   andThen,
+  close,
+  closeWithError,
+  warnOnce,
   type Action,
   type Step,
+  type Streaming,
   type StreamState,
 } from './stream-state.ts';
-import { closeWhileFinishing, conclude, finish, onFinishingTick } from './finishing.ts';
+import { closeIfAnswered, closeWhileFinishing, finish, onFinishingTick } from './finishing.ts';
 import { finalEvent } from './final-event.ts';
 import { reportError } from './replies.ts';
 
@@ -21,7 +23,10 @@ const OPENING_BRACE = 0x7b;
 const MESSAGES_PER_AUDIO_BYTE =
   LIMITS.textMessagesPerSecond / (AUDIO.sampleRateHz * AUDIO.bytesPerSample);
 
-/** The rules of one stream as pure functions from state to state, without a socket, an engine or a clock. */
+/**
+ * The rules of one stream as functions from state to state, without a socket, an engine or a clock. All are pure, except
+ * that `onAudio` advances the detector which it is given (docs/adr/0138-pass-the-detector-to-the-audio-rule.md).
+ */
 
 export function onReady(
   state: StreamState,
@@ -29,56 +34,48 @@ export function onReady(
     chunkSamples: number;
     nowMs: number;
     takesKeyterms?: boolean;
-    createDetector?: StreamState['createDetector'] | undefined;
     canConfirm?: boolean;
   },
 ): Step {
   if (state.phase !== 'starting') return [state, []];
-  const {
-    createDetector = state.createDetector,
-    takesKeyterms = false,
-    canConfirm = false,
-  } = input;
-  const ready = {
-    ...state,
+  const { nowMs, takesKeyterms = false, canConfirm = false } = input;
+  const { heldMessages, droppedEarlyAudio, ...facts } = state;
+  const ready: Streaming = {
+    ...facts,
     phase: 'streaming',
-    createDetector,
     takesKeyterms,
     canConfirm,
-  } as const;
-  let step: Step = [
-    { ...ready, lastAudioAtMs: input.nowMs, heldMessages: [] },
-    [{ do: 'send', event: readyEvent(ready, input.chunkSamples) }],
-  ];
-  if (state.droppedEarlyAudio)
-    step = andThen(step, (now) =>
-      reportError(now, { code: 'audio_before_ready', nowMs: input.nowMs }),
-    );
-  for (const message of state.heldMessages) {
-    step = andThen(step, (now) => onMessage(now, { message, nowMs: input.nowMs }));
+    lastAudioAtMs: nowMs,
+  };
+  let step: Step = [ready, [{ do: 'send', event: readyEvent(ready, input.chunkSamples) }]];
+  if (droppedEarlyAudio)
+    step = andThen(step, (next) => reportError(next, { code: 'audio_before_ready', nowMs }));
+  for (const message of heldMessages) {
+    step = andThen(step, (next) => onMessage(next, { message, nowMs }));
   }
   return step;
 }
 
 /** Sent once per reason while the engine is not ready. */
 export function onWaiting(state: StreamState, code: 'loading' | 'queued'): Step {
-  if (state.phase !== 'starting' || state.saidWaiting === code) return [state, []];
+  if (state.phase !== 'starting') return [state, []];
   const message =
     code === 'loading' ? 'The recogniser is starting.' : 'Waiting for a recogniser to become free.';
-  const event: ServerEvent = { type: 'status', message, code };
-  return [{ ...state, saidWaiting: code }, [{ do: 'send', event }]];
+  return warnOnce(state, code, { type: 'status', message, code });
 }
 
 interface AudioInput {
   readonly frame: Uint8Array;
   readonly nowMs: number;
+  /** Finds the turns. Needed while endpointing is on. */
+  readonly detector?: SpeechDetector | null;
   /** The verdicts of the second detector on this frame. Null: it didn't listen, or is late. */
   readonly voice?: VoiceVerdicts | null;
 }
 
 export function onAudio(state: StreamState, input: AudioInput): Step {
   if (input.frame.byteLength >= LIMITS.tinyFrameBytes) return takeAudio(state, input);
-  return andThen(onTinyFrame(state, input.nowMs), (now) => takeAudio(now, input));
+  return andThen(onTinyFrame(state, input.nowMs), (next) => takeAudio(next, input));
 }
 
 function takeAudio(state: StreamState, input: AudioInput): Step {
@@ -90,21 +87,21 @@ function takeAudio(state: StreamState, input: AudioInput): Step {
       return [state, []];
     case 'streaming': {
       const { meter, pcm } = acceptAudio(state.meter, input.frame);
-      const heard = pcm.byteLength > 0;
-      const next = {
+      const hasAudio = pcm.byteLength > 0;
+      const metered = {
         ...state,
         meter,
         allowance: state.allowance + pcm.byteLength * MESSAGES_PER_AUDIO_BYTE,
-        lastAudioAtMs: heard ? input.nowMs : state.lastAudioAtMs,
+        lastAudioAtMs: hasAudio ? input.nowMs : state.lastAudioAtMs,
       };
-      const step: Step = heard ? recognise(next, pcm, input.voice ?? null) : [next, []];
-      if (isOrdinary(next, input.frame)) return step;
+      const step: Step = hasAudio ? feed(metered, pcm, input) : [metered, []];
+      if (isOrdinary(metered, input.frame)) return step;
       return andThen(
-        andThen(step, (now) => warn(now, input.frame, pcm)),
-        (now) =>
-          isFull(now.meter)
-            ? finish(now, { because: 'max_audio_reached', nowMs: input.nowMs })
-            : [now, []],
+        andThen(step, (next) => warn(next, input.frame, pcm)),
+        (next) =>
+          isFull(next.meter)
+            ? finish(next, { because: 'max_audio_reached', nowMs: input.nowMs })
+            : [next, []],
       );
     }
   }
@@ -125,7 +122,10 @@ export function onEngineEvent(
       return answerFinal(state, { event, nowMs });
     case 'error':
       // The client paused for longer than the recogniser waits. A pause must not make the session free.
-      return fail(state, event.reason === 'deadline_exceeded' ? 'idle_timeout' : 'internal_error');
+      return closeWithError(
+        state,
+        event.reason === 'deadline_exceeded' ? 'idle_timeout' : 'internal_error',
+      );
   }
 }
 
@@ -137,7 +137,7 @@ export function onTick(state: StreamState, input: { nowMs: number; reading: bool
       return [state, []];
     case 'starting':
       return input.nowMs - state.openedAtMs >= limits.initializationMs
-        ? fail(state, 'initialization_timeout')
+        ? closeWithError(state, 'initialization_timeout')
         : [state, []];
     case 'streaming':
       return onStreamingTick(state, input);
@@ -146,7 +146,7 @@ export function onTick(state: StreamState, input: { nowMs: number; reading: bool
   }
 }
 
-function onStreamingTick(state: StreamState, input: { nowMs: number; reading: boolean }): Step {
+function onStreamingTick(state: Streaming, input: { nowMs: number; reading: boolean }): Step {
   const { nowMs } = input;
   const { sessionWallClockMs, idleTimeoutMs } = state.limits;
   const leftMs = Math.round(state.openedAtMs + sessionWallClockMs - nowMs);
@@ -154,13 +154,16 @@ function onStreamingTick(state: StreamState, input: { nowMs: number; reading: bo
   if (input.reading && !owesFinal(state) && nowMs - state.lastAudioAtMs >= idleTimeoutMs) {
     return finish(state, { because: 'idle_timeout', nowMs });
   }
-  if (state.saidTimeWarning || leftMs > LIMITS.limitWarningMs) {
+  if (state.warned.has('time_limit') || leftMs > LIMITS.limitWarningMs) {
     return input.reading ? endStalledTurn(state, nowMs) : [state, []];
   }
-  const message = 'The session time limit is nearly reached.';
-  const limit = { limit: 'session_time', remaining_ms: leftMs } as const;
-  const event: ServerEvent = { type: 'status', message, code: 'limit_warning', ...limit };
-  return [{ ...state, saidTimeWarning: true }, [{ do: 'send', event }]];
+  return warnOnce(state, 'time_limit', {
+    type: 'status',
+    message: 'The session time limit is nearly reached.',
+    code: 'limit_warning',
+    limit: 'session_time',
+    remaining_ms: leftMs,
+  });
 }
 
 /** The client's close frame. Accepted audio and pending flushes get their finals before the close is answered. */
@@ -169,7 +172,7 @@ export function onClientClose(state: StreamState, nowMs: number): Step {
     case 'closed':
       return [state, []];
     case 'starting':
-      return complete(state, 'completed');
+      return close(state, 'completed');
     case 'streaming':
       return finish(state, { because: 'closing', nowMs });
     case 'finishing':
@@ -179,7 +182,7 @@ export function onClientClose(state: StreamState, nowMs: number): Step {
 
 /** The connection is lost, so nothing more can be sent. */
 export function onConnectionLost(state: StreamState): Step {
-  return complete(state, 'completed');
+  return close(state, 'completed');
 }
 
 export function onDrain(state: StreamState, deadlineMs: number): Step {
@@ -203,7 +206,7 @@ export function onDrainDeadline(state: StreamState, nowMs: number): Step {
     case 'finishing':
       return [state, []];
     case 'starting':
-      return fail(state, 'service_restart');
+      return closeWithError(state, 'service_restart');
     case 'streaming':
       return finish(state, { because: 'draining', nowMs });
   }
@@ -217,7 +220,7 @@ function answerFinal(
   const { event, nowMs } = input;
   const [marker, ...rest] = state.markers;
   if (marker?.ask !== 'final' || marker.utterance !== event.utterance) {
-    return fail(state, 'internal_error');
+    return closeWithError(state, 'internal_error');
   }
   const joined = joinEmptyEndpoint(state, marker, event.text);
   if (joined !== null) return [joined, []];
@@ -230,8 +233,7 @@ function answerFinal(
   // A client that waited for a late final was not idle.
   const isLate = nowMs - state.lastAudioAtMs >= state.limits.idleTimeoutMs;
   const lastAudioAtMs = isLate ? nowMs : state.lastAudioAtMs;
-  const step: Step = [{ ...state, lastAudioAtMs, markers: unanswered }, actions];
-  return unanswered.length > 0 ? step : andThen(step, conclude);
+  return closeIfAnswered({ ...state, lastAudioAtMs, markers: unanswered }, actions);
 }
 
 /** Whether a client waits for the final of audio that it flushed. */
@@ -242,41 +244,52 @@ function owesFinal(state: StreamState): boolean {
 /** True for nearly every frame: no warning, no pending check, no limit near. */
 function isOrdinary(state: StreamState, frame: Uint8Array): boolean {
   return (
-    (frame[0] !== OPENING_BRACE || state.saidCommandAsAudio) &&
-    (state.saidOddByte || state.meter.carriedByte === null) &&
-    (state.saidLimitWarning || remainingMs(state.meter) > LIMITS.limitWarningMs) &&
+    (frame[0] !== OPENING_BRACE || state.warned.has('command_as_audio')) &&
+    (state.meter.carriedByte === null || state.warned.has('odd_byte')) &&
+    (remainingMs(state.meter) > LIMITS.limitWarningMs || state.warned.has('audio_limit')) &&
     !isFull(state.meter)
   );
 }
 
 function warn(state: StreamState, frame: Uint8Array, pcm: Uint8Array): Step {
-  const events: ServerEvent[] = [];
-  let next = state;
-  if (!next.saidCommandAsAudio && isCommand(frame)) {
-    next = { ...next, saidCommandAsAudio: true };
+  let step: Step = [state, []];
+  if (isCommand(frame)) {
     const message = 'A binary frame holds a JSON message. It was treated as audio.';
     const hint = 'Send config, flush and reset as text frames.';
-    events.push({ type: 'status', message, code: 'suspicious_audio', hint });
+    step = andThen(step, (next) =>
+      warnOnce(next, 'command_as_audio', {
+        type: 'status',
+        message,
+        code: 'suspicious_audio',
+        hint,
+      }),
+    );
   }
-  if (next.meter.carriedByte !== null && !next.saidOddByte) {
-    next = { ...next, saidOddByte: true };
+  if (state.meter.carriedByte !== null) {
     const message = 'A frame ended inside a sample. Its last byte was joined to the next frame.';
-    events.push({ type: 'status', message, code: 'odd_byte_carried' });
+    step = andThen(step, (next) =>
+      warnOnce(next, 'odd_byte', { type: 'status', message, code: 'odd_byte_carried' }),
+    );
   }
-  const leftMs = remainingMs(next.meter);
-  if (!next.saidLimitWarning && pcm.byteLength > 0 && leftMs <= LIMITS.limitWarningMs) {
-    next = { ...next, saidLimitWarning: true };
+  const leftMs = remainingMs(state.meter);
+  if (pcm.byteLength > 0 && leftMs <= LIMITS.limitWarningMs) {
     const message = 'The reserved audio time is nearly used up.';
     const limit = { limit: 'audio', remaining_ms: leftMs } as const;
-    events.push({ type: 'status', message, code: 'limit_warning', ...limit });
+    step = andThen(step, (next) =>
+      warnOnce(next, 'audio_limit', { type: 'status', message, code: 'limit_warning', ...limit }),
+    );
   }
-  return [next, events.map((event) => ({ do: 'send', event }))];
+  return step;
 }
 
-function recognise(state: StreamState, pcm: Uint8Array, voice: VoiceVerdicts | null): Step {
-  return state.turns === null
-    ? [state, [{ do: 'recognize', pcm }]]
-    : recogniseTurns(state, { pcm, voice }, state.turns);
+function feed(
+  state: StreamState,
+  pcm: Uint8Array,
+  { detector = null, voice = null }: AudioInput,
+): Step {
+  if (state.turns === null) return [state, [{ do: 'feed', pcm }]];
+  if (detector === null) throw new TypeError('Endpointing needs a detector.');
+  return feedTurns(state, { pcm, detector, voice }, state.turns);
 }
 
 function readyEvent(state: StreamState, chunkSamples: number): ServerEvent {

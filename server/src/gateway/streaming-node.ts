@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
 import type { Engine, VoiceConfirmer } from '@svc-asr/engine/core.ts';
 import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
-import { listEndRequested, listSuspended } from '../accounts/accounts.ts';
+import { listSuspended } from '../accounts/accounts.ts';
+import { listEndRequested } from '../sessions/end-requests.ts';
 import type { ConnectionLimits } from './connection.ts';
 import { Gateway, type GatewayDeps } from './gateway.ts';
 import { startLiveAudioReports } from '../nodes/live-audio.ts';
@@ -41,7 +42,7 @@ export async function startStreaming(
     db,
     // A connection of its own, so that a busy pool can't lose the lease.
     database: {
-      url: config.databaseUrl,
+      url: config.database.url,
       role: 'svc_node',
       applicationName: `svc-asr lease ${config.nodeId}`,
     },
@@ -53,8 +54,9 @@ export async function startStreaming(
     startThread: input.parts.startLeaseThread,
     onRenewed: async () => {
       if (gateway === null) return;
-      gateway.suspend(await listSuspended(db, [...gateway.accounts()]));
-      gateway.endSessions(await listEndRequested(db, [...gateway.acceptedAudio().keys()]));
+      const { streams } = gateway;
+      streams.suspend(await listSuspended(db, [...streams.accountIds()]));
+      streams.endSessions(await listEndRequested(db, [...streams.acceptedAudio().keys()]));
     },
   });
   const details = startSessionDetails({
@@ -63,20 +65,19 @@ export async function startStreaming(
     registry: deps.metrics.registry,
     log,
   });
-  const streams = new Gateway({ ...deps, ...input.parts, engine, confirmer, node, details });
-  streams.attach(input.server);
-  gateway = streams;
+  const attached = new Gateway({ ...deps, ...input.parts, engine, confirmer, node, details });
+  gateway = attached.attach(input.server);
   const stopReports = startLiveAudioReports({
     db: deps.db,
     node,
-    read: () => streams.acceptedAudio(),
+    read: () => attached.streams.acceptedAudio(),
     log,
   });
   lifecycle.checks.push(() => node.isHeld && engine.health().ready);
   return {
     async stop(drainMs) {
       await node.drain();
-      await streams.drain(drainMs);
+      await attached.drain(drainMs);
       await stopReports();
       await details.stop();
       await node.retire();

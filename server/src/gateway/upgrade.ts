@@ -87,7 +87,7 @@ export async function checkOrigin(
   input: { request: IncomingMessage; accountId: string },
 ): Promise<void> {
   const { origin } = input.request.headers;
-  if (origin === undefined || origin === new URL(deps.config.publicUrl).origin) return;
+  if (origin === undefined || origin === new URL(deps.config.console.publicUrl).origin) return;
   const allowed = await listAllowedOrigins(deps.db, input.accountId);
   if (allowed !== null && !allowed.includes(origin)) throw new ApiError('origin_not_allowed');
 }

@@ -64,9 +64,9 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   });
   // Ignores unknown expectations. Node would send an empty 417.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
-  app.server.maxConnections = deps.config.connectionsMax;
+  app.server.maxConnections = deps.config.limits.connections;
   const connections = limitConnections(app.server, {
-    perAddress: deps.config.connectionsPerAddress,
+    perAddress: deps.config.limits.connectionsPerAddress,
     // All clients of a proxy share its address, and the proxy limits them.
     isExempt: isTrustedProxy,
   });

@@ -35,10 +35,10 @@ export function limitConnections(
   const tracked = new Map<string, Tracked>();
   server.timeout = WRITE_TIMEOUT_MS;
 
-  function forget(peer: string): void {
-    const entry = tracked.get(peer);
+  function forget(client: string): void {
+    const entry = tracked.get(client);
     if (entry === undefined) return;
-    tracked.delete(peer);
+    tracked.delete(client);
     const own = byNetwork.get(entry.network);
     own?.delete(entry);
     if (own?.size === 0) byNetwork.delete(entry.network);
@@ -52,9 +52,9 @@ export function limitConnections(
     if (isFull) longestWaiting(own)?.socket.destroy();
     const entry: Tracked = { socket, network, sentAtMs: performance.now() };
     own.add(entry);
-    const peer = peerOf(socket);
-    tracked.set(peer, entry);
-    socket.once('close', () => forget(peer));
+    const client = clientOf(socket);
+    tracked.set(client, entry);
+    socket.once('close', () => forget(client));
   }
   const check = setInterval(() => {
     let unsentBytes = 0;
@@ -69,16 +69,16 @@ export function limitConnections(
   // An unfinished TLS handshake counts as a connection too.
   server.on('connection', track);
   server.on('secureConnection', (socket: Socket) => {
-    const entry = tracked.get(peerOf(socket));
+    const entry = tracked.get(clientOf(socket));
     if (entry !== undefined) entry.socket = socket;
   });
   server.once('close', () => clearInterval(check));
   // Doesn't listen for 'upgrade', because Node.js then expects the listener to answer.
-  return { release: (socket) => forget(peerOf(socket)) };
+  return { release: (socket) => forget(clientOf(socket)) };
 }
 
-/** The TLS socket and the socket under it have the same peer. */
-function peerOf({ remoteAddress, remotePort }: Socket): string {
+/** The TLS socket and the socket under it have the same client. */
+function clientOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}|${remotePort}`;
 }
 

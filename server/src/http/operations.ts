@@ -21,7 +21,7 @@ export function operationRoutes(app: FastifyInstance, deps: Deps): void {
   });
 
   app.get('/metrics', async (request, reply) => {
-    const { metricsToken } = deps.config;
+    const { metricsToken } = deps.config.secrets;
     if (metricsToken === null) throw new ApiError('route_not_found');
     if (!isToken(request.headers.authorization, metricsToken)) {
       throw new ApiError('invalid_api_key', { message: WRONG_TOKEN });

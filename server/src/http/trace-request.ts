@@ -4,7 +4,7 @@ import {
   sessionTrace,
   type TraceParent,
   type Tracing,
-} from '@svc-asr/engine/core.ts';
+} from '@svc-asr/runtime/tracing.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {

@@ -10,7 +10,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   claim_log: '*',
   audit_log: '*',
   idempotency: 'account_id, session_id, expires_at',
-  api_keys: 'id, account_id, slot, created_at, expires_at, revoked_at',
+  api_keys: 'id, account_id, live_number, created_at, expires_at, revoked_at',
 };
 
 /**

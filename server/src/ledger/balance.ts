@@ -1,6 +1,6 @@
 import { LIMITS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import type { Queryable } from '../platform/db.ts';
-import { nullable, number, queryRows, statement, text, timestamp } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 import { shownSession } from './shown-session.ts';
 import type { Balance, SessionStatus } from './types.ts';
 
@@ -9,7 +9,7 @@ const SHOWN = shownSession('clock.now');
 const BALANCE = statement(
   `
   with clock as materialized (select clock_timestamp() as now),
-  lapsed as (
+  expired as (
     select coalesce(sum(s.reserved_ms), 0)::bigint as ms from sessions s, clock
     where s.account_id = $1 and s.slot is not null and s.status = 'reserved' and s.expires_at <= clock.now
   ),
@@ -20,26 +20,26 @@ const BALANCE = statement(
       join sessions s on s.account_id = $1 and s.id = t.session_id
       ${SHOWN.joins}
   )
-  select a.available_ms + lapsed.ms as available_ms, a.reserved_ms - lapsed.ms as reserved_ms, a.consumed_ms,
+  select a.available_ms + expired.ms as available_ms, a.reserved_ms - expired.ms as reserved_ms, a.consumed_ms,
     recent.id, recent.model, recent.status, recent.reserved_ms as session_reserved_ms,
     recent.audio_ms, recent.billable_ms, recent.created_at, recent.expires_at, recent.completed_at
-  from accounts a cross join lapsed left join recent on true
+  from accounts a cross join expired left join recent on true
   where a.id = $1
   order by recent.seq desc`,
   {
-    available_ms: number(),
-    reserved_ms: number(),
-    consumed_ms: number(),
+    available_ms: t.number(),
+    reserved_ms: t.number(),
+    consumed_ms: t.number(),
     // Null for an account without sessions, like every column below it.
-    id: nullable(text()),
-    model: text<ModelId>(),
-    status: text<SessionStatus>(),
-    session_reserved_ms: number(),
-    audio_ms: number(),
-    billable_ms: number(),
-    created_at: timestamp(),
-    expires_at: timestamp(),
-    completed_at: nullable(timestamp()),
+    id: t.nullable(t.text()),
+    model: t.text<ModelId>(),
+    status: t.text<SessionStatus>(),
+    session_reserved_ms: t.number(),
+    audio_ms: t.number(),
+    billable_ms: t.number(),
+    created_at: t.timestamp(),
+    expires_at: t.timestamp(),
+    completed_at: t.nullable(t.timestamp()),
   },
   { name: 'balance' },
 );

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelId } from '@svc-asr/protocol';
 import type { Queryable } from '../platform/db.ts';
-import { nullable, number, queryRows, statement, text, texts } from '../platform/statement.ts';
-import { retryOnce, onlyRow } from './retry-once.ts';
+import { queryRow, statement, t } from '../platform/statement.ts';
+import { retryOnce } from './retry-once.ts';
 import type { ClaimInput, ClaimResult } from './types.ts';
 
 const CLAIM = statement(
   'select * from claim_session($1, $2, $3, $4, $5)',
   {
-    outcome: text<ClaimResult['outcome']>(),
-    model: text<ModelId>(),
-    reserved_ms: number(),
-    allowed_origins: nullable(texts()),
+    outcome: t.text<ClaimResult['outcome']>(),
+    model: t.text<ModelId>(),
+    reserved_ms: t.number(),
+    allowed_origins: t.nullable(t.texts()),
   },
   { name: 'claim_session' },
 );
@@ -20,16 +20,15 @@ const CLAIM = statement(
  * Spends the credential. The SQL function locks before it reads the clock, so exactly one caller wins.
  */
 export async function claim(db: Queryable, input: ClaimInput): Promise<ClaimResult> {
-  const attemptId = input.attemptId ?? randomUUID();
+  const upgradeId = input.upgradeId ?? randomUUID();
   const row = await retryOnce(async () => {
-    const rows = await queryRows(db, CLAIM, [
+    return queryRow(db, CLAIM, [
       input.accountId,
       input.sessionId,
-      attemptId,
+      upgradeId,
       input.nodeId,
       input.nodeEpoch,
     ]);
-    return onlyRow(rows);
   });
   if (row.outcome !== 'claimed') return { outcome: row.outcome };
   return {

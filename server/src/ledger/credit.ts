@@ -1,13 +1,13 @@
 import type { Queryable } from '../platform/db.ts';
-import { boolean, number, queryRows, statement, text } from '../platform/statement.ts';
-import { retryOnce, onlyRow } from './retry-once.ts';
+import { queryRow, statement, t } from '../platform/statement.ts';
+import { retryOnce } from './retry-once.ts';
 import type { CreditInput, CreditResult } from './types.ts';
 
 const CREDIT_COLUMNS = {
-  outcome: text<CreditResult['outcome']>(),
-  replayed: boolean(),
-  seq: number(),
-  available_ms: number(),
+  outcome: t.text<CreditResult['outcome']>(),
+  replayed: t.boolean(),
+  seq: t.number(),
+  available_ms: t.number(),
 };
 const GRANT = statement('select * from grant_credit($1, $2, $3, $4, $5)', CREDIT_COLUMNS);
 const ADJUST = statement('select * from adjust_credit($1, $2, $3, $4, $5)', CREDIT_COLUMNS);
@@ -28,14 +28,7 @@ async function post(
   input: CreditInput,
 ): Promise<CreditResult> {
   const row = await retryOnce(async () => {
-    const rows = await queryRows(db, credit, [
-      input.accountId,
-      input.ms,
-      input.reason,
-      input.actor,
-      input.id,
-    ]);
-    return onlyRow(rows);
+    return queryRow(db, credit, [input.accountId, input.ms, input.reason, input.actor, input.id]);
   });
   switch (row.outcome) {
     case 'posted':

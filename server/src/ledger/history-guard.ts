@@ -2,23 +2,29 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseRefused, type Queryable } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import { startPeriodic } from '../platform/periodic.ts';
-import { number, queryRows, statement, text } from '../platform/statement.ts';
+import { queryRow, statement, t, type RowOf } from '../platform/statement.ts';
 import type { Ledger } from './ledger.ts';
-import { onlyRow } from './retry-once.ts';
 
 const CHECK_EVERY_MS = 2_000;
+/**
+ * More than the connections of a process. Only answers that were under way at the same moment can arrive in another order
+ * than their commits, and each connection has one.
+ */
+const UNMARKED_MAX = 32;
 
-/** The last session that the database confirmed to this process. */
+/** A session that the database confirmed to this process. */
 interface Acknowledged {
   readonly accountId: string;
   readonly sessionId: string;
-  /** Confirmed as ended, not only as reserved. */
+  /** Confirmed as ended, not only as reserved or claimed. */
   readonly isOver: boolean;
+  /** The upgrade that claimed it, if that was confirmed. */
+  readonly upgradeId: string | null;
 }
 
 const MARK = statement(
-  'select * from mark_ledger($1, $2, $3, $4, $5, $6)',
-  { outcome: text<'known' | 'accepted' | 'rolled_back'>(), marked: number() },
+  'select * from mark_ledger($1, $2, $3, $4, $5, $6, $7)',
+  { outcome: t.text<'known' | 'accepted' | 'rolled_back'>(), marked: t.number() },
   { name: 'mark_ledger' },
 );
 
@@ -35,7 +41,12 @@ export class HistoryGuard {
   readonly #input: { readonly nodeId: string; readonly log: Log };
   readonly #processId = randomUUID();
   #position = 0;
-  #newest: Acknowledged | null = null;
+  /** Sessions confirmed since the last mark, except those that are certainly older than another one here. */
+  #unmarked: readonly (Acknowledged & { readonly answeredAt: number })[] = [];
+  /** Counts questions and answers, to tell their order. */
+  #turn = 0;
+  /** How often an operator's acceptance was seen. */
+  #acceptances = 0;
   #isRolledBack = false;
 
   constructor(input: { nodeId: string; log: Log }) {
@@ -48,43 +59,55 @@ export class HistoryGuard {
 
   /** Rejects with `DatabaseRefused` if the database has lost history that it acknowledged to this process. */
   readonly verify = async (db: Queryable): Promise<void> => {
-    const newest = this.#newest;
-    const rows = await queryRows(db, MARK, [
-      this.#processId,
-      this.#input.nodeId,
-      this.#position,
-      newest?.accountId ?? null,
-      newest?.sessionId ?? null,
-      newest?.isOver ?? null,
-    ]);
-    const { outcome, marked } = onlyRow(rows);
-    if (outcome === 'rolled_back') {
-      this.#refuse();
-      throw refusal();
+    const unmarked = this.#unmarked;
+    const acceptances = this.#acceptances;
+    for (const session of unmarked.length > 0 ? unmarked : [null]) {
+      const { outcome, marked } = await this.#mark(db, session);
+      if (outcome === 'rolled_back') {
+        // The operator accepted the loss, and another connection was told so.
+        if (this.#acceptances !== acceptances) return this.verify(db);
+        // An acceptance is of the first session that is missing.
+        this.#unmarked = this.#unmarked.toSorted((a, b) => +(b === session) - +(a === session));
+        this.#refuse();
+        throw refusal();
+      }
+      // Another connection may have been verified meanwhile.
+      this.#position = outcome === 'accepted' ? marked : Math.max(this.#position, marked);
+      this.#trust(outcome);
+      if (outcome === 'accepted') break;
     }
-    // Another connection may have been verified meanwhile.
-    this.#position = outcome === 'accepted' ? marked : Math.max(this.#position, marked);
-    // The mark is newer than this session, so the session need not be checked again.
-    if (this.#newest === newest) this.#newest = null;
-    this.#trust(outcome);
+    // The mark is newer than these sessions, so they need not be checked again.
+    this.#unmarked = this.#unmarked.filter((session) => !unmarked.includes(session));
   };
 
   /** Wraps a ledger: records every acknowledged session, and rejects every call while the database is refused. */
   guard(ledger: Ledger): Ledger {
     return {
       reserve: async (input) => {
+        const acknowledge = this.#ask();
         const result = await this.#whileTrusted(() => ledger.reserve(input));
         if (result.outcome === 'reserved') {
           const { id: sessionId, accountId } = result.session;
-          this.#newest = { accountId, sessionId, isOver: false };
+          acknowledge({ accountId, sessionId, isOver: false, upgradeId: null });
         }
         return result;
       },
-      claim: (input) => this.#whileTrusted(() => ledger.claim(input)),
+      claim: async (input) => {
+        const acknowledge = this.#ask();
+        const result = await this.#whileTrusted(() => ledger.claim(input));
+        if (result.outcome === 'claimed') {
+          const { accountId, sessionId, upgradeId = null } = input;
+          acknowledge({ accountId, sessionId, isOver: false, upgradeId });
+        }
+        return result;
+      },
       close: async (input) => {
+        const acknowledge = this.#ask();
         const result = await this.#whileTrusted(() => ledger.close(input));
         const { accountId, sessionId } = input;
-        if (result !== 'superseded') this.#newest = { accountId, sessionId, isOver: true };
+        if (result !== 'superseded') {
+          acknowledge({ accountId, sessionId, isOver: true, upgradeId: null });
+        }
         return result;
       },
       balance: (accountId) => this.#whileTrusted(() => ledger.balance(accountId)),
@@ -106,6 +129,29 @@ export class HistoryGuard {
     return () => task.stop();
   }
 
+  #mark(db: Queryable, session: Acknowledged | null): Promise<RowOf<typeof MARK>> {
+    return queryRow(db, MARK, [
+      this.#processId,
+      this.#input.nodeId,
+      this.#position,
+      session?.accountId ?? null,
+      session?.sessionId ?? null,
+      session?.isOver ?? null,
+      session?.upgradeId ?? null,
+    ]);
+  }
+
+  /** Call it before a question to the ledger. Returns what records its answer. */
+  #ask(): (session: Acknowledged) => void {
+    const askedAt = this.#turn++;
+    return (session) => {
+      // What was answered before this was asked is older.
+      const others = this.#unmarked.filter(({ answeredAt }) => answeredAt > askedAt);
+      const answered = { ...session, answeredAt: this.#turn++ };
+      this.#unmarked = [...others, answered].slice(-UNMARKED_MAX);
+    };
+  }
+
   #whileTrusted<T>(work: () => Promise<T>): Promise<T> {
     return this.#isRolledBack ? Promise.reject(refusal()) : work();
   }
@@ -121,6 +167,7 @@ export class HistoryGuard {
   }
 
   #trust(outcome: 'known' | 'accepted'): void {
+    if (outcome === 'accepted') this.#acceptances += 1;
     if (!this.#isRolledBack) return;
     this.#isRolledBack = false;
     if (outcome === 'known')

@@ -1,14 +1,5 @@
 import type { Queryable } from '../platform/db.ts';
-import {
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
-import { onlyRow } from './retry-once.ts';
+import { queryRow, queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 
 const LIST = statement(
   `select node_id, process_id,
@@ -19,14 +10,14 @@ const LIST = statement(
     where refused_at is not null or marked_at > clock_timestamp() - interval '1 minute'
     order by refused_at is null, node_id limit 1000`,
   {
-    node_id: text(),
-    process_id: text(),
-    state: text<'refuses' | 'accepted' | 'follows'>(),
-    marked_at: timestamp(),
-    refused_at: nullable(timestamp()),
+    node_id: t.text(),
+    process_id: t.text(),
+    state: t.text<'refuses' | 'accepted' | 'follows'>(),
+    marked_at: t.timestamp(),
+    refused_at: t.nullable(t.timestamp()),
   },
 );
-const ACCEPT = statement('select accept_ledger_history($1) as accepted', { accepted: number() });
+const ACCEPT = statement('select accept_ledger_history($1) as accepted', { accepted: t.number() });
 
 /** The ledger position of one process, for operators. */
 export type LedgerMark = RowOf<typeof LIST>;
@@ -38,5 +29,5 @@ export function listLedgerMarks(db: Queryable): Promise<LedgerMark[]> {
 
 /** Returns how many processes refused this database until now. */
 export async function acceptLedgerHistory(db: Queryable, reason: string): Promise<number> {
-  return onlyRow(await queryRows(db, ACCEPT, [reason])).accepted;
+  return (await queryRow(db, ACCEPT, [reason])).accepted;
 }

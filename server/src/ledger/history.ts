@@ -1,30 +1,21 @@
 import type { Queryable } from '../platform/db.ts';
-import {
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-  type Row,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type Row, type RowOf } from '../platform/statement.ts';
 
 const TRANSACTIONS = statement(
   `select seq, kind, available_ms, reserved_ms, consumed_ms, available_after_ms, session_id, actor, reason,
     created_at
     from txn where account_id = $1 order by seq desc limit $2`,
   {
-    seq: number(),
-    kind: text(),
-    available_ms: number(),
-    reserved_ms: number(),
-    consumed_ms: number(),
-    available_after_ms: number(),
-    session_id: nullable(text()),
-    actor: nullable(text()),
-    reason: nullable(text()),
-    created_at: timestamp(),
+    seq: t.number(),
+    kind: t.text(),
+    available_ms: t.number(),
+    reserved_ms: t.number(),
+    consumed_ms: t.number(),
+    available_after_ms: t.number(),
+    session_id: t.nullable(t.text()),
+    actor: t.nullable(t.text()),
+    reason: t.nullable(t.text()),
+    created_at: t.timestamp(),
   },
 );
 
@@ -47,7 +38,13 @@ const USAGE_OF_MONTH = statement(
       and t.created_at >= ($1 || '-01')::timestamp at time zone 'UTC'
       and t.created_at < (($1 || '-01')::timestamp + interval '1 month') at time zone 'UTC'
     group by 1, 2, 3 order by 1, 3`,
-  { account_id: text(), name: text(), model: text(), sessions: number(), billable_ms: number() },
+  {
+    account_id: t.text(),
+    name: t.text(),
+    model: t.text(),
+    sessions: t.number(),
+    billable_ms: t.number(),
+  },
 );
 
 /** Audio charged in a UTC month such as 2027-01, by account and model, as the ledger has it. */
@@ -59,20 +56,20 @@ export async function usageOfMonth(
 }
 
 const SESSION_COLUMNS = {
-  id: text(),
-  account_id: text(),
-  status: text(),
-  model: text(),
-  reserved_ms: number(),
-  audio_ms: number(),
-  billable_ms: number(),
-  key_id: nullable(text()),
-  node_id: text(),
-  node_epoch: nullable(number()),
-  created_at: timestamp(),
-  expires_at: timestamp(),
-  claimed_at: nullable(timestamp()),
-  completed_at: nullable(timestamp()),
+  id: t.text(),
+  account_id: t.text(),
+  status: t.text(),
+  model: t.text(),
+  reserved_ms: t.number(),
+  audio_ms: t.number(),
+  billable_ms: t.number(),
+  key_id: t.nullable(t.text()),
+  node_id: t.text(),
+  node_epoch: t.nullable(t.number()),
+  created_at: t.timestamp(),
+  expires_at: t.timestamp(),
+  claimed_at: t.nullable(t.timestamp()),
+  completed_at: t.nullable(t.timestamp()),
 };
 const SESSION_FIELDS = `s.id, s.account_id, s.status, s.model, s.reserved_ms, s.audio_ms, s.billable_ms, s.key_id,
   s.node_id, s.node_epoch, s.created_at, s.expires_at, s.claimed_at, s.completed_at`;
@@ -104,7 +101,7 @@ export async function findSession(db: Queryable, id: string): Promise<SessionRow
 const SESSION_IDS_BETWEEN = statement(
   `select s.id from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
     where t.kind = 'reserve' and t.session_id between $1 and $2 limit 2`,
-  { id: text() },
+  { id: t.text() },
 );
 
 /** Up to two session ids of this range. */

@@ -1,35 +1,26 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Queryable } from '../platform/db.ts';
-import {
-  boolean,
-  json,
-  number,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
-import { retryOnce, onlyRow } from './retry-once.ts';
+import { queryRow, statement, t, type RowOf } from '../platform/statement.ts';
+import { retryOnce } from './retry-once.ts';
 import type { ReserveInput, ReserveResult } from './types.ts';
 
 const CALL = 'reserve_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)';
 const RESERVE_COLUMNS = statement(`select * from ${CALL}`, {
-  outcome: text<ReserveResult['outcome']>(),
-  replayed: boolean(),
-  session_id: text(),
-  websocket_url: text(),
-  reserved_ms: number(),
-  remaining_ms: number(),
-  created_at: timestamp(),
-  expires_at: timestamp(),
-  blocker: text<'reserved' | 'active'>(),
-  retry_after_ms: number(),
+  outcome: t.text<ReserveResult['outcome']>(),
+  replayed: t.boolean(),
+  session_id: t.text(),
+  websocket_url: t.text(),
+  reserved_ms: t.number(),
+  remaining_ms: t.number(),
+  created_at: t.timestamp(),
+  expires_at: t.timestamp(),
+  blocker: t.text<'reserved' | 'active'>(),
+  retry_after_ms: t.number(),
 });
 /** Returns one JSON column. Ten columns, described with every result, cost a third more to read. */
 const RESERVE = statement(
   `select row_to_json(${CALL}) as answer`,
-  { answer: json(RESERVE_COLUMNS) },
+  { answer: t.json(RESERVE_COLUMNS) },
   { name: 'reserve_session' },
 );
 type ReserveRow = RowOf<typeof RESERVE>['answer'];
@@ -42,7 +33,7 @@ export async function reserve(db: Queryable, input: ReserveInput): Promise<Reser
   const sessionId = randomUUID();
   const hashes = idempotencyHashes(input);
   const row = await retryOnce(async (again) => {
-    const rows = await queryRows(db, RESERVE, [
+    const { answer } = await queryRow(db, RESERVE, [
       input.accountId,
       sessionId,
       again,
@@ -54,7 +45,7 @@ export async function reserve(db: Queryable, input: ReserveInput): Promise<Reser
       input.node?.id ?? null,
       input.node?.url ?? null,
     ]);
-    return onlyRow(rows).answer;
+    return answer;
   });
   return toResult(row, input, sessionId);
 }

@@ -12,10 +12,3 @@ export async function retryOnce<T>(ask: (again: boolean) => Promise<T>): Promise
     return ask(true);
   }
 }
-
-/** Returns the single row of a function with OUT parameters. */
-export function onlyRow<T>(rows: readonly T[]): T {
-  const row = rows[0];
-  if (row === undefined) throw new Error('The database returned no row.');
-  return row;
-}

@@ -1,14 +1,6 @@
 import type { ModelId } from '@svc-asr/protocol';
 import type { Queryable } from '../platform/db.ts';
-import {
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  timestamp,
-  type Row,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type Row } from '../platform/statement.ts';
 import { shownSession } from './shown-session.ts';
 import type { SessionStatus } from './types.ts';
 
@@ -32,21 +24,21 @@ const JOINS = `join sessions s on s.account_id = t.account_id and s.id = t.sessi
   left join session_details d on d.account_id = s.account_id and d.session_id = s.id
   ${SHOWN.joins}`;
 const COLUMNS = {
-  id: text(),
-  model: text<ModelId>(),
-  reserved_ms: number(),
-  key_id: nullable(text()),
-  key_name: nullable(text()),
-  created_at: timestamp(),
-  expires_at: timestamp(),
-  audio_ms: number(),
-  billable_ms: number(),
-  status: text<SessionStatus>(),
-  completed_at: nullable(timestamp()),
-  origin: nullable(text()),
-  client: nullable(text()),
-  close_code: nullable(number()),
-  close_reason: nullable(text()),
+  id: t.text(),
+  model: t.text<ModelId>(),
+  reserved_ms: t.number(),
+  key_id: t.nullable(t.text()),
+  key_name: t.nullable(t.text()),
+  created_at: t.timestamp(),
+  expires_at: t.timestamp(),
+  audio_ms: t.number(),
+  billable_ms: t.number(),
+  status: t.text<SessionStatus>(),
+  completed_at: t.nullable(t.timestamp()),
+  origin: t.nullable(t.text()),
+  client: t.nullable(t.text()),
+  close_code: t.nullable(t.number()),
+  close_reason: t.nullable(t.text()),
 };
 export type ListedSessionRow = Row<typeof COLUMNS>;
 
@@ -62,7 +54,7 @@ const SCAN = statement(
       and ($7::text is null or seen.status = $7)
       and ($8::text is null or coalesce(d.origin, 'none') = $8 and ($8 <> 'none' or s.claimed_at is not null))
     order by t.seq desc limit $9`,
-  { seq: number(), ...COLUMNS },
+  { seq: t.number(), ...COLUMNS },
 );
 /** Where that scan ended. */
 const SCANNED = statement(
@@ -70,21 +62,21 @@ const SCANNED = statement(
     select seq, created_at from txn
       where account_id = $1 and kind = 'reserve' and seq < $2 and seq >= $3 order by seq desc limit $4
   ) scanned`,
-  { seq: nullable(number()), counted: number(), created_at: nullable(timestamp()) },
+  { seq: t.nullable(t.number()), counted: t.number(), created_at: t.nullable(t.timestamp()) },
 );
 const BOUNDS = statement(
   `select last_seq + 1 as high,
     case when $2::timestamptz is null then 1 else first_reservation_at(id, $2) end as from_seq,
     case when $3::timestamptz is null then last_seq + 1 else first_reservation_at(id, $3) end as until_seq
     from accounts where id = $1`,
-  { high: number(), from_seq: number(), until_seq: number() },
+  { high: t.number(), from_seq: t.number(), until_seq: t.number() },
 );
 const BY_ID = statement(
   `select ${FIELDS} from txn t ${JOINS}
     where t.account_id = $1 and t.kind = 'reserve' and t.session_id = any (array[$2::uuid] || array(
       select session_id from session_details where account_id = $1 and request_id = $2
       union all select session_id from api_calls where account_id = $1 and request_id = $2
-      union all select id from sessions where account_id = $1 and slot is not null and attempt_id = $2))`,
+      union all select id from sessions where account_id = $1 and slot is not null and upgrade_id = $2))`,
   COLUMNS,
 );
 

@@ -1,58 +1,49 @@
 import type { Queryable } from '../platform/db.ts';
-import {
-  nullable,
-  number,
-  queryRows,
-  statement,
-  text,
-  texts,
-  timestamp,
-  type RowOf,
-} from '../platform/statement.ts';
+import { queryRows, statement, t, type RowOf } from '../platform/statement.ts';
 import { findSessionsOf, type ListedSessionRow } from './session-list.ts';
 
 const CLAIM = statement(
-  `select claimed_at, node_id, attempt_id,
+  `select claimed_at, node_id, upgrade_id,
     (select request_id from api_calls c where c.account_id = s.account_id and c.session_id = s.id
       and c.at between s.created_at - interval '10 s' and s.created_at + interval '60 s' order by at limit 1) as created_request_id
     from sessions s where account_id = $1 and id = $2`,
   {
-    created_request_id: nullable(text()),
-    claimed_at: nullable(timestamp()),
-    node_id: text(),
-    attempt_id: nullable(text()),
+    created_request_id: t.nullable(t.text()),
+    claimed_at: t.nullable(t.timestamp()),
+    node_id: t.text(),
+    upgrade_id: t.nullable(t.text()),
   },
 );
 const STREAM = statement(
-  `select ready_ms, first_delta_ms, first_final_ms, last_final_ms, ended_ms, finals, delta_lag_p50_ms,
+  `select ready_ms, first_words_ms, first_final_ms, last_final_ms, ended_ms, finals, delta_lag_p50_ms,
     delta_lag_p95_ms, gaps, longest_gap_ms, hints, audio_hint
     from session_details where account_id = $1 and session_id = $2`,
   {
-    ready_ms: nullable(number()),
-    first_delta_ms: nullable(number()),
-    first_final_ms: nullable(number()),
-    last_final_ms: nullable(number()),
-    ended_ms: number(),
-    finals: number(),
-    delta_lag_p50_ms: nullable(number()),
-    delta_lag_p95_ms: nullable(number()),
-    gaps: number(),
-    longest_gap_ms: number(),
-    hints: texts(),
-    audio_hint: nullable(text()),
+    ready_ms: t.nullable(t.number()),
+    first_words_ms: t.nullable(t.number()),
+    first_final_ms: t.nullable(t.number()),
+    last_final_ms: t.nullable(t.number()),
+    ended_ms: t.number(),
+    finals: t.number(),
+    delta_lag_p50_ms: t.nullable(t.number()),
+    delta_lag_p95_ms: t.nullable(t.number()),
+    gaps: t.number(),
+    longest_gap_ms: t.number(),
+    hints: t.texts(),
+    audio_hint: t.nullable(t.text()),
   },
 );
 const TRANSACTIONS = statement(
   `select seq, kind, created_at, available_ms, reserved_ms, consumed_ms, available_after_ms
     from txn where account_id = $1 and session_id = $2 order by seq`,
   {
-    seq: number(),
-    kind: text(),
-    created_at: timestamp(),
-    available_ms: number(),
-    reserved_ms: number(),
-    consumed_ms: number(),
-    available_after_ms: number(),
+    seq: t.number(),
+    kind: t.text(),
+    created_at: t.timestamp(),
+    available_ms: t.number(),
+    reserved_ms: t.number(),
+    consumed_ms: t.number(),
+    available_after_ms: t.number(),
   },
 );
 

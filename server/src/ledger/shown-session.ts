@@ -8,11 +8,11 @@ export function shownSession(now: string): { readonly fields: string; readonly j
       case when l.node_id is null then s.audio_ms else (live.samples + 15) / 16 end::integer as audio_ms,
       case when l.node_id is null then s.billable_ms
         else least(s.reserved_ms, (live.samples + 15999) / 16000 * 1000) end::integer as billable_ms,
-      case when overdue.lapsed then s.expires_at else s.completed_at end as completed_at`,
+      case when overdue.is_overdue then s.expires_at else s.completed_at end as completed_at`,
     joins: `left join live_audio l
         on s.status = 'active' and l.node_id = s.node_id and l.node_epoch = s.node_epoch,
       lateral (select coalesce(l.samples[array_position(l.session_ids, s.id)], 0) as samples) live,
-      lateral (select s.status = 'reserved' and s.expires_at <= ${now} as lapsed) overdue,
-      lateral (select case when overdue.lapsed then 'expired' else s.status::text end as status) seen`,
+      lateral (select s.status = 'reserved' and s.expires_at <= ${now} as is_overdue) overdue,
+      lateral (select case when overdue.is_overdue then 'expired' else s.status::text end as status) seen`,
   };
 }

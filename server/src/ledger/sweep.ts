@@ -1,17 +1,16 @@
 import type { Queryable } from '../platform/db.ts';
-import { number, queryRows, statement } from '../platform/statement.ts';
-import { onlyRow } from './retry-once.ts';
+import { queryRow, statement, t } from '../platform/statement.ts';
 import type { SweepOptions, SweepResult } from './types.ts';
 
 const BATCH = 100;
 
 const FAIL_ORPHANS = statement('select * from fail_orphans($1)', {
-  failed: number(),
-  quiet_ms: number(),
+  failed: t.number(),
+  quiet_ms: t.number(),
 });
-const EXPIRE_LAPSED = statement(
-  'select expire_lapsed($1) as expired, forget_idempotency($1) as forgotten',
-  { expired: number(), forgotten: number() },
+const EXPIRE_RESERVATIONS = statement(
+  'select expire_reservations($1) as expired, forget_idempotency($1) as forgotten',
+  { expired: t.number(), forgotten: t.number() },
 );
 
 /**
@@ -20,7 +19,7 @@ const EXPIRE_LAPSED = statement(
  */
 export async function sweep(db: Queryable, options: SweepOptions = {}): Promise<SweepResult> {
   const batch = options.batch ?? BATCH;
-  const { failed, quiet_ms: quietMs } = onlyRow(await queryRows(db, FAIL_ORPHANS, [batch]));
-  const { expired, forgotten } = onlyRow(await queryRows(db, EXPIRE_LAPSED, [batch]));
+  const { failed, quiet_ms: quietMs } = await queryRow(db, FAIL_ORPHANS, [batch]);
+  const { expired, forgotten } = await queryRow(db, EXPIRE_RESERVATIONS, [batch]);
   return { expired, failed, quietMs, more: Math.max(expired, failed, forgotten) >= batch };
 }

@@ -51,7 +51,7 @@ export interface ClaimInput {
   readonly nodeId: string;
   readonly nodeEpoch: number;
   /** Identifies this upgrade. Repeat it only to retry the same upgrade. Default: a new id. */
-  readonly attemptId?: string;
+  readonly upgradeId?: string;
 }
 
 export type ClaimResult =
@@ -84,7 +84,7 @@ export interface CloseInput {
   readonly nodeId: string;
   readonly nodeEpoch: number;
   /** The upgrade that claimed it, or tried to. Left out: any upgrade of this node. */
-  readonly attemptId?: string;
+  readonly upgradeId?: string;
 }
 
 /**

@@ -25,7 +25,7 @@ export type Renewal =
   /** Another process has the node id, or the database doesn't know it. */
   | { readonly outcome: 'refused'; readonly epoch: number }
   | { readonly outcome: 'failed'; readonly message: string }
-  /** The event loop of the main thread hangs, so the lease may lapse. */
+  /** The event loop of the main thread hangs, so the lease may expire. */
   | { readonly outcome: 'stalled'; readonly stalledMs: number };
 
 /** Sent after a renewal that the main thread asked for. */

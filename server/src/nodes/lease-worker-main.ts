@@ -11,7 +11,7 @@ import { LeaseState } from './lease-state.ts';
  * only the main thread registers.
  */
 const { database, nodeId, state, loopDeadMs }: LeaseWorkerData = workerData;
-const obey = startLeaseRenewer({
+const onOrder = startLeaseRenewer({
   db: createPool({
     ...database,
     maxConnections: 1,
@@ -25,4 +25,4 @@ const obey = startLeaseRenewer({
   report: (message) => parentPort?.postMessage(message),
   onStopped: () => parentPort?.close(),
 });
-parentPort?.on('message', (order: LeaseOrder) => obey(order));
+parentPort?.on('message', (order: LeaseOrder) => onOrder(order));

@@ -2,6 +2,7 @@ import type { ModelId } from '@svc-asr/protocol';
 import type { ConnectOptions, Queryable } from '../platform/db.ts';
 import { ApiError } from '../platform/api-error.ts';
 import type { Log } from '../platform/log.ts';
+import { serviceVersion } from '../platform/service-version.ts';
 import { LeaseRenewals, type Renewal, type StartLeaseThread } from './lease-renewals.ts';
 import { LeaseState } from './lease-state.ts';
 import { findNode, LEASE_MS, registerNode, retireNode } from './nodes.ts';
@@ -30,10 +31,10 @@ export interface NodeLeaseInput {
 }
 
 /**
- * An event loop that has not turned for this long counts as dead, and its lease lapses. Long enough for every flood, garbage
+ * An event loop that has not turned for this long counts as dead, and its lease expires. Long enough for every flood, garbage
  * collection and swap that we have seen. Half the time after which clients and the gateway give a silent connection up.
  */
-export const LOOP_DEAD_MS = 30_000;
+const LOOP_DEAD_MS = 30_000;
 
 /**
  * Holds this process's lease. While renewal fails, the process takes no new streams, because others
@@ -46,6 +47,7 @@ export class NodeLease {
   #reacting: Promise<void> | null = null;
   #isFailing = false;
   #wasHeld = true;
+  readonly #registeredAtMs = performance.now();
   #superseded = false;
 
   private constructor(input: NodeLeaseInput, state: LeaseState) {
@@ -70,6 +72,11 @@ export class NodeLease {
     const lease = new NodeLease(input, state);
     await lease.#renewals.started();
     return lease;
+  }
+
+  /** Since this process first registered. */
+  get #ageMs(): number {
+    return performance.now() - this.#registeredAtMs;
   }
 
   get isHeld(): boolean {
@@ -134,14 +141,21 @@ export class NodeLease {
 
   /**
    * A database restored from before our registration lacks this epoch, so no process has superseded it. One that is complete
-   * again may know the epoch as that of an earlier process, which has retired.
+   * again may know the epoch as that of an earlier process, which has retired, or a higher epoch of an earlier process, which
+   * has died.
    */
   async #onRefused(refusedEpoch: number): Promise<void> {
     const { db, id, log } = this.#input;
     const { epoch } = this.#state;
     if (this.#superseded || refusedEpoch !== epoch) return;
     const known = await findNode(db, id);
-    if (known === null || known.epoch < epoch || (known.epoch === epoch && known.retired)) {
+    const isOlder = known !== null && !known.is_held && known.age_ms > this.#ageMs;
+    const isForgotten = known === null || known.epoch < epoch;
+    if (
+      isForgotten ||
+      (known.epoch === epoch && known.retired) ||
+      (known.epoch > epoch && isOlder)
+    ) {
       await register(this.#input, this.#state);
       log.warn({ nodeId: id }, 'The database did not know this process, so it registered again.');
       return;
@@ -159,7 +173,8 @@ export class NodeLease {
 
 async function register(input: NodeLeaseInput, state: LeaseState): Promise<void> {
   const sentAt = process.hrtime.bigint();
-  const { id, publicUrl, models } = input;
-  const { capacity } = input.load();
-  state.registered(await registerNode(input.db, { id, publicUrl, models, capacity }), sentAt);
+  const { db, load, id, publicUrl, models } = input;
+  const { capacity } = load();
+  const node = { id, publicUrl, models, capacity, version: serviceVersion() };
+  state.registered(await registerNode(db, node), sentAt);
 }

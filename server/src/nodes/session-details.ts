@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import { startBatchWriter, type BatchWriter } from '../platform/batch-writer.ts';
 import type { Queryable } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
-import { number, queryRows, statement } from '../platform/statement.ts';
+import { queryRows, statement, t } from '../platform/statement.ts';
 
 /** A row of `session_details`, in the names of its columns. */
 export interface SessionDetailsRow {
@@ -14,7 +14,7 @@ export interface SessionDetailsRow {
 
 export type SessionDetails = BatchWriter<SessionDetailsRow>;
 
-const RECORD = statement('select record_streams($1, $2) as recorded', { recorded: number() });
+const RECORD = statement('select record_streams($1, $2) as recorded', { recorded: t.number() });
 
 /** Stores how streams went, after their settlement. Billing does not depend on it. */
 export function startSessionDetails(input: {

@@ -10,7 +10,7 @@ import {
 
 /** A pool, a client, or a client inside a transaction. */
 export type Queryable = Pick<ClientBase, 'query'>;
-export type { Client, Pool } from 'pg';
+export { DatabaseError, type Client, type Pool } from 'pg';
 
 /** The database roles, one per job. Their rights are in server/sql/functions/90_grants.sql. */
 export type DatabaseRole =

@@ -3,19 +3,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connect, type Queryable } from './db.ts';
-import { queryRows, statement, text } from './statement.ts';
+import { queryRows, statement, t } from './statement.ts';
 
 const MIGRATIONS = new URL('../../sql/migrations/', import.meta.url);
 /**
  * Functions and grants have no history. The current files are applied again whenever they change.
  */
 const FUNCTIONS = new URL('../../sql/functions/', import.meta.url);
+const BASELINE = 'migrations/0001_baseline.sql';
 /** The advisory lock of migrations. An arbitrary constant: two runners must use the same. */
 const LOCK_ID = 7_302_511;
 
 const APPLIED = statement('select name, checksum from schema_migrations', {
-  name: text(),
-  checksum: text(),
+  name: t.text(),
+  checksum: t.text(),
 });
 
 interface SqlFile {
@@ -62,6 +63,7 @@ export async function migrateOn(db: Queryable, log: (line: string) => void): Pro
 
 async function applyMigrations(db: Queryable, log: (line: string) => void): Promise<void> {
   const applied = await appliedChecksums(db);
+  refuseUnreleasedSchema(applied);
   const files = await readSql(MIGRATIONS);
   for (const [index, file] of files.entries()) {
     const checksum = applied.get(file.name);
@@ -77,6 +79,16 @@ async function applyMigrations(db: Queryable, log: (line: string) => void): Prom
       );
     }
   }
+}
+
+/** Before the first release, the schema had other migrations, which the baseline replaced. */
+function refuseUnreleasedSchema(applied: ReadonlyMap<string, string>): void {
+  const hasMigrations = [...applied.keys()].some((name) => name.startsWith('migrations/'));
+  if (!hasMigrations || applied.has(BASELINE)) return;
+  throw new Error(
+    'This database was created by a version before the first release and cannot be upgraded. ' +
+      'Create an empty database and run `svc-admin migrate` on it. For a development database, delete its directory.',
+  );
 }
 
 /** Applies all files or none, because the grants in the last file name functions of the others. */

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { serviceVersion } from './service-version.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 import { readGauge } from './gauge.ts';
 
 const NANOSECONDS = 1e9;
 const LOOP_SAMPLE_MS = 20;
-const PACKAGE = new URL('../../package.json', import.meta.url);
 
 /** Metrics of every process. */
 export function observeProcess(registry: Registry): void {
@@ -27,13 +26,12 @@ export function observeProcess(registry: Registry): void {
 }
 
 function observeBuild(registry: Registry): void {
-  const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   new Gauge({
     name: 'svc_build_info',
     help: 'Always 1. The labels name the version of the service and of Node.',
     labelNames: ['version', 'node'],
     registers: [registry],
-  }).set({ version, node: process.version }, 1);
+  }).set({ version: serviceVersion(), node: process.version }, 1);
 }
 
 function observeEventLoop(registry: Registry): void {

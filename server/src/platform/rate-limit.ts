@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import { ApiError } from './api-error.ts';
-import type { RedisCounts } from './redis-counts.ts';
 
 /** Allows `perMinute` requests a minute and up to `burst` of them at once. */
 export interface RatePolicy {
@@ -87,13 +86,19 @@ export function createRateLimiter(policy: RatePolicy, clock: Clock): LocalRateLi
   return { policy, take };
 }
 
+/** Counts that several processes share. */
+export interface SharedCounts {
+  /** The previous debt of the bucket in milliseconds. Null if it is not known in time. */
+  take(key: string, policy: RatePolicy): Promise<number | null>;
+}
+
 /**
  * Counts in Redis, shared with other processes. While Redis is unavailable, each process counts on its
  * own, so an outage neither refuses customers nor disables the limit.
  */
 export function createSharedRateLimiter(
   policy: RatePolicy,
-  shared: { readonly name: string; readonly counts: RedisCounts; readonly clock: Clock },
+  shared: { readonly name: string; readonly counts: SharedCounts; readonly clock: Clock },
 ): RateLimiter {
   const local = createRateLimiter(policy, shared.clock);
   return {

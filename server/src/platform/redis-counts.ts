@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
-import type { RatePolicy } from './rate-limit.ts';
+import type { SharedCounts } from './rate-limit.ts';
 
 /** A request waits no longer than this for Redis. */
 const ANSWER_MS = 500;
@@ -25,9 +25,7 @@ end
 return string.format('%.3f', owed)`;
 
 /** Rate-limit counts in a Redis shared by several processes. */
-export interface RedisCounts {
-  /** The previous debt of the bucket in milliseconds. Null if Redis didn't answer in time. */
-  take(key: string, policy: RatePolicy): Promise<number | null>;
+export interface RedisCounts extends SharedCounts {
   readonly isShared: boolean;
   /** How many times it returned null. */
   readonly fallbacks: number;

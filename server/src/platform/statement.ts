@@ -38,24 +38,24 @@ export interface Statement<C extends Columns> {
   readonly name?: string;
 }
 
-/** The literal types of `T` are not checked: PostgreSQL knows only that the column is text. */
-export const text = <T extends string = string>(): Column<T> => column('text');
-export const number = (): Column<number> => column('number');
-export const boolean = (): Column<boolean> => column('boolean');
-export const timestamp = (): Column<Date> => column('timestamp');
-export const bytes = (): Column<Buffer> => column('bytes');
-export const texts = <T extends string = string>(): Column<readonly T[]> => column('texts');
-
-/** A row that the statement returns as one JSON value. `source` returns the same row as columns. */
-export const json = <C extends Columns>(source: Statement<C>): Column<JsonRow<C>> =>
-  column({ jsonOf: source });
+/** The types of columns. */
+export const t = {
+  /** The literal types of `T` are not checked: PostgreSQL knows only that the column is text. */
+  text: <T extends string = string>(): Column<T> => column('text'),
+  number: (): Column<number> => column('number'),
+  boolean: (): Column<boolean> => column('boolean'),
+  timestamp: (): Column<Date> => column('timestamp'),
+  bytes: (): Column<Buffer> => column('bytes'),
+  texts: <T extends string = string>(): Column<readonly T[]> => column('texts'),
+  /** A row that the statement returns as one JSON value. `source` returns the same row as columns. */
+  json: <C extends Columns>(source: Statement<C>): Column<JsonRow<C>> => column({ jsonOf: source }),
+  nullable: <T>(of: Column<T>): Column<T | null> => ({ ...of, nullable: true }),
+};
 
 /** JSON has no dates, so timestamps arrive as text. */
 type JsonRow<C extends Columns> = {
   readonly [Name in keyof Row<C>]: Row<C>[Name] extends Date ? string : Row<C>[Name];
 };
-
-export const nullable = <T>(of: Column<T>): Column<T | null> => ({ ...of, nullable: true });
 
 const declared: Statement<Columns>[] = [];
 
@@ -83,6 +83,17 @@ export async function queryRows<C extends Columns>(
   const config = name === undefined ? { text, values } : { name, text, values };
   const { rows } = await db.query<Row<C>>(config);
   return rows;
+}
+
+/** The single row of a statement that always returns one, such as a function with OUT parameters. */
+export async function queryRow<C extends Columns>(
+  db: Queryable,
+  query: Statement<C>,
+  values: unknown[] = [],
+): Promise<Row<C>> {
+  const [row] = await queryRows(db, query, values);
+  if (row === undefined) throw new Error('The database returned no row.');
+  return row;
 }
 
 function column<T>(kind: ColumnKind): Column<T> {

@@ -1,4 +1,5 @@
 import type { ModelId } from '@svc-asr/protocol';
+import { lessLoadedOfTwo } from '@svc-asr/runtime/less-loaded.ts';
 import type { Queryable } from '../platform/db.ts';
 import type { PlacedNode, Placement } from '../deps.ts';
 import { startPeriodic } from '../platform/periodic.ts';
@@ -10,10 +11,7 @@ const REFRESH_MS = 1_000;
 /** The last reported load of each node, and the sessions placed on it since. */
 type Roster = readonly { readonly node: LiveNode; placed: number }[];
 
-/**
- * Returns the less loaded of two random nodes. Every API process has its own list, up to a second old, so all of them
- * would choose the least loaded node at once.
- */
+/** Picks a node that has the model and a free slot. */
 export function chooseNode(
   roster: Roster,
   model: ModelId,
@@ -23,10 +21,8 @@ export function chooseNode(
   const able = roster.filter(
     ({ node }) => !node.draining && node.models.includes(model) && node.active < node.capacity,
   );
-  const first = able[Math.floor(random() * able.length)];
-  const second = able[Math.floor(random() * able.length)];
-  if (first === undefined || second === undefined) return null;
-  const chosen = loadOf(second) < loadOf(first) ? second : first;
+  const chosen = lessLoadedOfTwo(able, loadOf, random);
+  if (chosen === null) return null;
   chosen.placed += 1;
   return { id: chosen.node.id, url: chosen.node.publicUrl };
 }

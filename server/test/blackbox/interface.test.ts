@@ -23,7 +23,7 @@ test('independent Python clients find no deviation from the interface document',
       certFile,
       db: svc.database.pool,
       databaseUrl: svc.database.url,
-      config: svc.config,
+      pepper: svc.config.secrets.apiKeyPeppers[0].secret,
       speech: speech('kikuyu-1').pcm,
       withExpiry: false,
     });

@@ -61,7 +61,7 @@ async function availableMs(
 async function addAccount(cell: TestCell, named: string | null, creditMs: number) {
   const { accountId } = await cell.service.addTenant({ creditMs });
   const { key, publicId } = generateApiKey(named);
-  const hmac = hashApiKey(key, cell.service.config.apiKeyPepper);
+  const hmac = hashApiKey(key, cell.service.config.secrets.apiKeyPeppers[0].secret);
   await insertApiKey(cell.service.database.pool, { id: publicId, accountId, hmac });
   return { accountId, apiKey: key, publicId };
 }

@@ -1,25 +1,13 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/platform/db.ts';
 import { listAuditLog } from '../../src/accounts/audit-log.ts';
 import { linkCells } from '../../src/cells/link-cells.ts';
-import {
-  moveBetween,
-  spend,
-  startCells,
-  stopCell,
-  violations,
-  type TestCell,
-} from './two-cells.ts';
+import { moveBetween, spend, openCells, violations, type TestCell } from './two-cells.ts';
 
 /** Attacks with a stolen login of the mover, in both databases. */
 
-let k1: TestCell;
-let k2: TestCell;
-beforeAll(async () => {
-  [k1, k2] = await startCells('k1', 'k2');
-});
-afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
+const [k1, k2] = await openCells();
 
 interface Part {
   readonly part: string;

@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readResidence } from '../../src/cells/residence.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { KILL_POINTS, runMover, type KillPoint } from '@svc-asr/testing/cells/killable-mover.ts';
-import {
-  moveBetween,
-  spend,
-  startCells,
-  stopCell,
-  violations,
-  type TestCell,
-} from './two-cells.ts';
+import { moveBetween, spend, openCells, violations } from './two-cells.ts';
 
-let k1: TestCell;
-let k2: TestCell;
-beforeAll(async () => {
-  [k1, k2] = await startCells('k1', 'k2');
-});
-afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
+const [k1, k2] = await openCells();
 
 /** The cell that serves the account if the mover is killed before this step. For other steps, neither does. */
 const SERVING: Partial<Record<KillPoint, string[]>> = { freeze: ['k1'], done: ['k2'] };

@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listAuditLog } from '../../src/accounts/audit-log.ts';
 import { revokeApiKey } from '../../src/accounts/api-keys.ts';
 import { cancelMove } from '../../src/cells/move-account.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import {
-  moveBetween,
-  spend,
-  startCells,
-  stopCell,
-  violations,
-  type TestCell,
-} from './two-cells.ts';
+import { moveBetween, spend, openCells, violations, type TestCell } from './two-cells.ts';
 
-let k1: TestCell;
-let k2: TestCell;
-beforeAll(async () => {
-  [k1, k2] = await startCells('k1', 'k2');
-});
-afterAll(() => Promise.all([stopCell(k1), stopCell(k2)]));
+const [k1, k2] = await openCells();
 
 test('an account moves with its balance, history and keys, and moves back', async () => {
   const { accountId, apiKey } = await k1.service.addTenant({ creditMs: 100_000 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { afterAll } from 'vitest';
 import { findViolations } from '../../src/ledger/audit.ts';
 import { createTestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';
@@ -26,6 +27,13 @@ async function startCell(id: string): Promise<TestCell> {
 export async function startCells(one: string, other: string): Promise<[TestCell, TestCell]> {
   const cells = await Promise.all([startCell(one), startCell(other)]);
   await linkCells(cells[0].service.database.pool, cells[1].service.database.pool);
+  return cells;
+}
+
+/** Starts k1 and k2 for the tests of a file. */
+export async function openCells(): Promise<[TestCell, TestCell]> {
+  const cells = await startCells('k1', 'k2');
+  afterAll(() => Promise.all(cells.map(stopCell)));
   return cells;
 }
 

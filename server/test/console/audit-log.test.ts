@@ -1,5 +1,6 @@
 import type { Activity, KeyList, Settings } from '@svc-asr/protocol/console.ts';
 import { afterAll, expect, test } from 'vitest';
+import { withAuditContext } from '../../src/accounts/audit-log.ts';
 import { findViolations } from '../../src/ledger/audit.ts';
 import { runAdmin } from '../../src/admin/program.ts';
 import { startOperator } from '../support/console-operator.ts';
@@ -86,6 +87,26 @@ test('only owners read the log, and only that of their account', async () => {
   expect(JSON.stringify(await activityOf(other))).not.toContain('private@example.com');
 });
 
+test('owners see what an operator did, and neither who it was nor from where', async () => {
+  const email = 'desk@example.com';
+  await startOperator(service, email);
+  const owner = await service.signedIn('watched@example.com');
+  const { rows } = await service.database.pool.query<{ operator: string; account: string }>(
+    `select o.id as operator, m.account_id as account from console_users o, console_users u
+      join memberships m on m.user_id = u.id where o.email = $1 and u.email = 'watched@example.com'`,
+    [email],
+  );
+  const { operator = '', account = '' } = rows[0] ?? {};
+  const context = { actorId: operator, requestId: 'req_test', source: '192.0.2.7' };
+  await withAuditContext(service.database.pool, context, (db) =>
+    db.query(`update accounts set status = 'suspended' where id = $1`, [account]),
+  );
+  const entries = await activityOf(owner);
+  expect(entries[0]).toMatchObject({ action: 'account.changed', by: 'operator', actor: null });
+  expect(JSON.stringify(entries)).not.toContain('192.0.2.7');
+  expect(JSON.stringify(entries)).not.toContain(email);
+});
+
 test('the actor of an operator command is the database login', async () => {
   const accountId = await service.admit('spoken-for@example.com');
   await admin('accounts', 'suspend', accountId);
@@ -115,8 +136,10 @@ test('sign-ins, failed sign-ins and approvals are logged', async () => {
     language: 'en',
   });
   const list = await operator.browser.get<{ data: { id: string }[] }>('/operator/waitlist');
-  await operator.browser.post(`/operator/waitlist/${list.body.data[0]?.id}/approve`, {
+  await operator.browser.post('/operator/waitlist/approve', {
+    ids: [list.body.data[0]?.id],
     credit_minutes: 5,
+    reason: '',
   });
   const asked = await operator.browser.post<{ challenge: string }>('/sign-in/code', {
     email: 'desk@example.com',

@@ -44,11 +44,7 @@ test('owners get one email at 50, 20 and 5 % of the credit, and again after a gr
   const email = 'saver@example.com';
   const owner = await service.signedIn(email);
   await service.joined(owner, { email: 'colleague@example.com', role: 'member' });
-  const { rows } = await db.query<{ id: string }>(
-    'select m.account_id as id from memberships m join console_users u on u.id = m.user_id where u.email = $1',
-    [email],
-  );
-  const accountId = rows[0]?.id ?? '';
+  const accountId = await service.accountOf(email);
   const ledger = createLedger(db);
   const post = { accountId, reason: 'test', actor: 'test' };
   const take = (seconds: number) =>

@@ -46,19 +46,19 @@ test('K01 K02 waitlist, approval by an operator, email, sign-in, key, curl with 
   await page.getByLabel('Email address').fill(hopeful);
   await page.getByLabel('What will you build?').fill('A radio archive');
   await page.getByRole('button', { name: 'Join the waitlist' }).click();
-  await page.getByText('Thank you.').waitFor();
+  await page.getByRole('heading', { name: "You're on the list" }).waitFor();
 
   const desk = await openPage(browser);
   await signInWithNewPasskey(desk.page, { service, email: 'operator@example.com' });
-  await desk.page.getByRole('link', { name: 'Waitlist' }).click();
+  await desk.page.getByRole('link', { name: 'Operator' }).click();
   await desk.page.getByText('A radio archive').waitFor();
-  await desk.page.getByLabel('Credit to grant (minutes)').fill('30');
+  await desk.page.getByLabel('Credit (minutes)').fill('30');
   // An old sign-in must be confirmed again: the device answers the prompt.
   await service.database.pool.query(
     `update console_sessions set confirmed_at = confirmed_at - interval '1 hour'`,
   );
-  await desk.page.getByRole('button', { name: 'Approve' }).click();
-  await desk.page.getByText(`${hopeful} is approved`).waitFor();
+  await desk.page.getByRole('button', { name: `Approve ${hopeful}` }).click();
+  await desk.page.getByText('1 request is approved').waitFor();
 
   const letter = await service.mail.take(hopeful);
   expect(letter.text).toContain(`${service.url}/app`);

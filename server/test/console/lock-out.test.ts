@@ -1,7 +1,7 @@
 import type { CodeRequested } from '@svc-asr/protocol/console.ts';
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { queryRows, number, statement } from '../../src/platform/statement.ts';
+import { queryRows, statement, t } from '../../src/platform/statement.ts';
 import { startConsoleService, TestBrowser } from '../support/console-service.ts';
 
 /** Strangers who request codes for someone else's address. Networks are told apart by a trusted proxy's header. */
@@ -107,7 +107,7 @@ test('Retry-After is the time after which the next request is accepted', async (
 const REQUEST = statement(
   `select request_sign_in_code(gen_random_uuid(), $1, $2, array[$3::bytea], $4, $2, interval '10 minutes')
     as wait_seconds`,
-  { wait_seconds: number() },
+  { wait_seconds: t.number() },
 );
 
 interface Step {

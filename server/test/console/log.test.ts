@@ -41,13 +41,8 @@ async function create(secret: string, body: unknown = { model: KIKUYU }): Promis
 
 /** Waits until the log has this many calls, and returns them. */
 async function logOf(browser: TestBrowser, count: number, query = ''): Promise<LoggedCall[]> {
-  let calls: LoggedCall[] = [];
-  await eventually(async () => {
-    const page = await browser.get<LogPage>(`/log${query}`);
-    calls = page.body.data;
-    return calls.length === count;
-  });
-  return calls;
+  const page = await browser.until<LogPage>(`/log${query}`, ({ data }) => data.length === count);
+  return page.data;
 }
 
 test('lists calls and refused upgrades with their key, session and how to fix them', async () => {
@@ -107,17 +102,16 @@ test('lists calls with a revoked key, and none with a wrong secret', async () =>
   expect((await create(wrong)).status).toBe(401);
   await browser.post(`/keys/${key.id}/revoke`);
   await eventually(async () => (await create(secret)).status === 401);
-  await eventually(async () => {
-    const { body } = await browser.get<LogPage>('/log?show=refused');
-    return body.data.some(({ code, key_id }) => code === 'revoked_api_key' && key_id === key.id);
-  });
+  await browser.until<LogPage>('/log?show=refused', ({ data }) =>
+    data.some(({ code, key_id }) => code === 'revoked_api_key' && key_id === key.id),
+  );
   const { rows } = await db.query(`select 1 from api_calls where code = 'invalid_api_key'`);
   expect(rows).toEqual([]);
 });
 
 test('pages have every call once, and a flood becomes few lines', async () => {
   const browser = await service.signedIn('flood@example.com');
-  const accountId = await accountOf('flood@example.com');
+  const accountId = await service.accountOf('flood@example.com');
   const flood =
     'select count(*) as lines, sum(more + 1) as calls from api_calls where account_id = $1';
   // All in one turn of the event loop, so that they are written together.
@@ -138,13 +132,16 @@ test('pages have every call once, and a flood becomes few lines', async () => {
   await db.query('select record_calls($1)', [JSON.stringify(calls)]);
   const seen: string[] = [];
   let query = '';
+  let pages = 0;
   for (;;) {
     const { body } = await browser.get<LogPage>(`/log${query}`);
+    pages += 1;
     seen.push(...body.data.map(({ request_id }) => request_id));
     if (body.next === null) break;
     query = `?before=${body.next}`;
   }
   expect(seen).toHaveLength(250);
+  expect(pages).toBe(5);
   expect(seen.filter((id) => calls.some(({ request_id }) => request_id === id))).toEqual(
     calls.map(({ request_id }) => request_id),
   );
@@ -162,8 +159,8 @@ test('shows nothing of other accounts, and nothing to people without an account 
     expect((await other.get<LogPage>(`/log${query}`)).body.data).toEqual([]);
   }
   expect((await other.get<SessionPage>(`/sessions?id=${requestId}`)).body.data).toEqual([]);
-  expect(await csv(other)).not.toContain(requestId);
-  expect(await csv(member)).toContain(requestId);
+  expect(await other.csv('/log.csv')).not.toContain(requestId);
+  expect(await member.csv('/log.csv')).toContain(requestId);
   await db.query(`delete from memberships m using console_users u
     where u.id = m.user_id and u.email = 'lm@example.com'`);
   owner.cookie = '';
@@ -183,7 +180,7 @@ test('a downloaded log has no cell that a spreadsheet would run', async () => {
     where request_id = $1`,
     [call?.request_id],
   );
-  const lines = (await csv(browser)).split('\r\n');
+  const lines = (await browser.csv('/log.csv')).split('\r\n');
   expect(lines[0]).toMatch(/^\uFEFFat,request_id,/);
   expect(lines[1]).toContain(`,'=1+1,201,'@x,"'+2\n=3",`);
 });
@@ -225,25 +222,11 @@ test('days are dropped after seven days, and the calls of an erased account at o
   expect(Math.max(...(await days()))).toBe(7);
   const stream = `select 1 from api_calls where request_id = $1`;
   expect((await db.query(stream, [requestId])).rows).toHaveLength(1);
-  await db.query(`select expire_lapsed(100)`);
+  await db.query(`select expire_reservations(100)`);
   await db.query(`update sessions set expires_at = created_at where status = 'reserved'`);
-  await db.query(`select expire_lapsed(100)`);
+  await db.query(`select expire_reservations(100)`);
   expect((await browser.post('/erase', { confirm_email: 'log-gone@example.com' })).status).toBe(
     200,
   );
   expect((await db.query(stream, [requestId])).rows).toEqual([]);
 });
-
-async function csv(browser: TestBrowser): Promise<string> {
-  const headers = { cookie: browser.cookie };
-  const answer = await fetch(`${service.url}/console-api/log.csv`, { headers });
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer());
-}
-
-async function accountOf(email: string): Promise<string> {
-  const { rows } = await db.query<{ account_id: string }>(
-    'select m.account_id from memberships m join console_users u on u.id = m.user_id where u.email = $1',
-    [email],
-  );
-  return rows[0]?.account_id ?? '';
-}

@@ -76,7 +76,7 @@ test('shows emails in a browser only where a developer asks for it, on their own
     PUBLIC_STREAM_URL: 'wss://localhost',
     CONSOLE_DEV_MAILBOX: '1',
   };
-  expect(parseConfig(env).devMailbox).toBe(true);
+  expect(parseConfig(env).console.devMailbox).toBe(true);
   expect(() => parseConfig({ ...env, HOST: '0.0.0.0' })).toThrow('CONSOLE_DEV_MAILBOX');
   expect(() => parseConfig({ ...env, NODE_ENV: 'production' })).toThrow('CONSOLE_DEV_MAILBOX');
 });

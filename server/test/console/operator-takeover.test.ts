@@ -1,5 +1,6 @@
 import type { ErrorBody } from '@svc-asr/protocol';
-import type { PasskeyList, WaitlistPage } from '@svc-asr/protocol/console.ts';
+import type { PasskeyList } from '@svc-asr/protocol/console.ts';
+import type { WaitlistPage } from '@svc-asr/protocol/console-operator.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEnrolment, setOperator } from '../../src/accounts/operators.ts';
 import { runAdmin } from '../../src/admin/program.ts';
@@ -32,12 +33,12 @@ beforeAll(async () => {
     language: 'en',
   });
   const { body } = await operator.browser.get<WaitlistPage>('/operator/waitlist');
-  entry = `/operator/waitlist/${body.data[0]?.id}`;
+  entry = body.data[0]?.id ?? '';
 });
 afterAll(() => service.stop());
 
 function newDevice(): SoftwareAuthenticator {
-  return new SoftwareAuthenticator(service.config.publicUrl);
+  return new SoftwareAuthenticator(service.config.console.publicUrl);
 }
 
 async function withMailbox(email: string): Promise<TestBrowser> {
@@ -64,7 +65,8 @@ async function age(interval: string): Promise<void> {
 }
 
 function approve(browser: TestBrowser) {
-  return browser.post<ErrorBody>(`${entry}/approve`, { credit_minutes: 600 });
+  const approval = { ids: [entry], credit_minutes: 600, reason: '' };
+  return browser.post<ErrorBody>('/operator/waitlist/approve', approval);
 }
 
 async function subjectsTo(email: string): Promise<string[]> {

@@ -1,29 +1,24 @@
 import type { Activity } from '@svc-asr/protocol/console.ts';
-import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { withAuditContext } from '../../src/accounts/audit-log.ts';
 import { inviteMember } from '../../src/accounts/invitations.ts';
 import { findPersonByEmail } from '../../src/accounts/members.ts';
+import { setOperator } from '../../src/accounts/operators.ts';
 import { joinWaitlist } from '../../src/accounts/waitlist.ts';
-import { violations } from '../support/console-axe.ts';
 import {
   openPage,
+  pressAt,
   signInAs,
   signInWithNewPasskey,
   startConsoleInChromium,
 } from '../support/console-chromium.ts';
-import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
+import { seen } from '../support/console-seen.ts';
 
 /** The desk of an operator, and what customers see of it. */
 
 const OPERATOR = 'desk-operator@example.com';
 const { service, browser, stop } = await startConsoleInChromium({ operator: OPERATOR });
 afterAll(stop);
-
-async function seen(page: Page, name: string): Promise<void> {
-  expect(await violations(page)).toEqual([]);
-  await takePicturesOfEveryLook(page, name);
-}
 
 async function statusOf(email: string): Promise<string | undefined> {
   const { rows } = await service.database.pool.query<{ status: string }>(
@@ -33,49 +28,96 @@ async function statusOf(email: string): Promise<string | undefined> {
   return rows[0]?.status;
 }
 
-test('a decline can be undone, moves no other row, and an approved account appears at once', async () => {
+test('a decline can be undone and moves no other row, and several people are approved at once', async () => {
   const { page, complaints } = await openPage(browser);
-  for (const name of ['first', 'second', 'third']) {
+  for (const name of ['first', 'second', 'third', 'fourth']) {
     const email = `${name}@example.com`;
     await joinWaitlist(service.database.pool, { email, name: '', purpose: name });
   }
   await page.clock.install();
   await signInWithNewPasskey(page, { service, email: OPERATOR });
-  await page.getByRole('link', { name: 'Waitlist' }).click();
-  const row = (name: string) =>
-    page
-      .getByRole('listitem')
-      .filter({ hasText: `${name}@` })
-      .first();
+  await page.getByRole('link', { name: 'Operator' }).click();
+  const row = (name: string) => page.getByRole('row').filter({ hasText: `${name}@` });
   const place = async () => (await row('second').boundingBox())?.y;
   await row('second').waitFor();
+  await seen(page, 'operator-waitlist');
   const before = await place();
   // Time stands still, however slow this machine is.
   await page.clock.pauseAt(Date.now() + 60_000);
+  await page.getByLabel('Reason (optional)').fill('a robot');
   await row('first').getByRole('button', { name: 'Decline' }).click();
-  await row('first').getByText('first@example.com is declined.').waitFor();
-  expect(await page.evaluate('document.activeElement.textContent')).toContain('declined');
+  await row('first').getByText('Declined').waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Declined');
   expect(await place()).toBe(before);
   await row('first').getByRole('button', { name: 'Undo' }).click();
   await page.clock.runFor(11_000);
   expect(await statusOf('first@example.com')).toBe('waiting');
+  const canUndo = page.getByText('You can undo it for 10 seconds');
   await row('first').getByRole('button', { name: 'Decline' }).click();
+  expect(await canUndo.count()).toBe(1);
   await page.clock.runFor(11_000);
+  await canUndo.waitFor({ state: 'detached' });
   await expect.poll(() => statusOf('first@example.com')).toBe('declined');
   expect(await statusOf('second@example.com')).toBe('waiting');
   await page.clock.resume();
-  await seen(page, 'operator-declined');
 
-  await row('third').getByRole('button', { name: 'Approve' }).click();
-  await row('third').getByText('third@example.com is approved').waitFor();
-  await page.getByRole('button', { name: /^Suspend third/ }).waitFor();
+  await page.getByLabel('Reason (optional)').fill('pilot');
+  await page.getByLabel('Credit (minutes)').fill('45');
+  await row('second').getByRole('checkbox').check();
+  await row('third').getByRole('checkbox').check();
+  await seen(page, 'operator-waitlist-selected');
+  await page.getByRole('button', { name: 'Approve 2 selected' }).click();
+  await page.getByText('2 requests are approved').waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('approved');
+  await seen(page, 'operator-waitlist-decided');
+
+  // Leaving the page sends a decline at once.
+  await row('fourth').getByRole('button', { name: 'Decline' }).click();
+  await page.getByRole('link', { name: 'Accounts' }).click();
+  await page.getByRole('link', { name: 'third@example.com' }).waitFor();
+  await expect.poll(() => statusOf('fourth@example.com')).toBe('declined');
+  await seen(page, 'operator-accounts');
+
+  await page.getByRole('link', { name: 'Waitlist' }).click();
+  await page.getByText('Nobody is waiting').waitFor();
+  await page.getByLabel('Show').selectOption('Approved');
+  await row('third').getByText('pilot').waitFor();
+  await row('third').getByText('45 min').waitFor();
+  await seen(page, 'operator-approved');
+  expect(complaints).toEqual([]);
+});
+
+test('several people are approved with the keyboard alone', async () => {
+  const { page, complaints } = await openPage(browser);
+  for (const name of ['fifth', 'sixth', 'seventh']) {
+    const entry = { email: `${name}@example.com`, name: '', purpose: '' };
+    await joinWaitlist(service.database.pool, entry);
+  }
+  const email = 'keyboard-operator@example.com';
+  await service.admit(email);
+  await setOperator(service.database.pool, { email, isOperator: true });
+  await signInWithNewPasskey(page, { service, email });
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await pressAt(page, 'Operator', 'Enter');
+  await page.getByRole('checkbox', { name: 'fifth@example.com' }).waitFor();
+  await pressAt(page, 'Credit (minutes)', 'ControlOrMeta+a');
+  await page.keyboard.type('30');
+  await pressAt(page, 'Reason (optional)', 'End');
+  await page.keyboard.type('radio pilot');
+  await pressAt(page, 'fifth@example.com', 'Space');
+  await pressAt(page, 'seventh@example.com', 'Space');
+  await pressAt(page, 'Approve 2 selected', 'Enter');
+  await page.getByText('2 requests are approved').waitFor();
+  expect(await statusOf('fifth@example.com')).toBe('approved');
+  expect(await statusOf('sixth@example.com')).toBe('waiting');
+  expect(await statusOf('seventh@example.com')).toBe('approved');
   expect(complaints).toEqual([]);
 });
 
 test('without a passkey an operator gets one sentence and a link', async () => {
   const { page } = await openPage(browser);
   await signInAs(page, { service, email: OPERATOR });
-  await page.goto(`${service.url}/app/waitlist`);
+  await page.goto(`${service.url}/app/operator`);
   await page.getByText('after they have signed in with a passkey').waitFor();
   expect(await page.getByRole('alert').count()).toBe(0);
   await seen(page, 'operator-no-passkey');
@@ -89,11 +131,13 @@ test('activity is in sentences with names, and operators are not named to custom
   await signInAs(page, { service, email: 'customer@example.com' });
   const operator = await findPersonByEmail(service.database.pool, OPERATOR);
   const context = { actorId: operator?.id ?? '', requestId: 'req_test', source: '192.0.2.7' };
-  await withAuditContext(service.database.pool, context, (db) =>
-    db.query(`update accounts set status = 'suspended' where id = $1`, [accountId]),
-  );
+  await withAuditContext(service.database.pool, context, async (db) => {
+    await db.query(`select set_config('svc.reason', 'invoice 2027-014 overdue', true)`);
+    await db.query(`update accounts set status = 'suspended' where id = $1`, [accountId]);
+  });
   await page.goto(`${service.url}/app/activity`);
   await page.getByText('The operator suspended this account.').waitFor();
+  await page.getByText('Reason: invoice 2027-014 overdue').waitFor();
   await page.getByText('customer@example.com signed in with an email code.').waitFor();
   await page.getByText('The operator granted 1 h of audio credit.').waitFor();
   const text = await page.locator('main').innerText();

@@ -1,5 +1,6 @@
 import type { ErrorBody } from '@svc-asr/protocol';
-import type { OperatorAccountPage, Overview, WaitlistPage } from '@svc-asr/protocol/console.ts';
+import type { Overview } from '@svc-asr/protocol/console.ts';
+import type { OperatorAccountPage, WaitlistPage } from '@svc-asr/protocol/console-operator.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startOperator, type Operator } from '../support/console-operator.ts';
 import {
@@ -16,15 +17,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Joins the waitlist and returns the path of the entry. */
+/** Joins the waitlist and returns the id of the entry. */
 async function waiting(email: string): Promise<string> {
   await operator.browser.post('/waitlist', { email, use_case: 'a clinic line', language: 'sw' });
   const { body } = await operator.browser.get<WaitlistPage>('/operator/waitlist');
-  return `/operator/waitlist/${body.data.find((entry) => entry.email === email)?.id}`;
+  return body.data.find((entry) => entry.email === email)?.id ?? '';
 }
 
-function approve(path: string, minutes = 5, browser = operator.browser) {
-  return browser.post<ErrorBody>(`${path}/approve`, { credit_minutes: minutes });
+function approve(id: string, minutes = 5, browser = operator.browser) {
+  const body = { ids: [id], credit_minutes: minutes, reason: '' };
+  return browser.post<ErrorBody>('/operator/waitlist/approve', body);
 }
 
 /** Makes the last use of the passkey older than this. */
@@ -38,18 +40,18 @@ async function age(interval: string): Promise<void> {
 test('an operator who signed in with a code reaches no operator page', async () => {
   const answer = await operator.withCode.get<ErrorBody>('/operator/waitlist');
   expect([answer.status, answer.body.error.code]).toEqual([403, 'passkey_required']);
-  const path = await waiting('by-code@example.com');
-  const refused = await approve(path, 5, operator.withCode);
+  const id = await waiting('by-code@example.com');
+  const refused = await approve(id, 5, operator.withCode);
   expect(refused.body.error.code).toBe('passkey_required');
 });
 
 test('nobody else learns that the operator pages exist, and approving twice grants once', async () => {
   const stranger = await service.signedIn('stranger@example.com');
   expect((await stranger.get('/operator/waitlist')).status).toBe(404);
-  const path = await waiting('hopeful@example.com');
-  expect((await approve(path, 5, stranger)).status).toBe(404);
+  const id = await waiting('hopeful@example.com');
+  expect((await approve(id, 5, stranger)).status).toBe(404);
   await operator.confirm();
-  const approvals = await Promise.all([approve(path), approve(path)]);
+  const approvals = await Promise.all([approve(id), approve(id)]);
   expect(approvals.map(({ status }) => status)).toEqual([200, 200]);
   expect((await service.mail.take('hopeful@example.com')).text).toContain('Karibu');
   const hopeful = new TestBrowser(service.url);
@@ -58,13 +60,13 @@ test('nobody else learns that the operator pages exist, and approving twice gran
 });
 
 test('granting credit needs a passkey used within the last five minutes', async () => {
-  const path = await waiting('later@example.com');
+  const id = await waiting('later@example.com');
   await operator.confirm();
   await age('6 minutes');
-  const refused = await approve(path);
+  const refused = await approve(id);
   expect([refused.status, refused.body.error.code]).toEqual([403, 'confirm_first']);
   expect((await operator.confirm()).status).toBe(200);
-  expect((await approve(path)).status).toBe(200);
+  expect((await approve(id)).status).toBe(200);
 });
 
 test('the passkey of another operator does not confirm a session', async () => {
@@ -81,8 +83,8 @@ test('one approval grants at most 10 hours, and one operator at most 100 hours a
   const spender = await startOperator(service, 'spender@example.com');
   const statuses: number[] = [];
   for (let at = 0; at < 11; at += 1) {
-    const path = await waiting(`many-${at}@example.com`);
-    statuses.push((await approve(path, 600, spender.browser)).status);
+    const id = await waiting(`many-${at}@example.com`);
+    statuses.push((await approve(id, 600, spender.browser)).status);
   }
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 409]);
 });
@@ -99,6 +101,7 @@ test('suspending and resuming need a passkey used within the last five minutes',
   const change = async (action: string, browser = operator.browser) => {
     const { status, body } = await browser.post<Partial<ErrorBody>>(
       `/operator/accounts/${accountId}/${action}`,
+      { reason: 'invoice 2027-014 overdue' },
     );
     return body.error?.code ?? status;
   };
@@ -122,6 +125,7 @@ test('suspending and resuming need a passkey used within the last five minutes',
 
   const { rows } = await service.database.pool.query(
     `select u.email, l.action, l.before ->> 'status' as before, l.after ->> 'status' as after,
+        l.after ->> 'reason' as reason,
         l.request_id is not null as has_request, s.source
       from audit_log l join console_users u on u.id = l.actor_id
       left join audit_sources s on s.audit_id = l.id
@@ -132,6 +136,7 @@ test('suspending and resuming need a passkey used within the last five minutes',
     email: 'operator@example.com',
     action: 'account.changed',
     has_request: true,
+    reason: 'invoice 2027-014 overdue',
     source: '127.0.0.1',
   };
   expect(rows).toEqual([
@@ -144,7 +149,9 @@ test('an erased account is neither found nor resumed', async () => {
   const accountId = await service.admit('gone@example.com');
   await service.database.pool.query('select erase_account($1)', [accountId]);
   await operator.confirm();
-  const resumed = await operator.browser.post<ErrorBody>(`/operator/accounts/${accountId}/resume`);
+  const resumed = await operator.browser.post<ErrorBody>(`/operator/accounts/${accountId}/resume`, {
+    reason: 'paid',
+  });
   expect(resumed.body.error.code).toBe('not_found');
   const found = await operator.browser.get<OperatorAccountPage>(
     `/operator/accounts?search=${accountId}`,
@@ -194,7 +201,7 @@ test('an idle session of an operator cannot grant credit, be confirmed or end ot
   await db.query(`update console_sessions s set last_seen_at = last_seen_at - interval '30 minutes'
     from console_users u where u.id = s.user_id and u.email = 'idle-operator@example.com'`);
   const { rows } = await db.query(
-    `select approve_as_operator($1, $2, $2, 1000) as approved,
+    `select approve_as_operator($1, $2, $2, 1000, '') as approved,
       confirm_console_session($1, u.id) as confirmed, close_console_sessions($1) as closed
       from console_users u where u.email = 'idle-operator@example.com'`,
     [token, crypto.randomUUID()],

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { setOperator } from '../../src/accounts/operators.ts';
-import { violations } from '../support/console-axe.ts';
 import {
   openPage,
   plugInDevice,
@@ -9,17 +8,12 @@ import {
   startConsoleInChromium,
 } from '../support/console-chromium.ts';
 import { enrolmentCode } from '../support/console-operator.ts';
-import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
+import { seen } from '../support/console-seen.ts';
 
 /** Passkeys in Chromium, with its own prompts and virtual device. */
 
 const { service, browser, stop } = await startConsoleInChromium();
 afterAll(stop);
-
-async function seen(page: Page, name: string): Promise<void> {
-  expect(await violations(page)).toEqual([]);
-  await takePicturesOfEveryLook(page, name);
-}
 
 async function signOut(page: Page): Promise<void> {
   await page.locator('summary').filter({ hasText: '@example.com' }).click();
@@ -55,7 +49,7 @@ test('a passkey added in the settings signs in until it is removed', async () =>
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByText('last used').waitFor();
+  await page.getByText(/ · last used /).waitFor();
   await seen(page, 'settings-passkey');
 
   await page.getByRole('button', { name: 'Remove my phone' }).click();

@@ -85,7 +85,7 @@ test('finds a keyterm, and says which were listened for and why others were not'
     await page.getByText('Not used: mondo (already in the list)').waitFor();
     await seen(page, 'playground-keyterms');
     // The code for a page has the list, so that it does the same.
-    await page.getByText('Your page or app').click();
+    await page.getByText('Your page', { exact: true }).click();
     const code = await page.getByRole('region', { name: 'Use it in your code' }).innerText();
     expect(code).toContain('keyterms: ["Mondo","3G","mondo"]');
     // Keyterms are content: this browser keeps transcripts until the sign-out, but not the list.

@@ -260,7 +260,8 @@ test('little credit is announced before, during and after a run, whose clock tur
 });
 
 test('after a lost connection the page asks the ledger what was charged', async () => {
-  const { page } = await openPlayground('dropped@example.com');
+  const { page, context } = await openPlayground('dropped@example.com');
+  await context.grantPermissions(['microphone', 'clipboard-read', 'clipboard-write']);
   const drops: (() => void)[] = [];
   await page.routeWebSocket(/\/v1\/asr\/stream/, (socket) => {
     const server = socket.connectToServer();
@@ -282,6 +283,14 @@ test('after a lost connection the page asks the ledger what was charged', async 
   expect(session?.completed_at).not.toBeNull();
   const charged = await page.locator('dl > div', { hasText: 'Charged' }).locator('dd').innerText();
   expect(charged).toBe(`${(session?.billable_ms ?? 0) / 1_000} s`);
+  // Words that are not final can still be copied.
+  const receipt = page.getByRole('region', { name: 'The run ended early' });
+  await receipt.getByRole('button', { name: 'Copy' }).click();
+  await receipt.getByText('Copied').waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  const shown = (await transcriptOf(page)).replaceAll(' (uncertain)', '');
+  expect(copied.replaceAll('\n', ' ')).toBe(shown);
+  await receipt.getByRole('button', { name: 'Copy' }).waitFor();
   await seen(page, 'playground-lost');
 });
 
@@ -305,9 +314,9 @@ test('on a phone Stop, level and clock stay above the tab bar while words scroll
   `);
   expect(bars.bottom).toBeLessThanOrEqual(bars.tabs);
   expect(bars.words).toBeLessThanOrEqual(bars.top);
-  await takePicture(page, 'playground-recording-phone-light');
+  await takePicture(page, 'playground-recording-phone-light', 'window');
   await page.emulateMedia({ colorScheme: 'dark' });
-  await takePicture(page, 'playground-recording-phone-dark');
+  await takePicture(page, 'playground-recording-phone-dark', 'window');
   expect(await violations(page)).toEqual([]);
 
   await page.getByRole('link', { name: 'Overview' }).click();

@@ -29,8 +29,7 @@ async function stream(
   client.say({ type: 'flush' });
   await client.next('final');
   await client.close();
-  const report = `/sessions/${session.id}`;
-  await eventually(async () => (await browser.get<SessionReport>(report)).body.stream !== null);
+  await browser.until<SessionReport>(`/sessions/${session.id}`, (report) => report.stream !== null);
   return { id: session.id, requestId: String(client.requestId) };
 }
 
@@ -101,7 +100,7 @@ test('filters by model, status, origin, key and day, and finds session and reque
 
 test('pages have every session once, with and without a filter', async () => {
   const browser = await service.signedIn('pages@example.com');
-  const accountId = await accountOf('pages@example.com');
+  const accountId = await service.accountOf('pages@example.com');
   const made: string[] = [];
   for (let at = 0; at < 7; at += 1) {
     const session = await open(browser);
@@ -133,8 +132,8 @@ test('shows nothing of other accounts, and nothing to people without an account 
   for (const query of ['', `?id=${id}`, `?id=${requestId}`]) {
     expect((await other.get<SessionPage>(`/sessions${query}`)).body.data).toEqual([]);
   }
-  expect(await csv(other, '')).not.toContain(id);
-  expect(await csv(member, '')).toContain(id);
+  expect(await other.csv('/sessions.csv')).not.toContain(id);
+  expect(await member.csv('/sessions.csv')).toContain(id);
   await db.query(`delete from memberships m using console_users u
     where u.id = m.user_id and u.email = 'sm@example.com'`);
   owner.cookie = '';
@@ -156,7 +155,7 @@ test('a downloaded list has no cell that a spreadsheet would run', async () => {
     body: JSON.stringify({ model: KIKUYU }),
   });
   expect(created.status).toBe(201);
-  const lines = (await csv(browser, '?status=reserved')).split('\r\n');
+  const lines = (await browser.csv('/sessions.csv?status=reserved')).split('\r\n');
   expect(lines[0]).toMatch(/^\uFEFFsession_id,created_at,/);
   expect(lines[1]).toContain(`,"'=HYPERLINK(""https://evil.example"",""a, b"")",`);
   expect(lines.slice(1).join('\n')).not.toMatch(/(^|,|\n)"?[=+@-]/);
@@ -200,17 +199,3 @@ test('details are deleted after 30 days and with the account', async () => {
   await browser.post('/erase', { confirm_email: 'details-gone@example.com' });
   expect(await left()).toEqual([]);
 });
-
-async function csv(browser: TestBrowser, query: string): Promise<string> {
-  const headers = { cookie: browser.cookie };
-  const answer = await fetch(`${service.url}/console-api/sessions.csv${query}`, { headers });
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer());
-}
-
-async function accountOf(email: string): Promise<string> {
-  const { rows } = await db.query<{ account_id: string }>(
-    'select m.account_id from memberships m join console_users u on u.id = m.user_id where u.email = $1',
-    [email],
-  );
-  return rows[0]?.account_id ?? '';
-}

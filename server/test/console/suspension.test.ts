@@ -23,15 +23,22 @@ test('an operator suspends an account after using the passkey again, and its key
   expect(await usage()).toBe(200);
 
   await signInWithNewPasskey(page, { service, email: 'operator@example.com' });
-  await page.getByRole('link', { name: 'Waitlist' }).click();
+  await page.getByRole('link', { name: 'Operator' }).click();
+  await page.getByRole('link', { name: 'Accounts' }).click();
   await page.getByLabel('Name, email address or account id').fill('farm-line');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'farm-line@example.com' }).click();
   // An old sign-in must be confirmed again: the device answers the prompt.
   await service.database.pool.query(
     `update console_sessions set confirmed_at = confirmed_at - interval '1 hour'`,
   );
-  await page.getByRole('button', { name: 'Suspend farm-line@example.com' }).click();
+  await page.getByRole('button', { name: 'Suspend' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Suspend farm-line@example.com?' });
+  const suspend = dialog.getByRole('button', { name: 'Suspend the account' });
+  expect(await suspend.isDisabled()).toBe(true);
+  await dialog.getByLabel('Reason').fill('invoice 2027-014 overdue');
   await takePicturesOfEveryLook(page, 'suspend-asked');
-  await page.getByRole('button', { name: 'Suspend the account' }).click();
+  await suspend.click();
   await page.getByText('farm-line@example.com is suspended.').waitFor();
   await page.getByText('Suspended', { exact: true }).waitFor();
   await takePicturesOfEveryLook(page, 'suspended');
@@ -43,7 +50,9 @@ test('an operator suspends an account after using the passkey again, and its key
   );
   expect(rows).toEqual([{ confirmed: true }]);
 
-  await page.getByRole('button', { name: 'Resume farm-line@example.com' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByLabel('Reason').fill('paid');
+  await page.getByRole('button', { name: 'Resume the account' }).click();
   await page.getByText('farm-line@example.com can use the service again.').waitFor();
   await eventually(async () => (await usage()) === 200);
   expect(complaints).toEqual([]);

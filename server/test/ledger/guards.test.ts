@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { insertApiKey, listApiKeys, revokeApiKey } from '../../src/accounts/api-keys.ts';
-import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { openCheckedLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
 /** These guards bind the schema owner too, and so every role. */
-let fixture: LedgerFixture;
-beforeAll(async () => {
-  fixture = await openLedgerFixture();
-});
-afterEach(() => fixture.expectInvariantsHold());
-afterAll(() => fixture.drop());
+const fixture = await openCheckedLedgerFixture();
 
 async function refusal(sql: string, values: readonly unknown[] = []): Promise<string> {
   const client = await fixture.owner.connect();
@@ -59,7 +54,7 @@ test('a balance cannot change without a transaction', async () => {
     expect(said, change).toContain('not what its ledger says');
   }
   const uneven = 'update accounts set available_ms = available_ms + 1 where id = $1';
-  expect(await refusal(uneven, [accountId])).toContain('balances_agree');
+  expect(await refusal(uneven, [accountId])).toContain('accounts_balance_adds_up');
   const below = `update accounts set available_ms = available_ms - 6000, consumed_ms = 6000 where id = $1`;
   expect(await refusal(below, [accountId])).toContain('milliseconds');
 });
@@ -84,7 +79,7 @@ test('refuses a transaction that does not sum to zero, skips a number or has no 
     'continue',
   );
   expect(await insert(`2, 'grant', null, null, 'a', 'r', -7, 7, 0, 0, 5007, 0, 0`)).toContain(
-    'subject',
+    'txn_fields_of_kind',
   );
   expect(
     await insert(`2, 'reserve', ${id}, null, null, null, 0, -1000, 1000, 0, 4000, 1000, 0`),
@@ -102,12 +97,12 @@ test('a closed session never changes, and no session returns to an earlier state
   expect(await setSession(over.id, `status = 'failed', billable_ms = 0`)).toContain(
     'never changes',
   );
-  expect(await setSession(active.id, `status = 'reserved'`)).toContain('none goes back');
-  expect(await setSession(waiting.id, `status = 'completed'`)).toContain('none goes back');
-  expect(await setSession(active.id, `billable_ms = 1000`)).toContain('billed_by_the_meter');
+  expect(await setSession(active.id, `status = 'reserved'`)).toContain('no status goes back');
+  expect(await setSession(waiting.id, `status = 'completed'`)).toContain('no status goes back');
+  expect(await setSession(active.id, `billable_ms = 1000`)).toContain('sessions_billed_by_samples');
   const failed = `status = 'failed', slot = null, completed_at = now(), samples = 16000, audio_ms = 1000`;
   expect(await setSession(active.id, `${failed}, billable_ms = 1000`)).toContain(
-    'billed_by_the_meter',
+    'sessions_billed_by_samples',
   );
   expect(await setSession(active.id, `${failed}, billable_ms = 0`)).toContain('do not hold');
 });

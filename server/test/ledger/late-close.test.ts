@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { usageByDay } from '../../src/accounts/usage-days.ts';
 import type { CloseInput, ReservedSession } from '../../src/ledger/ledger.ts';
 import { registerNode } from '../../src/nodes/nodes.ts';
-import {
-  NODE,
-  openLedgerFixture,
-  type LedgerFixture,
-} from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { NODE, openCheckedLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { backdateSweep } from '@svc-asr/testing/postgres/time-travel.ts';
 
 /** The sweeper took a node for dead and failed its session. Then the node closes it. */
-let fixture: LedgerFixture;
-beforeAll(async () => {
-  fixture = await openLedgerFixture();
-});
-afterEach(() => fixture.expectInvariantsHold());
-afterAll(() => fixture.drop());
+const fixture = await openCheckedLedgerFixture();
 
 const WINDOW_MS = 5 * 60_000;
 
@@ -33,7 +24,7 @@ async function sweptSession(input: { creditMs: number; reservedMs?: number }): P
   const node = { ...NODE, id: `node-${randomUUID()}` };
   const nodeEpoch = await registerNode(fixture.owner, node);
   const owner = { sessionId: session.id, accountId, nodeId: node.id, nodeEpoch };
-  await fixture.ledger.claim({ ...owner, attemptId: randomUUID() });
+  await fixture.ledger.claim({ ...owner, upgradeId: randomUUID() });
   await registerNode(fixture.owner, node);
   await fixture.ledger.sweep();
   expect(await recent(accountId)).toMatchObject([{ status: 'failed', billableMs: 0 }]);
@@ -105,6 +96,13 @@ test('a close more than five minutes after the sweep changes nothing', async () 
   await backdateSweep(fixture.owner, { sessionId: session.id, ms: WINDOW_MS });
   expect(await close()).toBe('already');
   expect(await fixture.ledger.balance(accountId)).toMatchObject({ consumedMs: 0 });
+});
+
+test('a late close after the clock was set back is no finding of the audit', async () => {
+  const { session, close } = await sweptSession({ creditMs: 60_000 });
+  await backdateSweep(fixture.owner, { sessionId: session.id, ms: -WINDOW_MS });
+  expect(await close()).toBe('settled_late');
+  await fixture.expectInvariantsHold();
 });
 
 test('a session that its own node failed stays failed', async () => {

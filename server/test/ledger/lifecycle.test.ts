@@ -1,19 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { setAccountStatus, setConcurrency } from '../../src/accounts/accounts.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import {
-  NODE,
-  openLedgerFixture,
-  type LedgerFixture,
-} from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { NODE, openCheckedLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
-let fixture: LedgerFixture;
-beforeAll(async () => {
-  fixture = await openLedgerFixture();
-});
-afterEach(() => fixture.expectInvariantsHold());
-afterAll(() => fixture.drop());
+const fixture = await openCheckedLedgerFixture();
 
 describe('a session', () => {
   test('C01 C03 reserves credit, charges accepted audio rounded up, and returns the rest', async () => {
@@ -108,17 +99,17 @@ describe('giving up a session whose claim was not answered', () => {
   test('C04 fails it if that claim went through', async () => {
     const accountId = await fixture.account(60_000);
     const session = await fixture.reserve(accountId);
-    const attemptId = randomUUID();
-    await fixture.claim(session, attemptId);
-    expect(await fixture.close(session, { status: 'failed', attemptId })).toBe('closed');
+    const upgradeId = randomUUID();
+    await fixture.claim(session, upgradeId);
+    expect(await fixture.close(session, { status: 'failed', upgradeId })).toBe('closed');
     expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
   });
 
   test('fails it if no claim went through, and a late one is refused', async () => {
     const session = await fixture.reserve(await fixture.account(60_000));
-    const attemptId = randomUUID();
-    expect(await fixture.close(session, { status: 'failed', attemptId })).toBe('closed');
-    expect(await fixture.claim(session, attemptId)).toBe('expired');
+    const upgradeId = randomUUID();
+    expect(await fixture.close(session, { status: 'failed', upgradeId })).toBe('closed');
+    expect(await fixture.claim(session, upgradeId)).toBe('expired');
   });
 
   test.for([{ nodeId: NODE.id }, { nodeId: 'another node' }])(
@@ -126,11 +117,11 @@ describe('giving up a session whose claim was not answered', () => {
     async ({ nodeId }) => {
       const accountId = await fixture.account(60_000);
       const session = await fixture.reserve(accountId);
-      const attemptId = randomUUID();
-      await fixture.claim(session, attemptId);
-      const lost = { nodeId, attemptId: randomUUID(), status: 'failed' } as const;
+      const upgradeId = randomUUID();
+      await fixture.claim(session, upgradeId);
+      const lost = { nodeId, upgradeId: randomUUID(), status: 'failed' } as const;
       expect(await fixture.close(session, lost)).toBe('superseded');
-      expect(await fixture.close(session, { attemptId, samples: 16_001 })).toBe('closed');
+      expect(await fixture.close(session, { upgradeId, samples: 16_001 })).toBe('closed');
       expect(await fixture.ledger.balance(accountId)).toMatchObject({ consumedMs: 2_000 });
     },
   );
@@ -236,13 +227,13 @@ describe('one reservation at a time', () => {
 
   test('S18 closes an expired reservation of the account and reuses its credit', async () => {
     const accountId = await fixture.account(60_000);
-    const lapsed = await fixture.reserve(accountId);
-    await fixture.expire(lapsed);
+    const expired = await fixture.reserve(accountId);
+    await fixture.expire(expired);
     const next = await fixture.reserve(accountId);
     expect(next).toMatchObject({ reservedMs: 60_000, remainingMs: 0 });
     expect((await fixture.ledger.balance(accountId))?.recentSessions).toMatchObject([
       { id: next.id, status: 'reserved' },
-      { id: lapsed.id, status: 'expired' },
+      { id: expired.id, status: 'expired' },
     ]);
   });
 

@@ -1,26 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPool, isDatabaseUnavailable, type Pool } from '../../src/platform/db.ts';
 import { isCloseRefused } from '../../src/ledger/close.ts';
 import { createLedger, type CloseInput } from '../../src/ledger/ledger.ts';
 import { Settlements } from '../../src/gateway/settlements.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import {
-  NODE,
-  openLedgerFixture,
-  type LedgerFixture,
-} from '@svc-asr/testing/ledger/ledger-fixture.ts';
+import { NODE, openCheckedLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { onServer } from '@svc-asr/testing/postgres/test-database.ts';
 
 /** Which errors end a settlement for good, and which only delay it. */
 
-let fixture: LedgerFixture;
-beforeAll(async () => {
-  fixture = await openLedgerFixture();
-});
-afterEach(() => fixture.expectInvariantsHold());
-afterAll(() => fixture.drop());
+const fixture = await openCheckedLedgerFixture();
 
 /** A claimed session with 1.2 s of audio to settle. */
 async function streamed(): Promise<CloseInput> {
@@ -30,7 +21,7 @@ async function streamed(): Promise<CloseInput> {
     accountId: session.accountId,
     nodeId: NODE.id,
     nodeEpoch: fixture.nodeEpoch,
-    attemptId: randomUUID(),
+    upgradeId: randomUUID(),
   };
   await fixture.ledger.claim(owner);
   return { ...owner, status: 'completed', samples: 19_200 };

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
+import { setConcurrency } from '../../src/accounts/accounts.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 import { LEASE_MS, renewNode, retireNode } from '../../src/nodes/nodes.ts';
 import {
@@ -110,6 +111,20 @@ describe('after the clock was set back by three months', () => {
       retryAfterMs: 60_000,
     });
   });
+});
+
+test('a limit that is lowered after the clock was set back is no finding of the audit', async () => {
+  const fixture = await openLedgerFixture();
+  const accountId = await fixture.account(120_000);
+  await setConcurrency(fixture.owner, { id: accountId, limit: 2 });
+  const sessions = [await fixture.reserve(accountId), await fixture.reserve(accountId)];
+  for (const { id: sessionId } of sessions) {
+    await backdateSession(fixture.owner, { sessionId, ms: -DAY_MS });
+  }
+  await setConcurrency(fixture.owner, { id: accountId, limit: 1 });
+  expect((await fixture.tryReserve(accountId)).outcome).toBe('concurrency_limit_exceeded');
+  await fixture.expectInvariantsHold();
+  await fixture.drop();
 });
 
 describe('after PostgreSQL froze', () => {

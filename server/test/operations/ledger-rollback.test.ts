@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/program.ts';
 import { HistoryGuard } from '../../src/ledger/history-guard.ts';
+import { acceptLedgerHistory } from '../../src/ledger/history-marks.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { DatabaseRefused } from '../../src/platform/db.ts';
 import { databaseCopies, type DatabaseCopies } from '@svc-asr/testing/postgres/database-copies.ts';
@@ -171,7 +172,7 @@ test('accepts a database in which another upgrade continues a session that was g
   await fixture.claim(session, randomUUID());
   const { id: sessionId, accountId } = session;
   const node = { nodeId: NODE.id, nodeEpoch: fixture.nodeEpoch };
-  const lost = { status: 'failed', samples: 0, attemptId: randomUUID(), ...node } as const;
+  const lost = { status: 'failed', samples: 0, upgradeId: randomUUID(), ...node } as const;
   expect(await ledger.close({ accountId, sessionId, ...lost })).toBe('superseded');
   await guard.verify(database.pool);
   expect(guard.isRolledBack).toBe(false);
@@ -197,6 +198,88 @@ test('detects a single missing acknowledged session', async () => {
     await expect(guard.verify(older.pool)).rejects.toBeInstanceOf(DatabaseRefused);
     await expect(ledger.balance(account)).rejects.toBeInstanceOf(DatabaseRefused);
     await guard.verify(database.pool);
+    expect(guard.isRolledBack).toBe(false);
+  } finally {
+    await older.drop();
+  }
+});
+
+test('detects a single missing acknowledged claim', async () => {
+  const fixture = await openLedgerFixture(database);
+  const { id: sessionId, accountId } = await fixture.reserve(await fixture.account(60_000));
+  const guard = new HistoryGuard({ nodeId: 'n', log: createLog({ level: 'silent' }) });
+  const ledger = guard.guard(fixture.ledger);
+  await guard.verify(database.pool);
+  const older = attachDatabase(withDatabase(database.url, await copies.copy()));
+  try {
+    const claimed = await ledger.claim({
+      accountId,
+      sessionId,
+      nodeId: NODE.id,
+      nodeEpoch: fixture.nodeEpoch,
+      upgradeId: randomUUID(),
+    });
+    expect(claimed.outcome).toBe('claimed');
+    await expect(guard.verify(older.pool)).rejects.toBeInstanceOf(DatabaseRefused);
+    await guard.verify(database.pool);
+    expect(guard.isRolledBack).toBe(false);
+  } finally {
+    await older.drop();
+  }
+});
+
+test('detects a missing claim although the answer of an earlier one arrived after it', async () => {
+  const fixture = await openLedgerFixture(database);
+  const earlier = await fixture.reserve(await fixture.account(60_000));
+  const later = await fixture.reserve(await fixture.account(60_000));
+  const committed = Promise.withResolvers<void>();
+  const arrives = Promise.withResolvers<void>();
+  const guard = new HistoryGuard({ nodeId: 'n', log: createLog({ level: 'silent' }) });
+  const ledger = guard.guard({
+    ...fixture.ledger,
+    claim: async (input) => {
+      const result = await fixture.ledger.claim(input);
+      if (input.sessionId !== earlier.id) return result;
+      committed.resolve();
+      await arrives.promise;
+      return result;
+    },
+  });
+  const claim = ({ id: sessionId, accountId }: typeof earlier) => {
+    const node = { nodeId: NODE.id, nodeEpoch: fixture.nodeEpoch };
+    return ledger.claim({ accountId, sessionId, ...node, upgradeId: randomUUID() });
+  };
+  await guard.verify(database.pool);
+  const first = claim(earlier);
+  await committed.promise;
+  const older = attachDatabase(withDatabase(database.url, await copies.copy()));
+  try {
+    expect((await claim(later)).outcome).toBe('claimed');
+    arrives.resolve();
+    expect((await first).outcome).toBe('claimed');
+    await expect(guard.verify(older.pool)).rejects.toBeInstanceOf(DatabaseRefused);
+    await acceptLedgerHistory(older.pool, 'a drill');
+    await guard.verify(older.pool);
+    expect(guard.isRolledBack).toBe(false);
+  } finally {
+    await older.drop();
+  }
+});
+
+test('an operator accepts a loss once, however many connections are checked at the same time', async () => {
+  const fixture = await openLedgerFixture(database);
+  const { id: sessionId, accountId } = await fixture.reserve(await fixture.account(60_000));
+  const guard = new HistoryGuard({ nodeId: 'n', log: createLog({ level: 'silent' }) });
+  await guard.verify(database.pool);
+  const older = attachDatabase(withDatabase(database.url, await copies.copy()));
+  try {
+    const node = { nodeId: NODE.id, nodeEpoch: fixture.nodeEpoch };
+    const upgradeId = randomUUID();
+    await guard.guard(fixture.ledger).claim({ accountId, sessionId, ...node, upgradeId });
+    await expect(guard.verify(older.pool)).rejects.toBeInstanceOf(DatabaseRefused);
+    await acceptLedgerHistory(older.pool, 'a drill');
+    // A check may be refused if its answer overtakes the one that has the acceptance.
+    await Promise.allSettled([1, 2, 3].map(() => guard.verify(older.pool)));
     expect(guard.isRolledBack).toBe(false);
   } finally {
     await older.drop();

@@ -27,7 +27,7 @@ test('many processes can migrate at once; one of them runs and logs each step', 
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   await Promise.all([migrate({ url, log }), migrate({ url, log }), migrate({ url, log })]);
-  expect(lines.filter((line) => line.includes('0001_accounts.sql'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('0001_baseline.sql'))).toHaveLength(1);
   expect(lines.filter((line) => line.startsWith('migrate functions'))).toHaveLength(1);
 
   lines.length = 0;
@@ -44,7 +44,7 @@ test('`svc-admin migrate` migrates, and does nothing the second time', async () 
   const terminal = { env, devFolder: '/nowhere', out: tell, err: tell };
   try {
     expect(await runAdmin(['migrate'], terminal)).toBe(0);
-    expect(said).toContain('0001_accounts.sql');
+    expect(said).toContain('0001_baseline.sql');
     expect(await runAdmin(['audit', '--safety'], terminal)).toBe(0);
     said = '';
     expect(await runAdmin(['migrate', '--json'], terminal)).toBe(0);
@@ -70,10 +70,31 @@ test('restores a changed function and refuses an edited migration', async () => 
     expect(rows).toEqual([{ seconds: '6.000000' }]);
 
     await db.query(
-      `update schema_migrations set checksum = 'edited' where name = 'migrations/0001_accounts.sql'`,
+      `update schema_migrations set checksum = 'edited' where name = 'migrations/0001_baseline.sql'`,
     );
     await expect(migrate({ url })).rejects.toThrow('was changed after this database ran it');
   } finally {
     await db.end();
+  }
+});
+
+test('refuses a database of a version before the first release, and leaves it unchanged', async () => {
+  const old = `${name}_unreleased`;
+  await onServer(template.url, (db) => db.query(`create database ${old}`));
+  const oldUrl = withDatabase(template.url, old);
+  try {
+    await onServer(oldUrl, (db) =>
+      db.query(`create table schema_migrations (name text primary key, checksum text not null);
+        insert into schema_migrations values ('migrations/0001_accounts.sql', 'x')`),
+    );
+    await expect(migrate({ url: oldUrl })).rejects.toThrow(
+      'was created by a version before the first release and cannot be upgraded. Create an empty database',
+    );
+    const tables = await onServer(oldUrl, (db) =>
+      db.query(`select tablename from pg_tables where schemaname = 'public'`),
+    );
+    expect(tables.rows).toEqual([{ tablename: 'schema_migrations' }]);
+  } finally {
+    await onServer(template.url, (db) => db.query(`drop database ${old} with (force)`));
   }
 });

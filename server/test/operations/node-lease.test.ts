@@ -85,7 +85,7 @@ test('keeps the lease while the event loop hangs for longer than the lease', asy
   await eventually(async () => (await nodeRow(id))?.draining === false);
 });
 
-test('lets the lease lapse when the event loop is dead, and holds it again if it returns', async () => {
+test('lets the lease expire when the event loop is dead, and holds it again if it returns', async () => {
   const held = await register({ loopDeadMs: 1_000 });
   const { id } = held.holder();
   hang(LEASE_MS + 4_000);
@@ -157,6 +157,25 @@ test('serves on when an older database refused the lease and the complete one ha
   });
   expect(logged).not.toContain('Another process registered');
   expect(held.isHeld).toBe(true);
+});
+
+test.each([
+  ['registers again when an earlier process with a higher epoch has died', 60, true],
+  ['gives way to a later process even if its lease has expired', 0, false],
+])('%s', async (_, startedSecondsAgo, isHeld) => {
+  const { held, thread } = await registerScripted();
+  const { id, epoch } = held.holder();
+  // As in a complete database that returns after this process registered in an older one.
+  await database.pool.query(
+    `update nodes set epoch = epoch + 1, lease_until = clock_timestamp() - interval '1 second',
+      started_at = clock_timestamp() - $2 * interval '1 second' where id = $1`,
+    [id, startedSecondsAgo],
+  );
+  thread.emit('message', { outcome: 'refused', epoch });
+  await eventually(() =>
+    logged.includes(isHeld ? 'registered again' : 'Another process registered'),
+  );
+  expect(held.isHeld).toBe(isHeld);
 });
 
 test('registers again when the database knows its epoch as that of a process that has retired', async () => {

@@ -56,18 +56,18 @@ test('the console role cannot mint credit in the name of an operator', async () 
   const token = 'A'.repeat(43);
   const db = fixture.database.as('svc_console');
   await fixture.owner.query(
-    `insert into console_sessions (token_hash, user_id, account_id, expires_at)
-      values (sha256($1), $2, $3, clock_timestamp() + interval '1 hour')`,
+    `insert into console_sessions (token_hash, user_id, account_id, verified_by, expires_at)
+      values (sha256($1), $2, $3, 'code', clock_timestamp() + interval '1 hour')`,
     [Buffer.from('B'.repeat(43)), operator?.id, accountId],
   );
   const attempts = [
-    outcome(db, 'select approve_as_operator($1::uuid, $2, $3, $4)', [
+    outcome(db, `select approve_as_operator($1::uuid, $2, $3, $4, '')`, [
       operator?.id,
       entry?.id,
       randomUUID(),
       1e12,
     ]),
-    outcome(db, 'select approve_as_operator($1::text, $2, $3, $4)', [
+    outcome(db, `select approve_as_operator($1::text, $2, $3, $4, '')`, [
       operator?.id,
       entry?.id,
       randomUUID(),
@@ -83,12 +83,15 @@ test('the console role cannot mint credit in the name of an operator', async () 
     outcome(db, 'delete from passkeys'),
     outcome(db, 'select code_hash from operator_enrolments'),
     outcome(db, `update console_sessions set confirmed_at = clock_timestamp()`),
-    outcome(db, `select create_sign_in_code($1, $2, $3, $3, $3, interval '1 hour')`, [
-      randomUUID(),
-      operator?.id,
+    outcome(
+      db,
+      `select request_sign_in_code($1, $2, $3, array[$3::bytea], '{}', $3, interval '1 hour')`,
+      [randomUUID(), operator?.id, Buffer.alloc(32)],
+    ),
+    outcome(db, `select open_console_session($1, $2, 'passkey', null, null)`, [
       Buffer.alloc(32),
+      operator?.id,
     ]),
-    outcome(db, `select open_console_session($1, $2, 'passkey')`, [Buffer.alloc(32), operator?.id]),
     outcome(
       db,
       `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
@@ -107,7 +110,7 @@ test('a node login cannot take over the id of another node', async () => {
   const [first, second] = [await loginFor('svc_node'), await loginFor('svc_node')];
   try {
     const register = (pool: Pool, url: string) =>
-      outcome(pool, `select register_node('victim', $1, array['m'], 10)`, [url]);
+      outcome(pool, `select register_node('victim', $1, array['m'], 10, null)`, [url]);
     expect(await register(first.pool, 'wss://victim.example')).toBe(1);
     expect(await register(second.pool, 'wss://evil.example')).toBe('42501');
     expect(await register(second.pool, 'wss://victim.example')).toBe('42501');

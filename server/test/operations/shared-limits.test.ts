@@ -149,5 +149,5 @@ test('Redis on another machine needs TLS', () => {
   const withRedis = (url: string) => () => parseConfig({ ...env, REDIS_URL: url });
   expect(withRedis('redis://10.0.0.5')).toThrow('REDIS_URL must use TLS beyond this machine');
   expect(withRedis('http://10.0.0.5')).toThrow('REDIS_URL must be a URL that begins with redis:');
-  expect(withRedis('rediss://10.0.0.5').call(null).redisUrl).toBe('rediss://10.0.0.5');
+  expect(withRedis('rediss://10.0.0.5').call(null).limits.redisUrl).toBe('rediss://10.0.0.5');
 });

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SileroConfirmer, startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import { expect, test } from 'vitest';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { MODELS_DIR, speech } from '@svc-asr/testing/speech/fixtures.ts';
-import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { KIKUYU } from '@svc-asr/testing/service/service.ts';
 import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { startConfirmingService } from '../support/confirming-service.ts';
 
 const PAUSE = Buffer.alloc(1_500 * 32);
 const SENTENCES = ['kikuyu-1', 'kikuyu-2'] as const;
 const CONFIRMED = { type: 'config', endpointing: { detector: 'confirmed' } };
 
-let engine: SherpaEngine;
-let confirmer: SileroConfirmer;
-let svc: Service;
-beforeAll(async () => {
-  engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
-  confirmer = new SileroConfirmer();
-  svc = await startService({ creditMs: 600_000, parts: { engine, confirmer } });
-});
-afterAll(async () => {
-  await svc.stop();
-  await confirmer.close();
-  await engine.close();
-});
+const { svc, confirmer } = await startConfirmingService(600_000);
 
 async function open(): Promise<StreamClient> {
   const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 60 });

@@ -59,6 +59,15 @@ test('a model with a beam search finds a keyterm, from the utterance on that the
   await client.close();
 });
 
+test('a word that differs from a keyterm only in spelling is written as the keyterm', async () => {
+  const client = await newStream(svc);
+  const plain = await recognise(client);
+  client.say({ type: 'config', keyterms: ['Munndo'] });
+  await client.next('config_ack');
+  expect(await recognise(client)).toEqual(plain.map((word) => (word === HEARD ? 'munndo' : word)));
+  await client.close();
+});
+
 test('a stream keeps its keyterms when its recogniser dies in the middle of an utterance', async () => {
   const client = await newStream(svc);
   client.say({ type: 'config', keyterms: [TERM] });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SileroConfirmer, startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import { expect, test } from 'vitest';
 import { eventually } from '@svc-asr/testing/eventually.ts';
-import { MODELS_DIR, speech } from '@svc-asr/testing/speech/fixtures.ts';
-import { KIKUYU, startService, type Service } from '@svc-asr/testing/service/service.ts';
+import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { KIKUYU } from '@svc-asr/testing/service/service.ts';
 import { framed, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { startConfirmingService } from '../support/confirming-service.ts';
 
 /** Words as short as "yes", "no" or a spelled letter, cut out of recorded sentences. `text`: the recogniser knows it alone. */
 const WORDS = [
@@ -22,19 +22,7 @@ const PAUSE = Buffer.alloc(PAUSE_MS * BYTES_PER_MS);
 /** The detectors hear the end of a word this much late or early. */
 const END_ERROR_MS_MAX = 120;
 
-let engine: SherpaEngine;
-let confirmer: SileroConfirmer;
-let svc: Service;
-beforeAll(async () => {
-  engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
-  confirmer = new SileroConfirmer();
-  svc = await startService({ creditMs: 3_600_000, parts: { engine, confirmer } });
-});
-afterAll(async () => {
-  await svc.stop();
-  await confirmer.close();
-  await engine.close();
-});
+const { svc, confirmer } = await startConfirmingService(3_600_000);
 
 async function open(detector: 'level' | 'confirmed' | null): Promise<StreamClient> {
   const { body } = await svc.createSession({ model: KIKUYU, max_audio_seconds: 60 });

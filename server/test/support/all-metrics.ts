@@ -24,11 +24,11 @@ export async function scrapeEverything(): Promise<string> {
     EngineNodeProcess.start({ env: { METRICS_PORT: String(metricsPort) } }),
   ]);
   try {
-    const local = { modelsDir: MODELS_DIR, engineChildren: 1, engineAddresses: null };
+    const local = { modelsDir: MODELS_DIR, children: 1, addresses: null };
     const scraped = await Promise.all([
       service.deps.metrics.registry.metrics(),
       scrapeEngine(service.deps, local),
-      scrapeEngine(service.deps, { engineAddresses: node.address }),
+      scrapeEngine(service.deps, { addresses: node.address }),
       fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((response) => response.text()),
       scrapeConfirmer(service.deps),
       scrapeAudit(service.deps),
@@ -51,9 +51,9 @@ async function scrapeConfirmer({ log }: Deps): Promise<string> {
   }
 }
 
-async function scrapeEngine(deps: Deps, settings: Partial<Config>): Promise<string> {
+async function scrapeEngine(deps: Deps, settings: Partial<Config['engine']>): Promise<string> {
   const metrics = createMetrics();
-  const config = { ...deps.config, ...settings };
+  const config = { ...deps.config, engine: { ...deps.config.engine, ...settings } };
   const engine = await startEngine({ log: deps.log, config, metrics });
   try {
     return await metrics.registry.metrics();

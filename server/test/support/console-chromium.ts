@@ -8,7 +8,9 @@ import { startConsoleService, type ConsoleService } from './console-service.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 
 /** Starts the console with its built pages, HTTPS, WSS and a mail server. */
-export async function startConsoleSite(options: { engine?: Engine } = {}): Promise<ConsoleService> {
+export async function startConsoleSite(
+  options: { engine?: Engine; env?: Readonly<Record<string, string>> } = {},
+): Promise<ConsoleService> {
   const { certFile, keyFile } = await makeCertificate();
   const port = String(await freePort());
   return startConsoleService({
@@ -19,6 +21,7 @@ export async function startConsoleSite(options: { engine?: Engine } = {}): Promi
       PUBLIC_STREAM_URL: `wss://localhost:${port}`,
       TLS_CERT_FILE: certFile,
       TLS_KEY_FILE: keyFile,
+      ...options.env,
     },
     ...(options.engine === undefined ? {} : { parts: { engine: options.engine } }),
   });
@@ -120,4 +123,16 @@ export async function signInWithNewPasskey(
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.getByRole('button', { name: 'passkey' }).click();
   await page.locator('main#main').waitFor();
+}
+
+/** Everything without a pointer: moves the focus on to an element, and presses a key there. */
+export async function pressAt(page: Page, name: string, key: string): Promise<void> {
+  const isThere = `(({ labels, textContent, ariaLabel }) =>
+    [textContent, labels?.[0]?.textContent, ariaLabel].join().includes(${JSON.stringify(name)})
+      && document.activeElement.matches('a, button, input, textarea'))(document.activeElement)`;
+  for (let tabs = 0; tabs < 60; tabs += 1) {
+    if (await page.evaluate<boolean>(isThere)) return page.keyboard.press(key);
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`The focus does not reach "${name}".`);
 }

@@ -30,14 +30,26 @@ export async function fillAccount(service: ConsoleService, accountId: string): P
     models: MODEL_IDS,
     capacity: 10,
   });
-  for (const spoken of aMonthOfSessions()) await speak(service, { accountId, nodeEpoch, spoken });
+  const pepper = service.config.secrets.apiKeyPeppers[0].secret;
+  let keyId = '';
   for (const name of ['old server', 'phone line', 'production server']) {
-    const { keyId } = await createKey(db, { accountId, config: service.config, rules: { name } });
+    ({ keyId } = await createKey(db, { accountId, pepper, rules: { name } }));
     if (name === 'old server') await revokeApiKey(db, { accountId, id: keyId });
+  }
+  for (const spoken of aMonthOfSessions()) {
+    await speak(service, { accountId, nodeEpoch, keyId, spoken });
   }
   for (const email of ['njoroge@example.com', 'achieng@example.com']) {
     await addMember(db, { accountId, email, role: 'member', language: 'en' });
   }
+  // As old as its sessions, so that its first steps are done.
+  await inTransaction(db, async (owner) => {
+    await owner.query('set local session_replication_role = replica');
+    await owner.query(
+      `update accounts set created_at = created_at - interval '31 days' where id = $1`,
+      [accountId],
+    );
+  });
 }
 
 function aMonthOfSessions(): Spoken[] {
@@ -62,11 +74,11 @@ function aMonthOfSessions(): Spoken[] {
 
 async function speak(
   service: ConsoleService,
-  input: { accountId: string; nodeEpoch: number; spoken: Spoken },
+  input: { accountId: string; nodeEpoch: number; keyId: string; spoken: Spoken },
 ): Promise<void> {
-  const { accountId, nodeEpoch, spoken } = input;
+  const { accountId, nodeEpoch, keyId, spoken } = input;
   const { ledger } = service.deps;
-  const request = { accountId, keyId: null, model: spoken.model, idempotencyKey: null };
+  const request = { accountId, keyId, model: spoken.model, idempotencyKey: null };
   const result = await ledger.reserve({ ...request, requestedMs: 300_000, node: NODE });
   if (result.outcome !== 'reserved') throw new Error(result.outcome);
   const claim = { sessionId: result.session.id, accountId, nodeId: NODE.id, nodeEpoch };

@@ -21,7 +21,7 @@ export async function startOperator(service: ConsoleService, email: string): Pro
   await setOperator(service.database.pool, { email, isOperator: true });
   const withCode = new TestBrowser(service.url);
   await withCode.signIn(email, service.mail);
-  const device = new SoftwareAuthenticator(service.config.publicUrl);
+  const device = new SoftwareAuthenticator(service.config.console.publicUrl);
   const code = await enrolmentCode(service, email);
   const added = await addPasskey(withCode, device, code);
   if (added.status !== 201) throw new Error(`Could not add a passkey: ${added.status}`);

@@ -5,18 +5,25 @@ import type { Page } from 'playwright-core';
 /** If set to a folder, tests save screenshots there. */
 export const PICTURES = process.env['CONSOLE_PICTURES'];
 
-export async function takePicture(page: Page, name: string): Promise<void> {
+/** Shows the whole page, unless the page's own layout follows the height of the window. */
+export async function takePicture(
+  page: Page,
+  name: string,
+  shows: 'page' | 'window' = 'page',
+): Promise<void> {
   if (PICTURES === undefined) return;
   await mkdir(PICTURES, { recursive: true });
-  // The tab bar on phones and dialogs have fixed positions, which would be misplaced in a full-page screenshot.
-  const hanging = name.includes('phone') || (await page.locator('dialog').count()) > 0;
-  const fullPage = !hanging || name.startsWith('public');
+  const viewport = page.viewportSize();
+  const hasDialog = (await page.locator('dialog').count()) > 0;
+  // A full-page screenshot would misplace what has a fixed position, so the window becomes as high as the page.
+  if (shows === 'page' && !hasDialog && viewport !== null) {
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    await page.setViewportSize({ ...viewport, height: Math.max(height, viewport.height) });
+    await page.evaluate('scrollTo(0, 0)');
+  }
   // Elements that are still fading in would be missing.
-  await page.screenshot({
-    path: join(PICTURES, `${name}.png`),
-    fullPage,
-    animations: 'disabled',
-  });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' });
+  if (viewport !== null) await page.setViewportSize(viewport);
 }
 
 export const DEVICES = {

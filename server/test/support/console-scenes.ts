@@ -15,7 +15,8 @@ const PATHS: Readonly<Record<string, string>> = {
   overview: '/app',
   usage: '/app/sessions/usage',
   log: '/app/sessions/log',
-  operator: '/app/waitlist',
+  operator: '/app/operator',
+  'credit-requests': '/app/sessions/credit',
 };
 
 export const PUBLIC: readonly Scene[] = [
@@ -39,7 +40,7 @@ export const PUBLIC: readonly Scene[] = [
     async shown(page) {
       await page.getByLabel('Email address').fill('wambui@example.com');
       await page.getByRole('button', { name: 'Join the waitlist' }).click();
-      await page.getByText('If this address is new to us').waitFor();
+      await page.getByRole('heading', { name: "You're on the list" }).waitFor();
     },
   },
   {
@@ -161,29 +162,31 @@ export const OWNER: readonly Scene[] = [
     shown: (page) => page.getByText('created the API key').first().waitFor(),
   },
   {
-    name: 'operator',
-    path: '/app/waitlist',
-    shown: (page) => page.getByRole('heading', { name: 'otieno@example.com' }).waitFor(),
-  },
-  {
-    name: 'operator-suspend',
-    path: '/app/waitlist',
-    async shown(page) {
-      await page
-        .getByRole('button', { name: /^Suspend / })
-        .first()
-        .click();
-      await page.getByRole('dialog').waitFor();
-    },
-  },
-  {
     name: 'menu',
     path: '/app',
     async shown(page) {
       await page.locator('summary').filter({ hasText: 'amina' }).click();
       await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
       await page.getByRole('link', { name: 'Docs' }).waitFor();
-      await page.locator('a[href="/status"]').getByText('Service status').waitFor();
+      await page.getByRole('link', { name: 'Service status' }).waitFor();
+    },
+  },
+  {
+    name: 'palette',
+    path: '/app',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Go to' }).click();
+      await page.getByRole('combobox').fill('docs');
+      await page.getByRole('option', { name: 'Docs: Errors' }).waitFor();
+    },
+  },
+  {
+    name: 'palette-nothing',
+    path: '/app',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Go to' }).click();
+      await page.getByRole('combobox').fill('zebra');
+      await page.getByText('Nothing matches').waitFor();
     },
   },
   {
@@ -191,9 +194,10 @@ export const OWNER: readonly Scene[] = [
     path: '/app/nowhere',
     shown: (page) => page.getByRole('heading', { name: 'Page not found' }).waitFor(),
   },
-  ...['overview', 'sessions', 'usage', 'log', 'keys', 'settings', 'operator/waitlist'].flatMap(
+  ...['overview', 'sessions', 'usage', 'log', 'credit-requests', 'keys', 'settings'].flatMap(
     unreachable,
   ),
+  ...unreachable('operator/waitlist*'),
 ];
 
 /** The owner of a new account. */
@@ -201,12 +205,31 @@ export const NEWCOMER: readonly Scene[] = [
   {
     name: 'empty-overview',
     path: '/app',
-    shown: (page) => page.getByText('No sessions').waitFor(),
+    shown: (page) => page.getByRole('region', { name: 'Program: Node' }).waitFor(),
   },
   {
     name: 'empty-keys',
     path: '/app/keys',
     shown: (page) => page.getByText('No keys yet').waitFor(),
+  },
+  {
+    name: 'first-run-key',
+    path: '/app',
+    async shown(page) {
+      await page.getByRole('button', { name: 'Create a key' }).first().click();
+      await page.getByLabel('Name').fill('first server');
+      await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+      await page.getByLabel('Your new API key').waitFor();
+      await page.getByText('Waiting for the first call').waitFor();
+    },
+  },
+  {
+    name: 'first-run-telephone',
+    path: '/app',
+    async shown(page) {
+      await page.getByText('Telephone').click();
+      await page.getByRole('region', { name: 'Program: Telephone' }).waitFor();
+    },
   },
   {
     name: 'keys-create',

@@ -1,6 +1,8 @@
 import type { CodeRequested, InvitationList, NewKey, Role } from '@svc-asr/protocol/console.ts';
 import { approveWaitlist, findWaitlistEntry, joinWaitlist } from '../../src/accounts/waitlist.ts';
+import { REQUESTS } from '../../src/console/plugin.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
 import { startMailServer, type MailServer } from './mail-server.ts';
 import {
   startService,
@@ -19,6 +21,8 @@ export interface ConsoleService extends Service {
   joined(owner: TestBrowser, input: { email: string; role: Role }): Promise<TestBrowser>;
   /** Approves a person from the waitlist, as an operator does on the command line. */
   admit(email: string): Promise<string>;
+  /** The account that this person is a member of. */
+  accountOf(email: string): Promise<string>;
 }
 
 /** A complete service with a real mail server. */
@@ -48,6 +52,13 @@ export async function startConsoleService(options: ServiceOptions = {}): Promise
     ...service,
     mail,
     admit,
+    async accountOf(email) {
+      const { rows } = await service.database.pool.query<{ account_id: string }>(
+        'select m.account_id from memberships m join console_users u on u.id = m.user_id where u.email = $1',
+        [email],
+      );
+      return rows[0]?.account_id ?? '';
+    },
     async signedIn(email) {
       await admit(email);
       const browser = new TestBrowser(service.url);
@@ -107,6 +118,31 @@ export class TestBrowser {
 
   get<T>(path: string, headers: Record<string, string> = {}): Promise<ConsoleAnswer<T>> {
     return this.#call<T>(path, { headers });
+  }
+
+  /** A downloaded table, with its byte order mark. */
+  async csv(path: string): Promise<string> {
+    const headers = { cookie: this.cookie };
+    const answer = await fetch(`${this.url}/console-api${path}`, { headers });
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer());
+  }
+
+  /** Reads a page until it is as wanted, no more often than the console allows. */
+  async until<T>(path: string, isWanted: (page: T) => boolean): Promise<T> {
+    const pages: T[] = [];
+    await eventually(
+      async () => {
+        const { status, body } = await this.get<T>(path);
+        if (status !== 200) throw new Error(`${path} was refused: ${status}`);
+        pages[0] = body;
+        return isWanted(body);
+      },
+      60_000,
+      60_000 / REQUESTS.perMinute,
+    );
+    const [page] = pages;
+    if (page === undefined) throw new Error(`${path} was not read.`);
+    return page;
   }
 
   post<T>(

@@ -36,7 +36,7 @@ const posting: readonly Mutant[] = [
     'an entry is dropped and the sum check is off',
     SPENT,
     'database',
-    { sql: 'alter table txn drop constraint entries_sum_to_zero' },
+    { sql: 'alter table txn drop constraint txn_entries_sum_to_zero' },
     {
       in: 'post',
       from: '-v_granted, p_available, p_reserved, p_consumed,',
@@ -47,8 +47,8 @@ const posting: readonly Mutant[] = [
     'an entry is dropped and every guard is off',
     SPENT,
     'audit',
-    { sql: 'alter table txn drop constraint entries_sum_to_zero' },
-    { sql: 'alter table txn disable trigger txn_is_right' },
+    { sql: 'alter table txn drop constraint txn_entries_sum_to_zero' },
+    { sql: 'alter table txn disable trigger txn_consistent' },
     {
       in: 'post',
       from: '-v_granted, p_available, p_reserved, p_consumed,',
@@ -118,7 +118,7 @@ const ending: readonly Mutant[] = [
     'the release is missing and the trigger is off',
     SPENT,
     'audit',
-    { sql: 'alter table sessions disable trigger sessions_hold_money' },
+    { sql: 'alter table sessions disable trigger sessions_match_reserved_credit' },
     { in: 'end_session', from: 'perform post(', to: 'if false then perform post(' },
     {
       in: 'end_session',
@@ -145,8 +145,8 @@ const ending: readonly Mutant[] = [
     'a failed session is charged and every guard is off',
     'a failed session costs nothing',
     'audit',
-    { sql: 'alter table sessions drop constraint billed_by_the_meter' },
-    { sql: 'alter table txn disable trigger txn_is_right' },
+    { sql: 'alter table sessions drop constraint sessions_billed_by_samples' },
+    { sql: 'alter table txn disable trigger txn_consistent' },
     {
       in: 'end_session',
       from: `if p_status = 'completed' then`,
@@ -172,7 +172,7 @@ const ending: readonly Mutant[] = [
     'a close counts twice and closed sessions may change',
     'a close counts once',
     'database',
-    { sql: 'alter table sessions disable trigger sessions_lawful_step' },
+    { sql: 'alter table sessions disable trigger sessions_valid_transition' },
     { in: 'close_session', from: 'v_session.completed_at is not null', to: 'false' },
     { in: 'close_session', from: `v_session.status = 'reserved'`, to: 'false' },
   ),
@@ -183,7 +183,7 @@ const ending: readonly Mutant[] = [
   }),
   broken('any upgrade gives any stream up', 'only its own upgrade gives a stream up', 'promise', {
     in: 'close_session',
-    from: 'v_session.attempt_id <> p_attempt',
+    from: 'v_session.upgrade_id <> p_upgrade',
     to: 'false',
   }),
 ];
@@ -308,14 +308,14 @@ const claiming: readonly Mutant[] = [
   broken('a claim in one statement', 'a claim that waited past the expiry loses', 'audit', {
     in: 'claim_session',
     from: SELECT_SESSION,
-    to: `update sessions s set status = 'active', node_id = p_node, node_epoch = p_epoch, attempt_id = p_attempt,
+    to: `update sessions s set status = 'active', node_id = p_node, node_epoch = p_epoch, upgrade_id = p_upgrade,
       claimed_at = clock_timestamp() where s.account_id = p_account and s.id = p_session
       and s.status = 'reserved' and s.expires_at > clock_timestamp() returning * into v_session;
       if found then outcome := 'claimed'; return; end if; ${SELECT_SESSION}`,
   }),
   broken('a claim that is not logged', 'a credential works once', 'audit', {
     in: 'claim_session',
-    from: 'insert into claim_log (account_id, session_id, attempt_id, node_id, node_epoch, claimed_at)\n      values (p_account, p_session, p_attempt, p_node, p_epoch, v_now);',
+    from: 'insert into claim_log (account_id, session_id, upgrade_id, node_id, node_epoch, claimed_at)\n      values (p_account, p_session, p_upgrade, p_node, p_epoch, v_now);',
     to: '',
   }),
   broken('the expiry is not checked', 'a credential works for a minute', 'database', {
@@ -337,7 +337,7 @@ const claiming: readonly Mutant[] = [
   }),
   broken('all upgrades count as the same', 'a credential works once', 'promise', {
     in: 'claim_session',
-    from: 'v_session.attempt_id = p_attempt',
+    from: 'v_session.upgrade_id = p_upgrade',
     to: 'true',
   }),
   broken(
@@ -367,15 +367,15 @@ const sweeping: readonly Mutant[] = [
     'everything reserved is expired',
     'the sweeper returns expired reservations and nothing else',
     'promise',
-    { in: 'expire_lapsed', from: 'and expires_at <= clock_timestamp()', to: '' },
-    { in: 'expire_lapsed', from: 'or v_session.expires_at > clock_timestamp()', to: '' },
+    { in: 'expire_reservations', from: 'and expires_at <= clock_timestamp()', to: '' },
+    { in: 'expire_reservations', from: 'or v_session.expires_at > clock_timestamp()', to: '' },
   ),
   broken(
     'nothing is expired',
     'the sweeper returns expired reservations and nothing else',
     'promise',
     {
-      in: 'expire_lapsed',
+      in: 'expire_reservations',
       from: `status = 'reserved'`,
       to: `status = 'active'`,
     },
@@ -386,10 +386,10 @@ const sweeping: readonly Mutant[] = [
     'promise',
     {
       in: 'is_orphan',
-      from: 'p_node.lease_until <= p_lapsed_before',
+      from: 'p_node.lease_until <= p_expired_before',
       to: 'true',
     },
-    { in: 'fail_orphans', from: 'n.lease_until > v_lapsed_before', to: 'false' },
+    { in: 'fail_orphans', from: 'n.lease_until > v_expired_before', to: 'false' },
   ),
   broken(
     'an older process keeps its streams',
@@ -466,7 +466,7 @@ const settlingLate: readonly Mutant[] = [
     'a late settlement is not posted and the trigger is off',
     LATE,
     'audit',
-    { sql: 'alter table sessions disable trigger sessions_late_is_posted' },
+    { sql: 'alter table sessions disable trigger sessions_late_settlement_posted' },
     { in: 'settle_late', from: 'perform post(', to: 'if false then perform post(' },
     {
       in: 'settle_late',
@@ -515,12 +515,12 @@ const tampering: readonly Mutant[] = [
     'a balance was set by hand',
     SPENT,
     'audit',
-    { sql: 'alter table accounts disable trigger accounts_balance_is_posted' },
+    { sql: 'alter table accounts disable trigger accounts_balance_matches_ledger' },
     {
       sql: `create function set_by_hand() returns trigger language plpgsql as $$ begin
         new.granted_ms := new.granted_ms + 5; new.available_ms := new.available_ms + 5; return new; end $$;
         create trigger set_by_hand before update on accounts for each row execute function set_by_hand();
-        alter table txn disable trigger txn_is_right`,
+        alter table txn disable trigger txn_consistent`,
     },
   ),
 ];

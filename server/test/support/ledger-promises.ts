@@ -113,7 +113,7 @@ export const PROMISES = {
   async 'only its own upgrade gives a stream up'(fixture) {
     const session = await fixture.reserve(await fixture.account(60_000));
     await fixture.claim(session);
-    const lost = { status: 'failed', attemptId: randomUUID() } as const;
+    const lost = { status: 'failed', upgradeId: randomUUID() } as const;
     must(await fixture.close(session, lost), 'superseded', 'a close by another upgrade');
     must(await fixture.close(session, { samples: 16_000 }), 'closed', 'the close');
   },
@@ -195,17 +195,17 @@ export const PROMISES = {
     must((await fixture.tryReserve(accountId)).outcome, 'reserved', 'the next one');
   },
   async 'the sweeper returns expired reservations and nothing else'(fixture) {
-    const lapsed = await fixture.account(60_000);
+    const expired = await fixture.account(60_000);
     const waiting = await fixture.account(60_000);
-    await fixture.expire(await fixture.reserve(lapsed));
+    await fixture.expire(await fixture.reserve(expired));
     await fixture.reserve(waiting);
     await fixture.ledger.sweep();
     const { rows } = await fixture.owner.query<{ id: string; reserved_ms: number }>(
       'select id, reserved_ms from accounts where id = any ($1)',
-      [[lapsed, waiting]],
+      [[expired, waiting]],
     );
     must(
-      rows.find(({ id }) => id === lapsed)?.reserved_ms,
+      rows.find(({ id }) => id === expired)?.reserved_ms,
       0,
       'still reserved for the expired one',
     );
