@@ -24,7 +24,8 @@ const UsageScreen = lazyScreen(() => import('../screens/sessions/usage-screen.ts
 const LogScreen = lazyScreen(() => import('../screens/sessions/log-screen.tsx'));
 const SettingsScreen = lazyScreen(() => import('../screens/settings/settings-screen.tsx'));
 const ActivityScreen = lazyScreen(() => import('../screens/activity/activity-screen.tsx'));
-const OperatorScreen = lazyScreen(() => import('../screens/operator-screen.tsx'));
+const CreditScreen = lazyScreen(() => import('../screens/sessions/credit-screen.tsx'));
+const OperatorArea = lazyScreen(() => import('../screens/operator/operator-area.tsx'));
 
 export function App() {
   const { load, reload, refresh } = useLoad<Me>('/me', { signIn: 'fail' });
@@ -70,14 +71,15 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
     await onChanged();
     navigate('/app');
   }
-  if (path === '/app/waitlist' && me.operator) return <OperatorScreen />;
+  if (me.operator && /^\/app\/operator(?:\/|$)/.test(path)) return <OperatorArea />;
   if (me.account === null || path === '/app/invitations') {
     return <InvitationsScreen me={me} onChanged={onChanged} />;
   }
-  if (path === '/app') return <OverviewScreen />;
+  if (path === '/app') return <OverviewScreen me={me} />;
   if (path === '/app/sessions') return <SessionsScreen />;
   if (path === '/app/sessions/usage') return <UsageScreen />;
   if (path === '/app/sessions/log') return <LogScreen />;
+  if (path === '/app/sessions/credit') return <CreditScreen me={me} />;
   const session = /^\/app\/sessions\/([0-9a-f-]{36})$/.exec(path)?.[1];
   if (session !== undefined) return <SessionScreen id={session} />;
   if (path === '/app/keys') return <KeysScreen me={me} />;
@@ -85,7 +87,7 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
   if (path === '/app/settings')
     return <SettingsScreen me={me} onAccountLeft={() => void leaveAccount()} />;
   if (path === '/app/activity' && me.account.role === 'owner') return <ActivityScreen />;
-  if (path === '/app/sign-in') return <OverviewScreen />;
+  if (path === '/app/sign-in') return <OverviewScreen me={me} />;
   return <NotFoundScreen />;
 }
 

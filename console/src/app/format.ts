@@ -32,27 +32,52 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
+/** A format of Intl takes half a millisecond to make, and a table has hundreds of cells. */
+function perLanguage<T>(make: (language: ConsoleLanguage) => T): (language: ConsoleLanguage) => T {
+  const made = new Map<ConsoleLanguage, T>();
+  return (language) => {
+    const format = made.get(language) ?? make(language);
+    made.set(language, format);
+    return format;
+  };
+}
+
+/** Whole and decimal numbers. */
+export const numberFormat = perLanguage((language) => new Intl.NumberFormat(language));
+/** A date and a time of day with seconds. */
+export const momentFormat = perLanguage(
+  (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }),
+);
+const relativeTime = perLanguage(
+  (language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+);
+const date = perLanguage((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }));
+const dateTime = perLanguage(
+  (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+);
+const timeOfDay = perLanguage(
+  (language) =>
+    new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+);
+
 /** Formats a relative time such as "3 min. ago", using the server's clock and not the device's. */
 export function formatAgo(input: { at: string; now: string; language: ConsoleLanguage }): string {
   const ms = Date.parse(input.at) - Date.parse(input.now);
   const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= size) ?? ['second', 1_000];
-  const format = new Intl.RelativeTimeFormat(input.language, { numeric: 'auto', style: 'short' });
-  return format.format(Math.round(ms / size), unit);
+  return relativeTime(input.language).format(Math.round(ms / size), unit);
 }
 
 export function formatDate(at: string, language: ConsoleLanguage): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(at));
+  return date(language).format(new Date(at));
 }
 
 export function formatDateTime(at: string, language: ConsoleLanguage): string {
-  const format = { dateStyle: 'medium', timeStyle: 'short' } as const;
-  return new Intl.DateTimeFormat(language, format).format(new Date(at));
+  return dateTime(language).format(new Date(at));
 }
 
 /** Formats a time of day: "15:22". */
 export function formatTime(at: number, language: ConsoleLanguage): string {
-  const format = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  return new Intl.DateTimeFormat(language, format).format(at);
+  return timeOfDay(language).format(at);
 }
 
 /** Formats a running clock: "0:28". */

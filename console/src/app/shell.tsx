@@ -7,6 +7,7 @@ import { post } from './api.ts';
 import { useConnection } from './connection.ts';
 import { ConnectionBar } from './connection-bar.tsx';
 import { useTexts } from './language.tsx';
+import { PaletteButton } from './palette-button.tsx';
 import { Link, navigate, usePath } from './router.tsx';
 import { chooseTheme, currentTheme, THEMES } from './theme.ts';
 
@@ -18,8 +19,11 @@ const PATHS: Record<Place, string> = {
   playground: '/app/playground',
   keys: '/app/keys',
   settings: '/app/settings',
-  operator: '/app/waitlist',
+  operator: '/app/operator',
 };
+
+/** More labels than this would be cut on phones. Operators then find the settings in their menu. */
+const TABS_MAX = 5;
 
 /** A place includes the pages below it, such as one session. */
 function isAt(path: string, place: Place): boolean {
@@ -44,6 +48,7 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
   const places = PLACES.filter((place) =>
     place === 'operator' ? me.operator : me.account !== null,
   );
+  const inMenu = places.length > TABS_MAX ? 'settings' : null;
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
       <a
@@ -52,7 +57,7 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
       >
         {texts.nav.skip}
       </a>
-      <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:border-b-0 md:px-4 md:py-6">
+      <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:justify-start md:border-b-0 md:px-4 md:py-6">
         <div className="flex md:px-2">
           <Logo />
         </div>
@@ -60,11 +65,16 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
         <p className="min-w-0 grow truncate text-right text-sm text-ink-2 md:hidden">
           {me.account?.name}
         </p>
+        <PaletteButton
+          me={me}
+          places={places.map((place) => ({ label: texts.nav[place], href: PATHS[place] }))}
+          onSignOut={() => void signOut('/sign-out', props.onChanged)}
+        />
         {/* A person without an account has nowhere to go yet. */}
         <nav
           hidden={places.length === 0}
           aria-label={texts.nav.label}
-          className="fixed inset-x-0 bottom-0 z-10 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:static md:mt-6 md:grow md:flex-col md:gap-1 md:border-0 md:bg-transparent"
+          className="fixed inset-x-0 bottom-0 z-10 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:static md:mt-4 md:flex-col md:gap-1 md:border-0 md:bg-transparent"
         >
           {places.map((place) => (
             <NavLink
@@ -73,10 +83,21 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
               icon={place}
               label={texts.nav[place]}
               current={isAt(path, place)}
+              className={place === inMenu ? 'max-md:hidden' : ''}
             />
           ))}
         </nav>
-        <Person me={me} onChanged={props.onChanged} />
+        <nav aria-label={texts.nav.more} className="mt-auto grid gap-1 pb-3 max-md:hidden">
+          <OutsideLink href="/docs" icon="docs" label={texts.nav.docs} />
+          <OutsideLink href="/status" icon="status" label={texts.nav.status} />
+        </nav>
+        <Person me={me} onChanged={props.onChanged}>
+          {inMenu !== null && (
+            <Link className="button button-secondary md:hidden" href={PATHS[inMenu]}>
+              {texts.nav[inMenu]}
+            </Link>
+          )}
+        </Person>
       </header>
       <div className="min-w-0 md:min-h-dvh md:border-l md:border-line">
         <ConnectionBar />
@@ -107,31 +128,55 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
   );
 }
 
-function NavLink(props: { href: string; icon: IconName; label: string; current: boolean }) {
+function NavLink(props: {
+  href: string;
+  icon: IconName;
+  label: string;
+  current: boolean;
+  className: string;
+}) {
   return (
     <Link
       href={props.href}
       {...(props.current ? { 'aria-current': 'page' as const } : {})}
-      className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:text-accent max-md:aria-[current]:shadow-[inset_0_2px_0_var(--accent)] md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-muted md:aria-[current]:bg-accent-soft md:aria-[current]:font-semibold md:aria-[current]:text-accent-strong"
+      className={`${props.className} flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:text-accent max-md:aria-[current]:shadow-[inset_0_2px_0_var(--accent)] md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-muted md:aria-[current]:bg-accent-soft md:aria-[current]:font-semibold md:aria-[current]:text-accent-strong`}
     >
       <Icon name={props.icon} />
-      <span className="max-w-full truncate">{props.label}</span>
+      <span className="max-md:text-center max-md:leading-3 md:truncate">{props.label}</span>
     </Link>
   );
 }
 
-function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
+/** A page outside the console. Phones have it in the menu of the person. */
+function OutsideLink(props: { href: string; icon: IconName; label: string }) {
+  return (
+    <a
+      href={props.href}
+      className="flex min-h-9 items-center gap-3 rounded-md px-3 text-sm text-ink-2 hover:bg-muted hover:text-ink"
+    >
+      <Icon name={props.icon} />
+      {props.label}
+    </a>
+  );
+}
+
+async function signOut(
+  path: '/sign-out' | '/sign-out-everywhere',
+  onChanged: () => Promise<void>,
+): Promise<void> {
+  clearHistory();
+  await post(path).catch(() => null);
+  await onChanged();
+  navigate('/app');
+}
+
+function Person(props: { me: Me; onChanged: () => Promise<void>; children: ReactNode }) {
+  const { me, onChanged } = props;
   const texts = useTexts();
-  async function signOut(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
-    clearHistory();
-    await post(path).catch(() => null);
-    await onChanged();
-    navigate('/app');
-  }
   const [theme, setTheme] = useState(currentTheme);
   return (
     <details
-      className="relative min-w-0 md:border-t md:border-line md:pt-3"
+      className="relative min-w-0 max-md:shrink-0 md:border-t md:border-line md:pt-3"
       onBlur={(event) => {
         if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.open = false;
       }}
@@ -141,18 +186,16 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
         event.currentTarget.querySelector('summary')?.focus();
       }}
     >
-      <summary className="flex min-h-10 list-none items-center gap-2.5 rounded-md text-sm md:px-2 hover:bg-muted [&::-webkit-details-marker]:hidden">
+      <summary className="flex min-h-10 list-none items-center gap-2 rounded-md text-sm hover:bg-muted md:px-1 [&::-webkit-details-marker]:hidden">
         <span
           aria-hidden="true"
           className="grid size-8 shrink-0 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent-strong uppercase"
         >
           {me.email.slice(0, 1)}
         </span>
-        <span className="grid min-w-0 max-md:sr-only">
-          <span className="truncate">{me.email}</span>
-          {me.account !== null && (
-            <span className="truncate text-xs text-ink-3">{me.account.name}</span>
-          )}
+        <span className="grid min-w-0 text-xs max-md:sr-only" title={me.email}>
+          <span className="truncate font-medium">{me.email}</span>
+          {me.account !== null && <span className="truncate text-ink-3">{me.account.name}</span>}
         </span>
       </summary>
       <div
@@ -179,16 +222,17 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
             ))}
           </select>
         </label>
-        <a className="button button-secondary" href="/docs">
+        {props.children}
+        <a className="button button-secondary md:hidden" href="/docs">
           {texts.nav.docs}
         </a>
-        <a className="button button-secondary" href="/status">
+        <a className="button button-secondary md:hidden" href="/status">
           {texts.nav.status}
         </a>
         <button
           type="button"
           className="button button-secondary"
-          onClick={() => void signOut('/sign-out')}
+          onClick={() => void signOut('/sign-out', onChanged)}
         >
           <Icon name="signOut" size={18} />
           {texts.nav.signOut}
@@ -196,7 +240,7 @@ function Person({ me, onChanged }: { me: Me; onChanged: () => Promise<void> }) {
         <button
           type="button"
           className="button button-secondary"
-          onClick={() => void signOut('/sign-out-everywhere')}
+          onClick={() => void signOut('/sign-out-everywhere', onChanged)}
         >
           {texts.nav.signOutEverywhere}
         </button>

@@ -21,34 +21,42 @@ export function useLoad<T>(
   const [load, setLoad] = useState<Load<T>>({ state: 'loading' });
   const refreshing = useRef(false);
   const read = useCallback(
-    async (keeps: boolean) => {
+    async (keeps: boolean, options: CallOptions) => {
       try {
-        const data = await get<T>(path, { signIn });
+        const data = await get<T>(path, options);
         setLoad({ state: 'ready', data, at: Date.now() });
       } catch (error) {
         const keepsData = keeps && !isSignedOut(error);
-        setLoad((now) => (keepsData && now.state === 'ready' ? now : { state: 'error', error }));
+        setLoad((shown) =>
+          keepsData && shown.state === 'ready' ? shown : { state: 'error', error },
+        );
       }
     },
-    [path, signIn],
+    [path],
   );
-  const reload = useCallback(() => read(false), [read]);
+  const reload = useCallback(() => read(false, { signIn }), [read, signIn]);
   // One at a time: requests wait while the person signs in again.
-  const refresh = useCallback(async () => {
-    if (refreshing.current) return;
-    refreshing.current = true;
-    await read(true);
-    refreshing.current = false;
-  }, [read]);
+  const readAgain = useCallback(
+    async (options: CallOptions) => {
+      if (refreshing.current) return;
+      refreshing.current = true;
+      await read(true, options);
+      refreshing.current = false;
+    },
+    [read],
+  );
+  const refresh = useCallback(() => readAgain({ signIn }), [readAgain, signIn]);
   useEffect(() => {
     void reload();
   }, [reload]);
   const { recoveries } = useConnection();
   const seen = useRef(recoveries);
+  const isShown = load.state === 'ready';
   useEffect(() => {
-    if (seen.current !== recoveries) void refresh();
+    // A session that ended during the outage must not replace the page.
+    if (seen.current !== recoveries) void readAgain({ signIn: isShown ? 'wait' : signIn });
     seen.current = recoveries;
-  }, [recoveries, refresh]);
+  }, [recoveries, readAgain, isShown, signIn]);
   const at = load.state === 'ready' ? load.at : null;
   // The sign-in and the person behind it are no figures.
   const isFigure = at !== null && signIn === 'wait';

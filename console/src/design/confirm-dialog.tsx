@@ -5,7 +5,7 @@ import { Button, TextField } from './controls.tsx';
 import { ErrorNotice } from './feedback.tsx';
 import { Dialog } from './surfaces.tsx';
 
-/** Asks for confirmation. Cancel has the focus first, so that Enter is harmless. Can ask for a text to be typed. */
+/** Asks for confirmation. The title has the focus first, so that Enter is harmless. Can ask for a text to be typed. */
 export function ConfirmDialog(props: {
   title: string;
   lead: ReactNode;
@@ -35,7 +35,7 @@ export function ConfirmDialog(props: {
         />
       )}
       <ErrorNotice error={confirm.error} />
-      <div className="flex flex-wrap justify-end gap-2">
+      <div className="dialog-buttons">
         <Button onClick={props.onClose}>{texts.common.cancel}</Button>
         <Button
           kind={props.kind}

@@ -108,6 +108,8 @@ export function Choice<T extends string>(props: {
   label: string;
   value: T;
   options: readonly { value: T; label: string }[];
+  /** More options than fit beside each other on a phone. */
+  wraps?: boolean;
   disabled?: boolean;
   onChange: (value: T) => void;
 }) {
@@ -115,7 +117,9 @@ export function Choice<T extends string>(props: {
   return (
     <fieldset disabled={props.disabled} className="grid gap-1.5 disabled:opacity-60">
       <legend className="mb-1.5 text-sm font-medium">{props.label}</legend>
-      <div className="grid auto-cols-fr grid-flow-col gap-1 rounded-md bg-muted p-1 ring-1 ring-edge">
+      <div
+        className={`grid gap-1 rounded-md bg-muted p-1 ring-1 ring-edge ${props.wraps === true ? 'grid-cols-[repeat(auto-fit,minmax(5.5rem,1fr))]' : 'auto-cols-fr grid-flow-col'}`}
+      >
         {props.options.map((option) => (
           <label
             key={option.value}

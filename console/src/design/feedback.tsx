@@ -38,7 +38,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
     <Notice tone="bad">
       <p>{explainError(error, texts)}</p>
       {known?.requestId && !(known.code in CONSOLE_ERRORS) && (
-        <p className="mt-1 font-mono text-xs break-all">
+        <p className="mt-1 font-mono text-xs wrap-break-word">
           {texts.errors.requestId(known.requestId)}
         </p>
       )}

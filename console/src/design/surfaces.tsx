@@ -77,7 +77,7 @@ export function Dialog(props: {
       }}
       className="overlay w-[min(34rem,calc(100vw-2rem))] p-5 sm:p-6"
     >
-      <h2 id={id} className="text-lg" tabIndex={-1}>
+      <h2 id={id} className="text-lg outline-none" tabIndex={-1}>
         {props.title}
       </h2>
       <div className="mt-3 grid grid-cols-[minmax(0,1fr)] gap-4">{props.children}</div>
@@ -104,8 +104,10 @@ export function CopyButton({ text, onCode }: { text: string; onCode?: boolean })
   );
 }
 
+export type Syntax = 'TypeScript' | 'JavaScript' | 'Python' | 'Shell';
+
 /** A code block with a copy button. It scrolls horizontally, also by keyboard. */
-export function CodeBlock(props: { code: string; label: string; syntax: 'TypeScript' | 'Shell' }) {
+export function CodeBlock(props: { code: string; label: string; syntax: Syntax }) {
   const { code, label } = props;
   return (
     <div className="code grid rounded-md">

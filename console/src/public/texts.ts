@@ -3,6 +3,11 @@ import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 /** The texts of the public page. The Swahili ones were not reviewed by a native speaker. */
 const en = {
   other: { label: 'Kiswahili', href: '/sw', code: 'sw' },
+  head: {
+    title: 'svc-asr: live transcripts for Kikuyu and Dholuo',
+    description:
+      'A streaming speech recognition API for Kikuyu and Dholuo. Pay for accepted audio, to the second.',
+  },
   nav: {
     skip: 'Skip to content',
     how: 'How it works',
@@ -26,7 +31,42 @@ const en = {
       'svc-asr-kikuyu-v1': 'How are you? I am glad to see you.',
       'svc-asr-dholuo-v1': 'Thank you very much for the help you gave me.',
     },
-    note: 'A synthetic voice. The words and times are the actual output of the service.',
+    note: 'Synthetic voices, and models trained on synthetic speech only. The words and times are the actual output of the service.',
+  },
+  accuracy: {
+    such: (rate: string) => `${rate} wrong words in 100 with synthetic voices like this one`,
+    title: 'How accurate is it?',
+    lead: 'The bundled models were trained on synthetic speech only. They show how the service works and are not yet suitable for real voices. Wrong words in 100, for synthetic voices:',
+    rows: {
+      known: 'Voices from the training',
+      phone: 'The same over a telephone',
+      other: 'Voices of another speech synthesiser',
+    },
+    real: 'Real voices',
+    notMeasured: 'Not measured. Expect many errors.',
+    delay: (seconds: string) =>
+      `Text follows each ${seconds} s of audio, so a word appears within about that time after it was spoken.`,
+    more: 'How this was measured',
+  },
+  demo: {
+    title: 'Try it with your voice',
+    lead: (seconds: number) =>
+      `${seconds} seconds, without an account. One try per network and day. Audio and text are not stored.`,
+    language: 'Language',
+    start: (seconds: number) => `Speak for ${seconds} seconds`,
+    connecting: 'Connecting',
+    listening: 'Stop',
+    finishing: 'Finishing',
+    speak: 'Speak now. The first words appear after about a second.',
+    over: 'That was the demo. With an account you get audio credit for more.',
+    placeholder: 'Your words appear here.',
+    used: 'The demo was already used from your network today. Play the recordings below, or join the waitlist.',
+    closed:
+      'The demo has no credit left for today. Play the recordings below, or come back tomorrow.',
+    busy: 'Somebody else is using the demo. Try again in half a minute.',
+    denied: 'Microphone access is blocked. Allow it in the address bar, then try again.',
+    missing: 'No microphone was found. Connect one, then try again.',
+    failed: 'The demo could not be started. Check your connection and try again.',
   },
   how: {
     title: 'Two calls. One key that never leaves your server.',
@@ -44,6 +84,9 @@ const en = {
         text: 'The last message is a receipt. Unused credit is back in your account before the connection closes.',
       },
     ],
+    code: 'Code examples',
+    server: 'Your server',
+    page: 'Your page',
   },
   guarantees: {
     title: 'Built for clear bills, bad connections and audits.',
@@ -68,6 +111,7 @@ const en = {
   },
   price: {
     title: 'Priced in audio time',
+    preview: 'Free while in preview.',
     lead: "One second of accepted audio uses one second of credit, rounded up once per session. Silence that you don't send is free.",
     head: ['Event', 'Credit used'],
     rows: [
@@ -85,7 +129,11 @@ const en = {
     use: 'What will you build? (optional)',
     send: 'Join the waitlist',
     sending: 'Sending',
-    done: "Thank you. If this address is new to us, it is now on the list. We'll email you when it's your turn.",
+    doneTitle: "You're on the list",
+    done: "If this address was new to us, it is on the list now. We'll email you when it's your turn.",
+    meanwhile: 'Meanwhile',
+    quickstart: 'Read the quickstart',
+    local: 'Run the service on your machine',
     invalid: 'Enter an email address, such as name@example.com.',
     failed: 'Your request could not be sent. Check your connection and try again.',
     busy: 'Too many requests. Try again in a few minutes.',
@@ -93,14 +141,20 @@ const en = {
     privacy: 'We use your address only to answer this request.',
   },
   foot: {
-    honest:
-      'The bundled models were trained on synthetic speech only. They show how the service works and are not yet suitable for real voices.',
+    privacy: 'Privacy',
+    terms: 'Terms',
+    source: 'A streaming speech recognition API for Kikuyu and Dholuo.',
   },
 };
 export type PublicTexts = typeof en;
 
 const sw: PublicTexts = {
   other: { label: 'English', href: '/', code: 'en' },
+  head: {
+    title: 'svc-asr: maandishi ya papo hapo ya Gĩkũyũ na Dholuo',
+    description:
+      'API ya kutambua usemi wa Gĩkũyũ na Dholuo papo hapo. Lipia sauti iliyopokelewa tu, kwa sekunde.',
+  },
   nav: {
     skip: 'Ruka hadi yaliyomo',
     how: 'Jinsi inavyofanya kazi',
@@ -124,13 +178,47 @@ const sw: PublicTexts = {
       'svc-asr-kikuyu-v1': 'Hujambo? Nimefurahi kukuona.',
       'svc-asr-dholuo-v1': 'Asante sana kwa msaada ulionipa.',
     },
-    note: 'Sauti ya kompyuta. Maneno na nyakati zake ndivyo huduma ilivyojibu.',
+    note: 'Sauti za kompyuta, na modeli zilizofunzwa kwa sauti za kompyuta pekee. Maneno na nyakati ni matokeo halisi ya huduma.',
+  },
+  accuracy: {
+    such: (rate) => `Maneno ${rate} yenye makosa katika 100 kwa sauti za kompyuta kama hii`,
+    title: 'Ni sahihi kiasi gani?',
+    lead: 'Modeli zinazokuja na huduma hii zilifunzwa kwa sauti za kompyuta pekee. Zinaonyesha jinsi huduma inavyofanya kazi; bado hazifai kwa sauti halisi. Maneno yenye makosa katika 100, kwa sauti za kompyuta:',
+    rows: {
+      known: 'Sauti zilizotumika kufunza',
+      phone: 'Sauti hizo hizo kupitia simu',
+      other: 'Sauti za programu nyingine ya usemi',
+    },
+    real: 'Sauti halisi',
+    notMeasured: 'Haijapimwa. Tarajia makosa mengi.',
+    delay: (seconds) =>
+      `Maandishi hufuata kila sekunde ${seconds} za sauti, hivyo neno huonekana takriban ndani ya muda huo baada ya kusemwa.`,
+    more: 'Jinsi ilivyopimwa',
+  },
+  demo: {
+    title: 'Jaribu kwa sauti yako',
+    lead: (seconds) =>
+      `Sekunde ${seconds}, bila akaunti. Jaribio moja kwa mtandao kwa siku. Sauti na maandishi hayahifadhiwi.`,
+    language: 'Lugha',
+    start: (seconds) => `Ongea kwa sekunde ${seconds}`,
+    connecting: 'Inaunganisha',
+    listening: 'Simamisha',
+    finishing: 'Inamalizia',
+    speak: 'Ongea sasa. Maneno ya kwanza huonekana baada ya takriban sekunde moja.',
+    over: 'Huo ndio mwisho wa jaribio. Ukiwa na akaunti unapata salio la sauti zaidi.',
+    placeholder: 'Maneno yako yataonekana hapa.',
+    used: 'Jaribio limeshatumika leo kutoka kwenye mtandao wako. Cheza rekodi zilizo hapa chini, au jiunge na orodha.',
+    closed: 'Salio la majaribio la leo limeisha. Cheza rekodi zilizo hapa chini, au rudi kesho.',
+    busy: 'Mtu mwingine anatumia jaribio sasa. Jaribu tena baada ya nusu dakika.',
+    denied: 'Maikrofoni imezuiwa. Iruhusu kwenye upau wa anwani, kisha ujaribu tena.',
+    missing: 'Hakuna maikrofoni iliyopatikana. Unganisha moja, kisha ujaribu tena.',
+    failed: 'Jaribio halikuanza. Angalia mtandao wako kisha ujaribu tena.',
   },
   how: {
     title: 'Miito miwili. Ufunguo mmoja usiotoka kwenye seva yako.',
     steps: [
       {
-        title: 'Seva yako hutenga',
+        title: 'Seva yako huunda kipindi',
         text: 'POST moja yenye ufunguo wako wa API hutenga muda wa sauti na kurudisha anwani na kibali kinachotumika mara moja, kwa sekunde 60.',
       },
       {
@@ -138,25 +226,28 @@ const sw: PublicTexts = {
         text: 'Simu au ukurasa hufungua anwani hiyo na kutuma PCM ya 16 kHz. Maandishi huja sentensi ikiwa bado inasemwa.',
       },
       {
-        title: 'Unalipia kilichosikika',
+        title: 'Unalipia sauti iliyopokelewa',
         text: 'Ujumbe wa mwisho ni risiti. Muda ambao haukutumika hurudi kwenye akaunti yako kabla muunganisho haujafungwa.',
       },
     ],
+    code: 'Mifano ya programu',
+    server: 'Seva yako',
+    page: 'Ukurasa wako',
   },
   guarantees: {
-    title: 'Imetengenezwa kwa ajili ya bili, mtandao dhaifu na mkaguzi.',
+    title: 'Imetengenezwa kwa bili wazi, mitandao dhaifu na ukaguzi.',
     list: [
       {
-        title: 'Hakuna malipo kwa makosa',
+        title: 'Bili sahihi',
         text: 'Hitilafu zetu hazikugharimu chochote. Kila kipindi kwenye konsoli yako hueleza kwa nini kiligharimu kiasi hicho.',
       },
       {
-        title: 'Hakuna kukatika kimya kimya',
+        title: 'Kila mkatiko una sababu',
         text: 'Kabla ya mkondo kuisha mapema, ujumbe husema kilichotokea, kama ujaribu tena, na la kufanya.',
       },
       {
         title: 'Hakuna kinachohifadhiwa',
-        text: 'Hatuhifadhi sauti wala maandishi. Tunaweka lini, modeli gani, muda gani.',
+        text: 'Hatuhifadhi sauti wala maandishi. Tunahifadhi tu saa, modeli na urefu wa kila kipindi.',
       },
       {
         title: 'ĩ na ũ ni herufi',
@@ -166,7 +257,8 @@ const sw: PublicTexts = {
   },
   price: {
     title: 'Bei kwa muda wa sauti',
-    lead: 'Sekunde moja ya sauti tuliyoipokea hutumia sekunde moja ya salio, ikikamilishwa juu mara moja kwa kipindi. Ukimya usioutuma ni bure.',
+    preview: 'Bila malipo wakati wa majaribio.',
+    lead: 'Sekunde moja ya sauti iliyopokelewa hutumia sekunde moja ya salio, na jumla hukamilishwa juu mara moja kwa kipindi. Ukimya usioutuma ni bure.',
     head: ['Kinachotokea', 'Kinachotumika'],
     rows: [
       ['Kipindi ambacho sauti ya 41.3 s ilifika', '42 s'],
@@ -174,7 +266,7 @@ const sw: PublicTexts = {
       ['Kipindi kilichoshindwa upande wetu', '0 s'],
       ['Kumsubiri mtumiaji wako aongee', '0 s'],
     ],
-    foot: 'Wasanidi waliokubaliwa huanza na salio la sauti la kujengea.',
+    foot: 'Wasanidi waliokubaliwa huanza na salio la sauti.',
   },
   waitlist: {
     title: 'Jiunge na orodha ya kusubiri',
@@ -183,16 +275,21 @@ const sw: PublicTexts = {
     use: 'Utajenga nini? (si lazima)',
     send: 'Jiunge na orodha',
     sending: 'Inatuma',
-    done: 'Asante. Ikiwa anwani hii ni mpya kwetu, sasa iko kwenye orodha; tutaandika zamu yako ikifika.',
+    doneTitle: 'Uko kwenye orodha',
+    done: 'Ikiwa anwani hii ilikuwa mpya kwetu, sasa iko kwenye orodha. Tutakuandikia zamu yako ikifika.',
+    meanwhile: 'Kwa sasa',
+    quickstart: 'Soma mwongozo wa kuanza',
+    local: 'Endesha huduma kwenye kompyuta yako',
     invalid: 'Andika anwani ya barua pepe, kama jina@example.com.',
-    failed: 'Haikufika. Angalia mtandao wako kisha ujaribu tena.',
-    busy: 'Maombi mengi mno kutoka hapa. Jaribu tena baada ya dakika chache.',
+    failed: 'Ombi lako halikutumwa. Angalia mtandao wako kisha ujaribu tena.',
+    busy: 'Maombi ni mengi mno. Jaribu tena baada ya dakika chache.',
     script: 'Fomu hii inahitaji JavaScript.',
     privacy: 'Tunatumia anwani yako kujibu ombi hili tu.',
   },
   foot: {
-    honest:
-      'Modeli zinazokuja na huduma hii zilifunzwa kwa usemi wa kompyuta pekee. Zinaonyesha jinsi inavyofanya kazi; bado hazifai kwa sauti halisi.',
+    privacy: 'Faragha',
+    terms: 'Masharti',
+    source: 'API ya kutambua usemi wa Kikuyu na Dholuo papo hapo.',
   },
 };
 

@@ -28,8 +28,16 @@ async function submit(form: HTMLFormElement): Promise<void> {
   });
   button?.removeAttribute('aria-busy');
   if (button !== null) button.disabled = false;
-  if (status === 202) form.reset();
-  answer(form, status === 202 ? 'done' : status === 429 ? 'busy' : 'failed');
+  if (status === 202) return joined(form);
+  answer(form, status === 429 ? 'busy' : 'failed');
+}
+
+/** The form has done its work: what to do meanwhile takes its place, and the focus. */
+function joined(form: HTMLFormElement): void {
+  const next = form.parentElement?.querySelector<HTMLElement>('[data-joined]');
+  form.hidden = true;
+  next?.removeAttribute('hidden');
+  next?.focus();
 }
 
 async function send(body: unknown): Promise<number> {
@@ -45,9 +53,9 @@ async function send(body: unknown): Promise<number> {
   }
 }
 
-function answer(form: HTMLFormElement, outcome: 'invalid' | 'failed' | 'busy' | 'done'): void {
+function answer(form: HTMLFormElement, outcome: 'invalid' | 'failed' | 'busy'): void {
   const place = form.querySelector('#waitlist-answer');
   if (place === null) return;
   place.textContent = form.dataset[outcome] ?? '';
-  place.className = `text-sm ${outcome === 'done' ? 'text-accent font-medium' : 'text-danger'}`;
+  place.className = 'text-sm text-danger';
 }

@@ -9,9 +9,11 @@ export const en = {
     keys: 'API keys',
     playground: 'Playground',
     settings: 'Settings',
-    operator: 'Waitlist',
+    operator: 'Operator',
     docs: 'Docs',
     status: 'Service status',
+    search: 'Go to',
+    more: 'Help',
     reference: 'API reference',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',
@@ -20,7 +22,7 @@ export const en = {
     theme: 'Appearance',
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
     inactive:
-      'This account is paused and new sessions are refused. Contact the operator of this service.',
+      'This account is suspended and new sessions are refused. Contact the operator of this service.',
   },
   common: {
     cancel: 'Cancel',
@@ -38,17 +40,16 @@ export const en = {
     ownerOnly: 'Only owners of this account can change this.',
   },
   errors: {
-    page: 'This page could not do that because of an error in it. Reload the page and try again.',
+    page: 'An error in this page stopped the action. Reload the page and try again.',
     wait: (time: string) => `Too many requests. Try again in ${time}.`,
     requestId: (id: string) => `Request ${id}`,
     codes: {
       offline: 'The server could not be reached. Check your connection and try again.',
       bad_answer:
-        'The server sent an answer that is not from this service. Try again in a minute. If it happens again, tell the operator of this service.',
+        'The response did not come from this service. Try again in a minute. If it happens again, tell the operator of this service.',
       file_missing:
         'A file of this page is missing on the server. Reload the page in a minute. If it happens again, tell the operator of this service.',
-      page_error:
-        'The run stopped because of an error in this page. Reload the page, then start again.',
+      page_error: 'An error in this page stopped the run. Reload the page, then start again.',
       not_signed_in: 'You are not signed in, or your session has ended. Sign in again.',
       wrong_code: 'Incorrect or expired code. Check it, or request a new one.',
       email_not_configured:
@@ -64,7 +65,10 @@ export const en = {
         'Operators add their first passkey with an enrolment code. Another operator creates it on the command line.',
       wrong_enrolment_code: 'Incorrect or expired enrolment code. Check it, or ask for a new one.',
       credit_limit_reached:
-        'An approval grants at most 10 hours, and an operator at most 100 hours a day.',
+        'A grant is at most 10 hours, and an operator grants at most 100 hours a day.',
+      credit_request_open: 'This account has an open request for credit. Wait for the answer.',
+      credit_request_limit_reached:
+        'An account can request credit three times a day. Try again tomorrow.',
       owner_only: 'Only owners of this account can do this.',
       not_found: 'Not found. Reload the page.',
       key_limit_reached: 'You already have two active keys. Revoke one before you create another.',
@@ -80,8 +84,8 @@ export const en = {
       request_rate_exceeded: 'Too many requests. Wait a moment, then try again.',
       invalid_parameter: 'Some of the values are invalid. Check them and try again.',
       insufficient_credits:
-        'Less than one second of audio credit is left. Ask the operator of this service for more.',
-      account_inactive: 'This account is paused. Contact the operator of this service.',
+        'Less than one second of audio credit is left. Ask for more under Sessions, Credit.',
+      account_inactive: 'This account is suspended. Contact the operator of this service.',
       concurrency_limit_exceeded:
         'This account already has a session. It ends when its connection closes. An unused session expires within a minute.',
       capacity_exceeded:
@@ -135,7 +139,8 @@ export const en = {
     consumed: 'Consumed',
     creditHint: 'One second of accepted audio uses one second of credit.',
     low: 'Less than one minute is left.',
-    empty: 'No credit is left. Ask the operator of this service for more.',
+    empty: 'No credit is left.',
+    request: 'Request credit',
     gauge: (a: string, r: string, c: string) => `${a} available, ${r} reserved, ${c} consumed`,
     usage: 'Usage in the last 30 days',
     usageEmpty: 'No usage in the last 30 days.',
@@ -276,7 +281,7 @@ export const en = {
     transcript: 'Transcript',
     placeholder: 'Words appear here while you speak.',
     listening: 'Listening. The first words appear after about a second.',
-    nothingHeard: 'No words were recognised.',
+    noWords: 'No words were recognised.',
     uncertain: 'uncertain',
     uncertainSample: 'Underlined',
     uncertainLegend: 'words may be wrong. Hold the pointer over one to see its confidence.',
@@ -297,14 +302,14 @@ export const en = {
     notCharged: 'nothing',
     code: 'Use it in your code',
     server: 'Your server',
-    browser: 'Your page or app',
+    browser: 'Your page',
     curl: 'curl',
     receipt: (audio: string, billed: string, left: string) =>
       `${audio} of audio, ${billed} charged. ${left} of credit left.`,
     receiptTitles: {
       stopped: 'Done',
       limit: 'Limit reached',
-      credit: 'Credit used up. Ask the operator of this service for more.',
+      credit: 'Credit used up. Ask for more under Sessions, Credit.',
       failed: 'The run ended early',
     },
     asking: 'Asking the ledger what this run cost…',
@@ -396,6 +401,7 @@ export const en = {
     show: 'Show the activity',
     empty: 'Nothing has been recorded yet.',
     from: (address: string) => `From ${address}`,
+    reason: (reason: string) => `Reason: ${reason}`,
     says: {
       deleted: 'a deleted person',
       operator: 'The operator',
@@ -410,7 +416,10 @@ export const en = {
       accountChanged: (who: string) => `${who} moved this account to another place.`,
       suspended: (who: string) => `${who} suspended this account.`,
       resumed: (who: string) => `${who} resumed this account.`,
-      limit: (who: string, n: string) => `${who} set the limit to ${n} sessions at a time.`,
+      limit: (who: string, n: string) =>
+        n === '1'
+          ? `${who} set the limit to one session at a time.`
+          : `${who} set the limit to ${n} sessions at a time.`,
       origins: (who: string, origins: string) => `${who} allowed only these origins: ${origins}.`,
       originsAny: (who: string) => `${who} allowed any origin.`,
       memberJoined: (name: string, role: string) => `${name} joined the team as ${role}.`,
@@ -425,6 +434,9 @@ export const en = {
       invitationWithdrawn: (who: string, name: string) =>
         `${who} withdrew the invitation of ${name}.`,
       creditGranted: (who: string, amount: string) => `${who} granted ${amount} of audio credit.`,
+      creditRequested: (who: string) => `${who} requested audio credit.`,
+      creditDeclined: (who: string) => `${who} declined a request for audio credit.`,
+      creditApproved: (who: string) => `${who} accepted a request for audio credit.`,
       creditTaken: (who: string, amount: string) => `${who} removed ${amount} of audio credit.`,
       approved: (who: string) => `${who} approved the request for access.`,
       other: (who: string, action: string) => `${who}: ${action}`,
@@ -455,49 +467,14 @@ export const en = {
     removeLead:
       "You can't sign in with it any more, and you are signed out in your other browsers. Confirm with a passkey. Delete it on the device too, or the device will keep offering it.",
   },
-  operator: {
-    title: 'Waitlist',
-    lead: 'Approving a request creates an account with audio credit and emails sign-in instructions.',
-    emptyTitle: 'Nobody is waiting',
-    empty: 'New requests from the public page appear here.',
-    credit: 'Credit to grant (minutes)',
-    approve: 'Approve',
-    decline: 'Decline',
-    approved: (email: string) => `${email} is approved and will get an email.`,
-    declined: (email: string) => `${email} is declined.`,
-    undo: 'Undo',
-    passkeyFirst: 'Operators work here after they have signed in with a passkey.',
-    passkeyLink: 'Add a passkey in the settings, then sign in with it.',
-    joined: (when: string) => `Joined ${when}`,
-    noUse: 'No reason given.',
-    past: (n: number) => `Decided (${n})`,
-    status: { waiting: 'Waiting', approved: 'Approved', declined: 'Declined' },
-    accounts: {
-      title: 'Accounts',
-      lead: 'A suspended account gets no new sessions, and its running streams end within a minute. Its credit and keys stay.',
-      search: 'Name, email address or account id',
-      empty: 'No account matches.',
-      status: { active: 'Active', suspended: 'Suspended' },
-      suspend: 'Suspend',
-      suspendNamed: (name: string) => `Suspend ${name}`,
-      resume: 'Resume',
-      resumeNamed: (name: string) => `Resume ${name}`,
-      suspendTitle: (name: string) => `Suspend ${name}?`,
-      suspendLead:
-        'Its API keys stop working within 5 seconds and its running streams end. You can resume the account later. Your passkey is needed.',
-      suspendAction: 'Suspend the account',
-      suspended: (name: string) => `${name} is suspended.`,
-      resumed: (name: string) => `${name} can use the service again.`,
-    },
-  },
   connection: {
     unreachable: 'Server unreachable.',
     failing: "The server can't answer at the moment.",
     figuresFrom: (time: string) => `Figures from ${time}.`,
     retry: 'Retry',
-    notLoaded: 'This page was not loaded',
+    notLoaded: 'This page could not be loaded',
     brokenTitle: 'This page has a problem',
-    broken: 'This page stopped because of an error in it. Reload it, or choose another page.',
+    broken: 'An error stopped this page. Reload it, or choose another page.',
     reload: 'Reload the page',
   },
   notFound: {

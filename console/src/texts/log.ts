@@ -44,7 +44,7 @@ const sw: LogTexts = {
   search: 'Tafuta',
   clear: 'Ondoa vichujio',
   csv: 'Pakua CSV',
-  csvHint: (n) => `Faili ina vichujio hivi hivi, na maombi ${n} kwa wingi.`,
+  csvHint: (n) => `Faili ina vichujio hivi hivi, na maombi yasiyozidi ${n}.`,
   empty: 'Hakuna ombi linalolingana. Badilisha au ondoa vichujio.',
   emptyAll: 'Hakuna maombi katika siku saba zilizopita. Unda kipindi kwa ufunguo wako wa API.',
   newest: 'Mapya zaidi',

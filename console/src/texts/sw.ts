@@ -11,9 +11,11 @@ export const sw: Texts = {
     keys: 'Funguo za API',
     playground: 'Jaribio',
     settings: 'Mipangilio',
-    operator: 'Orodha',
+    operator: 'Mwendeshaji',
     docs: 'Nyaraka',
     status: 'Hali ya huduma',
+    search: 'Nenda',
+    more: 'Msaada',
     reference: 'Marejeleo ya API',
     signOut: 'Ondoka',
     signOutEverywhere: 'Ondoka kila mahali',
@@ -40,13 +42,13 @@ export const sw: Texts = {
     ownerOnly: 'Ni mmiliki wa akaunti hii tu anayeweza kubadilisha hili.',
   },
   errors: {
-    page: 'Ukurasa huu haukuweza kufanya hilo kwa sababu ya hitilafu ndani yake. Upakie upya kisha ujaribu tena.',
+    page: 'Hitilafu kwenye ukurasa huu imezuia kitendo hicho. Pakia ukurasa upya kisha ujaribu tena.',
     wait: (time) => `Maombi mengi mno. Jaribu tena baada ya ${time}.`,
     requestId: (id) => `Ombi ${id}`,
     codes: {
       offline: 'Seva haikufikika. Angalia mtandao wako kisha ujaribu tena.',
       bad_answer:
-        'Seva ilituma jibu lisilo la huduma hii. Jaribu tena baada ya dakika moja. Likirudia, mwambie mwendeshaji wa huduma hii.',
+        'Jibu halikutoka kwa huduma hii. Jaribu tena baada ya dakika moja. Likirudia, mwambie mwendeshaji wa huduma hii.',
       file_missing:
         'Faili ya ukurasa huu haipo kwenye seva. Pakia ukurasa upya baada ya dakika moja. Ikirudia, mwambie mwendeshaji wa huduma hii.',
       page_error:
@@ -66,7 +68,11 @@ export const sw: Texts = {
         'Waendeshaji huongeza passkey ya kwanza kwa msimbo wa kujiandikisha. Mwendeshaji mwingine huuunda kwenye mstari wa amri.',
       wrong_enrolment_code:
         'Msimbo wa kujiandikisha si sahihi au muda wake umekwisha. Uangalie, au omba mpya.',
-      credit_limit_reached: 'Idhini moja hutoa saa 10 kwa kikomo, na mwendeshaji saa 100 kwa siku.',
+      credit_limit_reached:
+        'Kwa mara moja hutolewa saa zisizozidi 10, na mwendeshaji hutoa saa zisizozidi 100 kwa siku.',
+      credit_request_open: 'Akaunti hii ina ombi la salio lililo wazi. Subiri jibu.',
+      credit_request_limit_reached:
+        'Akaunti inaweza kuomba salio mara tatu kwa siku. Jaribu tena kesho.',
       owner_only: 'Ni mmiliki wa akaunti hii tu anayeweza kufanya hili.',
       not_found: 'Haikupatikana. Pakia ukurasa upya.',
       key_limit_reached:
@@ -76,15 +82,15 @@ export const sw: Texts = {
       already_member: 'Mtu huyu tayari ni mwanachama.',
       already_invited: 'Mtu huyu tayari amealikwa, au alikataa ndani ya siku 30 zilizopita.',
       invitation_limit_reached: 'Akaunti inaweza kutuma mialiko kumi kwa siku. Jaribu tena kesho.',
-      member_limit_reached: 'Timu ina wanachama 20 kwa kikomo, pamoja na mialiko inayosubiri.',
+      member_limit_reached: 'Timu ina wanachama wasiozidi 20, pamoja na mialiko inayosubiri.',
       last_owner: 'Akaunti lazima ibaki na mmiliki angalau mmoja.',
       erasure_not_confirmed: 'Andika anwani yako mwenyewe ya barua pepe kuthibitisha ufutaji.',
       session_in_progress:
         'Kuna kipindi kilichotengwa au kinachoendelea. Kimalize kwanza, kisha ujaribu tena.',
       request_rate_exceeded: 'Maombi mengi mno. Subiri kidogo, kisha ujaribu tena.',
-      invalid_parameter: 'Kuna kitu kisicho sahihi kwenye fomu. Kiangalie kisha ujaribu tena.',
+      invalid_parameter: 'Baadhi ya thamani si sahihi. Ziangalie kisha ujaribu tena.',
       insufficient_credits:
-        'Salio la sauti lililobaki ni chini ya sekunde moja. Mwombe mwendeshaji wa huduma hii aongeze.',
+        'Salio la sauti lililobaki ni chini ya sekunde moja. Omba zaidi kwenye Vipindi, Salio.',
       account_inactive: 'Akaunti hii imesimamishwa. Mwandikie mwendeshaji wa huduma hii.',
       concurrency_limit_exceeded:
         'Akaunti hii tayari ina kipindi. Huisha muunganisho wake unapofungwa; kisichotumika huisha ndani ya dakika moja.',
@@ -140,7 +146,8 @@ export const sw: Texts = {
     consumed: 'Limetumika',
     creditHint: 'Sekunde moja ya sauti iliyopokelewa hutumia sekunde moja ya salio.',
     low: 'Imebaki chini ya dakika moja.',
-    empty: 'Hakuna salio lililobaki. Mwombe mwendeshaji wa huduma hii aongeze.',
+    empty: 'Hakuna salio lililobaki.',
+    request: 'Omba salio',
     gauge: (a, r, c) => `${a} linapatikana, ${r} limetengwa, ${c} limetumika`,
     usage: 'Matumizi ya siku 30 zilizopita',
     usageEmpty: 'Hakuna kilichotumika katika siku 30 zilizopita.',
@@ -179,9 +186,8 @@ export const sw: Texts = {
     expired: 'Hakikutumika',
   },
   why: {
-    reserved: (reserved) => `${reserved} imeshikiliwa hadi mteja aunganishe au dakika iishe.`,
-    active: (reserved) =>
-      `Hadi ${reserved} imeshikiliwa. Mwishoni hulipishwa sauti iliyopokelewa tu.`,
+    reserved: (reserved) => `${reserved} imetengwa hadi mteja aunganishe, kwa dakika moja tu.`,
+    active: (reserved) => `Hadi ${reserved} imetengwa. Mwishoni hulipishwa sauti iliyopokelewa tu.`,
     completedNothing: 'Hakuna sauti iliyopokelewa, kwa hivyo hakuna kilicholipishwa.',
     completedWhole: (audio) => `${audio} ya sauti iliyopokelewa.`,
     completed: (audio, billed) =>
@@ -193,12 +199,12 @@ export const sw: Texts = {
   },
   keys: {
     title: 'Funguo za API',
-    lead: 'Ufunguo hukaa kwenye seva yako, si kwenye programu au ukurasa. Mbili zinaweza kutumika kwa pamoja, ili ubadilishe bila kusimama.',
+    lead: 'Weka funguo kwenye seva yako, kamwe si kwenye programu au ukurasa wa wavuti. Funguo mbili zinaweza kutumika kwa wakati mmoja, ili uzibadilishe bila kukatiza huduma.',
     create: 'Unda ufunguo',
     emptyTitle: 'Hakuna funguo bado',
-    empty: 'Unda mmoja, uuweke kwenye seva yako, na uite POST /v1/asr/sessions ukiutumia.',
+    empty: 'Unda ufunguo, uuhifadhi kwenye seva yako, kisha uutumie kuita POST /v1/asr/sessions.',
     name: 'Jina',
-    nameHint: 'Mahali utakapokaa, kama "seva ya uzalishaji".',
+    nameHint: 'Mahali utakapoutumia, kama "seva ya uzalishaji".',
     models: 'Modeli unazoweza kutumia',
     modelsMissing: 'Chagua angalau modeli moja.',
     nameMissing: 'Upe ufunguo jina.',
@@ -235,8 +241,8 @@ export const sw: Texts = {
     confirm: {
       rotate: {
         title: (name) => `Ubadilishe "${name}"?`,
-        lead: 'Utapata ufunguo mpya wenye modeli na muda sawa. Wa zamani unaendelea kufanya kazi hadi uubatilishe, kwa hivyo hakuna kinachokatika.',
-        action: 'Tengeneza ufunguo mpya',
+        lead: 'Utapata ufunguo mpya wenye modeli na muda sawa. Wa zamani utaendelea kufanya kazi hadi uubatilishe.',
+        action: 'Unda ufunguo mpya',
       },
       revoke: {
         title: (name) => `Ubatilishe "${name}"?`,
@@ -261,7 +267,7 @@ export const sw: Texts = {
       hint: 'Majina na maneno ya kusikilizwa, moja kwa kila mstari. Hutumika kwa jaribio hili tu na hayahifadhiwi.',
       unsupported:
         'Modeli hii haitumii maneno muhimu. Modeli zenye utafutaji wa beam huyatumia; muulize mwendeshaji wa huduma hii.',
-      tooMany: 'Maneno 100 yenye herufi 1,000 kwa jumla ndiyo yanayotumika zaidi.',
+      tooMany: 'Hutumika maneno yasiyozidi 100 yenye herufi zisizozidi 1,000 kwa jumla.',
       count: (n, most) => `Maneno ${n} kati ya ${most}`,
       taken: (terms) => `Yaliyosikilizwa: ${terms}`,
       noneTaken: 'Hakuna neno muhimu lililotumika.',
@@ -288,7 +294,7 @@ export const sw: Texts = {
     transcript: 'Maandishi',
     placeholder: 'Maneno huonekana hapa unapoongea.',
     listening: 'Inasikiliza. Maneno ya kwanza huja baada ya takriban sekunde moja.',
-    nothingHeard: 'Hakuna maneno yaliyotambuliwa.',
+    noWords: 'Hakuna maneno yaliyotambuliwa.',
     uncertain: 'halina uhakika',
     uncertainSample: 'Yaliyopigiwa mstari',
     uncertainLegend: 'huenda si sahihi. Weka kielekezi juu ya neno uone uhakika wake.',
@@ -307,16 +313,16 @@ export const sw: Texts = {
     left: 'Salio lililobaki',
     noneYet: '–',
     notCharged: 'hakuna',
-    code: 'Vivyo hivyo katika msimbo wako',
+    code: 'Itumie kwenye programu yako',
     server: 'Seva yako',
-    browser: 'Ukurasa au programu yako',
+    browser: 'Ukurasa wako',
     curl: 'curl',
     receipt: (audio, billed, left) =>
       `Sauti ya ${audio}, ${billed} imelipishwa. Salio lililobaki ni ${left}.`,
     receiptTitles: {
       stopped: 'Tayari',
       limit: 'Kikomo kimefikiwa',
-      credit: 'Salio limekwisha. Mwombe mwendeshaji wa huduma hii aongeze.',
+      credit: 'Salio limekwisha. Omba zaidi kwenye Vipindi, Salio.',
       failed: 'Jaribio limeisha mapema',
     },
     asking: 'Inauliza leja gharama ya jaribio hili…',
@@ -336,8 +342,7 @@ export const sw: Texts = {
       action: 'Simamisha na uondoke',
     },
     errors: {
-      microphone_denied:
-        'Kivinjari hakikuruhusiwa kutumia maikrofoni. Iruhusu kwenye upau wa anwani, kisha uanze tena.',
+      microphone_denied: 'Maikrofoni imezuiwa. Iruhusu kwenye upau wa anwani, kisha uanze tena.',
       microphone_missing: 'Hakuna maikrofoni iliyopatikana. Unganisha moja, au weka faili.',
       undecodable: 'Faili hii haikusomeka kama sauti. Jaribu WAV, MP3, M4A, OGG au WebM.',
       too_short: 'Hakuna sauti katika faili hii.',
@@ -380,7 +385,7 @@ export const sw: Texts = {
     roleOf: (email) => `Wajibu wa ${email}`,
     data: 'Data yako',
     dataLead:
-      'Tunaweka taarifa za matumizi: kipindi kilikuwa lini, cha modeli gani, muda gani, kiligharimu nini. Hatuhifadhi sauti wala maandishi.',
+      'Tunahifadhi taarifa za matumizi: wakati, modeli, urefu na gharama ya kila kipindi. Hatuhifadhi sauti wala maandishi.',
     download: 'Pakua kila kitu',
     erase: 'Futa akaunti hii',
     eraseLead:
@@ -407,6 +412,7 @@ export const sw: Texts = {
     show: 'Onyesha shughuli',
     empty: 'Hakuna kilichorekodiwa bado.',
     from: (address) => `Kutoka ${address}`,
+    reason: (reason) => `Sababu: ${reason}`,
     says: {
       deleted: 'mtu aliyefutwa',
       operator: 'Mwendeshaji',
@@ -434,6 +440,9 @@ export const sw: Texts = {
       invitationExpired: (name) => `Muda wa mwaliko wa ${name} uliisha.`,
       invitationWithdrawn: (who, name) => `${who} alifuta mwaliko wa ${name}.`,
       creditGranted: (who, amount) => `${who} alitoa salio la sauti la ${amount}.`,
+      creditRequested: (who) => `${who} aliomba salio la sauti.`,
+      creditDeclined: (who) => `${who} alikataa ombi la salio la sauti.`,
+      creditApproved: (who) => `${who} alikubali ombi la salio la sauti.`,
       creditTaken: (who, amount) => `${who} aliondoa salio la sauti la ${amount}.`,
       approved: (who) => `${who} alikubali ombi la kujiunga.`,
       other: (who, action) => `${who}: ${action}`,
@@ -446,7 +455,7 @@ export const sw: Texts = {
     unsupported: 'Kivinjari hiki hakitumii passkey.',
     add: 'Ongeza passkey',
     addLead:
-      'Kifaa chako kitakuomba uthibitishe. Siri hubaki kwenye kifaa; sisi huweka nusu ya umma.',
+      'Kifaa chako kitakuomba uthibitishe. Siri hubaki kwenye kifaa; sisi huhifadhi sehemu ya umma tu.',
     addConfirm:
       'Kwanza thibitisha kwa passkey uliyo nayo. Ukiipoteza, mwombe mwendeshaji wa huduma hii afute passkey zako.',
     addDo: 'Endelea',
@@ -464,50 +473,14 @@ export const sw: Texts = {
     removeLead:
       'Haitakuingiza hapa tena, na utatoka kwenye vivinjari vyako vingine. Thibitisha kwa passkey. Ifute kwenye kifaa pia, la sivyo kifaa kitaendelea kuipendekeza.',
   },
-  operator: {
-    title: 'Orodha ya kusubiri',
-    lead: 'Kukubali huunda akaunti yenye salio la sauti na kutuma barua pepe yenye njia ya kuingia.',
-    emptyTitle: 'Hakuna anayesubiri',
-    empty: 'Maombi mapya kutoka kwenye ukurasa wa umma huonekana hapa.',
-    credit: 'Salio la kutoa (dakika)',
-    approve: 'Kubali',
-    decline: 'Kataa',
-    approved: (email) => `${email} amekubaliwa na atapata barua pepe.`,
-    declined: (email) => `${email} amekataliwa.`,
-    undo: 'Tendua',
-    passkeyFirst: 'Waendeshaji hufanya kazi hapa baada ya kuingia kwa passkey.',
-    passkeyLink: 'Ongeza passkey kwenye mipangilio, kisha uingie nayo.',
-    joined: (when) => `Alijiunga ${when}`,
-    noUse: 'Hakuna sababu iliyotolewa.',
-    past: (n) => `Walioamuliwa (${n})`,
-    status: { waiting: 'Anasubiri', approved: 'Amekubaliwa', declined: 'Amekataliwa' },
-    accounts: {
-      title: 'Akaunti',
-      lead: 'Akaunti iliyosimamishwa haipati vipindi vipya, na mitiririko yake huisha ndani ya dakika moja. Salio na funguo zake hubaki.',
-      search: 'Jina, anwani ya barua pepe au kitambulisho cha akaunti',
-      empty: 'Hakuna akaunti inayolingana.',
-      status: { active: 'Inatumika', suspended: 'Imesimamishwa' },
-      suspend: 'Simamisha',
-      suspendNamed: (name) => `Simamisha ${name}`,
-      resume: 'Rudisha',
-      resumeNamed: (name) => `Rudisha ${name}`,
-      suspendTitle: (name) => `Usimamishe ${name}?`,
-      suspendLead:
-        'Funguo zake za API zitaacha kufanya kazi ndani ya sekunde 5 na mitiririko yake itaisha. Unaweza kuirudisha baadaye. Passkey yako inahitajika.',
-      suspendAction: 'Simamisha akaunti',
-      suspended: (name) => `${name} imesimamishwa.`,
-      resumed: (name) => `${name} inaweza kutumia huduma tena.`,
-    },
-  },
   connection: {
     unreachable: 'Seva haifikiki.',
     failing: 'Seva haiwezi kujibu kwa sasa.',
     figuresFrom: (time) => `Takwimu za saa ${time}.`,
-    retry: 'Uliza tena',
-    notLoaded: 'Ukurasa huu haukupakiwa',
+    retry: 'Jaribu tena',
+    notLoaded: 'Ukurasa huu haukuweza kupakiwa',
     brokenTitle: 'Ukurasa huu una tatizo',
-    broken:
-      'Ukurasa huu umesimama kwa sababu ya hitilafu ndani yake. Upakie upya, au uchague mwingine.',
+    broken: 'Hitilafu imesimamisha ukurasa huu. Upakie upya, au uchague mwingine.',
     reload: 'Pakia ukurasa upya',
   },
   notFound: {

@@ -4,7 +4,7 @@ import { useLanguage, useTexts } from '../../app/language.tsx';
 import { useLoad } from '../../app/use-load.ts';
 import { Empty, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
-import { explainActivity } from './explain-activity.ts';
+import { explainActivity, reasonOf } from './explain-activity.ts';
 
 /** The audit log of the account, for its owners. */
 export default function ActivityScreen() {
@@ -34,12 +34,16 @@ export default function ActivityScreen() {
 
 function Entry({ entry }: { entry: ActivityEntry }) {
   const texts = useTexts();
+  const reason = reasonOf(entry);
   const { language } = useLanguage();
   return (
     <li className="grid gap-x-6 gap-y-1 py-3 sm:grid-cols-[12rem_1fr]">
       <p className="text-sm text-ink-3">{formatDateTime(entry.at, language)}</p>
       <div className="min-w-0">
         <p className="wrap-anywhere">{explainActivity(entry, texts)}</p>
+        {reason !== null && (
+          <p className="text-sm wrap-anywhere text-ink-2">{texts.activity.reason(reason)}</p>
+        )}
         {entry.source !== null && (
           <p className="text-xs wrap-anywhere text-ink-3">{texts.activity.from(entry.source)}</p>
         )}

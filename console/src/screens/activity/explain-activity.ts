@@ -42,10 +42,22 @@ export function explainActivity(entry: ActivityEntry, texts: Texts): string {
       return says.creditGranted(who, formatAudio(creditChange(before, after), texts));
     case 'credit.adjust':
       return explainAdjustment(who, creditChange(before, after), texts);
+    case 'credit_request.created':
+      return says.creditRequested(who);
+    case 'credit_request.granted':
+      return says.creditApproved(who);
+    case 'credit_request.declined':
+      return says.creditDeclined(who);
     case 'waitlist.changed':
       return says.approved(who);
   }
   return says.other(who, entry.action);
+}
+
+/** Why an operator did it. */
+export function reasonOf(entry: ActivityEntry): string | null {
+  const { reason } = parse(entry.after);
+  return typeof reason === 'string' && reason !== '' ? reason : null;
 }
 
 function explainAccount(who: string, after: Values, texts: Texts): string {

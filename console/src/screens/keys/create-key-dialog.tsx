@@ -57,7 +57,7 @@ export function CreateKeyDialog(props: { onClose: () => void; onCreated: (key: N
           )}
         </Field>
         <ErrorNotice error={create.error} />
-        <div className="flex flex-wrap justify-end gap-2">
+        <div className="dialog-buttons">
           <Button onClick={props.onClose}>{texts.common.cancel}</Button>
           <Button kind="primary" type="submit" busy={create.busy}>
             {create.busy ? texts.keys.creating : texts.keys.create}

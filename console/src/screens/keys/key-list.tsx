@@ -92,7 +92,7 @@ function KeyRow({
         </dl>
       </div>
       {live && actions.mayChange && (
-        <div className="flex flex-wrap gap-2">
+        <div className="flex gap-2 max-sm:w-full max-sm:*:flex-1 max-sm:*:px-2">
           <Button kind="quiet" onClick={() => actions.onRename(apiKey)}>
             {texts.keys.renameDo}
             <span className="sr-only">{nameOf(apiKey)}</span>

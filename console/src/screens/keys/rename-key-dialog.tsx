@@ -33,7 +33,7 @@ export function RenameKeyDialog(props: {
         </p>
         <NameField texts={texts.keys} checked={checked} value={name} onChange={setName} />
         <ErrorNotice error={rename.error} />
-        <div className="flex flex-wrap justify-end gap-2">
+        <div className="dialog-buttons">
           <Button onClick={props.onClose}>{texts.common.cancel}</Button>
           <Button kind="primary" type="submit" busy={rename.busy}>
             {texts.common.save}

@@ -20,7 +20,13 @@ function session(id: string, values: Partial<ConsoleSession> = {}): ConsoleSessi
 const ended = session('ended', { status: 'completed', completed_at: '2026-11-17T09:00:00Z' });
 const now = '2026-11-17T10:00:04Z';
 const credit = { available_ms: 50, reserved_ms: 10, consumed_ms: 5 };
-const overview: Overview = { ...credit, sessions: [session('a'), ended], days: [], now };
+const overview: Overview = {
+  ...credit,
+  sessions: [session('a'), ended],
+  days: [],
+  first_run: { key: true, call: true, words: true },
+  now,
+};
 
 test('takes new figures of the live sessions and keeps the rest', () => {
   const heard = session('a', { audio_ms: 4_000 });

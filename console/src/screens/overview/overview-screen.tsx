@@ -1,8 +1,10 @@
+import { useState } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
-import type { ConsoleSession, Overview } from '@svc-asr/protocol/console.ts';
+import type { ConsoleSession, Me, Overview } from '@svc-asr/protocol/console.ts';
 import { useConnection } from '../../app/connection.ts';
 import { formatAgo, formatAudio } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
+import { lazyScreen } from '../../app/lazy-screen.tsx';
 import { Link } from '../../app/router.tsx';
 import { CardSkeleton, Empty, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
@@ -13,9 +15,9 @@ import { SessionList } from './session-list.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { useOverview } from './use-overview.ts';
 
-export function OverviewScreen() {
+export function OverviewScreen({ me }: { me: Me }) {
   const texts = useTexts();
-  const { load, reload } = useOverview();
+  const { load, reload, refresh } = useOverview();
   return (
     <>
       <PageHead title={texts.overview.title}>
@@ -24,11 +26,14 @@ export function OverviewScreen() {
         </Link>
       </PageHead>
       <Loaded load={load} skeleton={<OverviewSkeleton />} onRetry={() => void reload()}>
-        {(overview) => <OverviewBody overview={overview} />}
+        {(overview) => <OverviewBody overview={overview} me={me} refresh={refresh} />}
       </Loaded>
     </>
   );
 }
+
+// Only for new accounts, so it loads on demand.
+const FirstRunCard = lazyScreen(() => import('./first-run-card.tsx'));
 
 const COLUMNS = 'grid gap-5 lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]';
 
@@ -44,8 +49,11 @@ function OverviewSkeleton() {
   );
 }
 
-function OverviewBody({ overview }: { overview: Overview }) {
+function OverviewBody(props: { overview: Overview; me: Me; refresh: () => Promise<void> }) {
+  const { overview, me, refresh } = props;
   const texts = useTexts();
+  // The card stays when its last step is done, until the page is opened again.
+  const [isNew] = useState(() => !Object.values(overview.first_run).every(Boolean));
   const live = overview.sessions.find(isLive);
   const days = fillDays({
     days: overview.days,
@@ -55,8 +63,19 @@ function OverviewBody({ overview }: { overview: Overview }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
       {live !== undefined && <LiveSession session={live} now={overview.now} />}
+      {isNew && <FirstRunCard me={me} first={overview.first_run} onStep={() => void refresh()} />}
       <div className={COLUMNS}>
-        <Card title={texts.overview.credit}>
+        <Card
+          title={texts.overview.credit}
+          aside={
+            <Link
+              href="/app/sessions/credit"
+              className="rounded-sm text-sm underline underline-offset-4"
+            >
+              {texts.overview.request}
+            </Link>
+          }
+        >
           <CreditGauge balance={overview} />
         </Card>
         <Card
@@ -92,11 +111,7 @@ function OverviewBody({ overview }: { overview: Overview }) {
             icon="playground"
             title={texts.overview.sessionsEmptyTitle}
             text={texts.overview.sessionsEmpty}
-          >
-            <Link href="/app/keys" className="button button-secondary">
-              {texts.keys.create}
-            </Link>
-          </Empty>
+          />
         ) : (
           <SessionList sessions={overview.sessions} now={overview.now} />
         )}

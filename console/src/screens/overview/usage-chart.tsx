@@ -13,7 +13,7 @@ const DOT: Record<ModelId, string> = {
   'svc-asr-dholuo-v1': 'bg-second',
 };
 const HEIGHT = 100;
-const SLOT = 10;
+const DAY_WIDTH = 10;
 
 interface Labelled {
   readonly days: DayTotals[];
@@ -66,7 +66,7 @@ function UsageBars({ days, label }: Labelled) {
       <svg
         role="img"
         aria-label={texts.overview.perDay}
-        viewBox={`0 0 ${days.length * SLOT} ${HEIGHT}`}
+        viewBox={`0 0 ${days.length * DAY_WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         className="h-48 w-full overflow-visible"
       >
@@ -74,7 +74,7 @@ function UsageBars({ days, label }: Labelled) {
           <line
             key={part}
             x1="0"
-            x2={days.length * SLOT}
+            x2={days.length * DAY_WIDTH}
             y1={HEIGHT * part}
             y2={HEIGHT * part}
             vectorEffect="non-scaling-stroke"
@@ -82,7 +82,7 @@ function UsageBars({ days, label }: Labelled) {
           />
         ))}
         {days.map((day, index) => (
-          <Bar key={day.date} day={day} x={index * SLOT} top={top} title={label(day)} />
+          <Bar key={day.date} day={day} x={index * DAY_WIDTH} top={top} title={label(day)} />
         ))}
       </svg>
       <span />
@@ -101,7 +101,7 @@ function Bar({ day, x, top, title }: { day: DayTotals; x: number; top: number; t
   return (
     <g className="opacity-90 hover:opacity-100">
       <title>{`${title}: ${formatAudio(day.totalMs, texts)}`}</title>
-      <rect x={x} y={0} width={SLOT} height={HEIGHT} className="fill-transparent" />
+      <rect x={x} y={0} width={DAY_WIDTH} height={HEIGHT} className="fill-transparent" />
       {MODEL_IDS.map((model) => {
         const height = (day.byModel[model] / top) * HEIGHT;
         base -= height;
@@ -110,7 +110,7 @@ function Bar({ day, x, top, title }: { day: DayTotals; x: number; top: number; t
             key={model}
             x={x + 1.6}
             y={base}
-            width={SLOT - 3.2}
+            width={DAY_WIDTH - 3.2}
             height={height}
             className={FILL[model]}
           />

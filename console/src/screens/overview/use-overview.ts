@@ -8,7 +8,11 @@ const LIVE_REFRESH_MS = 2_000;
 const QUIET_REFRESH_MS = 30_000;
 
 /** Loads the overview and keeps it up to date. While a session is live, only what changes is asked for. */
-export function useOverview(): { load: Load<Overview>; reload: () => Promise<void> } {
+export function useOverview(): {
+  load: Load<Overview>;
+  reload: () => Promise<void>;
+  refresh: () => Promise<void>;
+} {
   const { load, reload, refresh, set } = useLoad<Overview>('/overview');
   const isFollowed = load.state === 'ready' && load.data.sessions.some(isLive);
   const update = useRef(refresh);
@@ -33,5 +37,5 @@ export function useOverview(): { load: Load<Overview>; reload: () => Promise<voi
     const timer = setInterval(() => void updateOnce(), everyMs);
     return () => clearInterval(timer);
   }, [isFollowed]);
-  return { load, reload };
+  return { load, reload, refresh };
 }

@@ -1,17 +1,13 @@
 import { formatAudio } from '../../app/format.ts';
 import { useTexts } from '../../app/language.tsx';
-import { isRunning, type Run } from './run.ts';
-
-/** Charged so far, by the rule of the ledger. */
-function estimate(run: Run): number {
-  return run.earlierChargedMs + Math.ceil(run.audioMs / 1_000) * 1_000;
-}
+import { estimateMs, isRunning, leftMs, type Run } from './run.ts';
 
 export function Figures({ run }: { run: Run }) {
   const texts = useTexts();
   const { playground } = texts;
   const none = playground.noneYet;
   const started = run.phase !== 'idle';
+  const left = leftMs(run);
   const figures = [
     run.source === 'file'
       ? {
@@ -34,12 +30,12 @@ export function Figures({ run }: { run: Run }) {
     { name: isRunning(run) ? playground.costSoFar : playground.cost, value: charge() },
     {
       name: playground.left,
-      value: run.remainingMs === null ? none : formatAudio(run.remainingMs, texts),
+      value: left === null ? none : formatAudio(left, texts),
     },
   ];
   function charge(): string {
     if (!started) return none;
-    if (isRunning(run)) return formatAudio(estimate(run), texts);
+    if (isRunning(run)) return formatAudio(estimateMs(run), texts);
     if (run.chargedMs === null) return none;
     const chargedMs = run.earlierChargedMs + run.chargedMs;
     return chargedMs === 0 ? playground.notCharged : formatAudio(chargedMs, texts);
@@ -47,7 +43,11 @@ export function Figures({ run }: { run: Run }) {
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md bg-line ring-1 ring-line sm:grid-cols-4">
       {figures.map((figure) => (
-        <div key={figure.name} className="bg-surface px-4 py-3" title={figure.hint}>
+        <div
+          key={figure.name}
+          className="flex flex-col justify-between bg-surface px-4 py-3"
+          title={figure.hint}
+        >
           <dt className="text-xs text-ink-3">{figure.name}</dt>
           <dd className="mt-0.5 font-semibold whitespace-nowrap tabular-nums">{figure.value}</dd>
         </div>

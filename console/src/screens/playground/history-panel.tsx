@@ -25,7 +25,8 @@ export function HistoryPanel({ runs, onClear }: { runs: PastRun[]; onClear: () =
                 {formatDateTime(new Date(run.at).toISOString(), language)}
                 <span className="text-ink-2">
                   {run.model === null ? '' : ` · ${texts.common.models[run.model]}`}
-                  {` · ${formatAudio(run.audioMs, texts)}`}
+                  {' · '}
+                  <span className="whitespace-nowrap">{formatAudio(run.audioMs, texts)}</span>
                 </span>
               </summary>
               <p

@@ -1,3 +1,4 @@
+import { useId } from 'react';
 import { formatAudio } from '../../app/format.ts';
 import { useTexts } from '../../app/language.tsx';
 import { Button } from '../../design/controls.tsx';
@@ -9,7 +10,15 @@ import type { Run } from './run.ts';
 const CREDIT_MIN_MS = 1_000;
 
 /** How a run ended, what the ledger charged for it, and what to do with its transcript. */
-export function Receipt({ run, onContinue }: { run: Run; onContinue: () => void }) {
+export function Receipt(props: {
+  run: Run;
+  /** Which of two runs it is. */
+  name?: string | undefined;
+  /** Null: this run can't go on. */
+  onContinue: (() => void) | null;
+}) {
+  const { run, onContinue } = props;
+  const id = useId();
   const texts = useTexts().playground;
   const isOver = run.phase === 'done' || run.phase === 'failed';
   if (!isOver || (run.ledger === 'unasked' && run.turns.length === 0)) return null;
@@ -23,22 +32,22 @@ export function Receipt({ run, onContinue }: { run: Run; onContinue: () => void 
         : texts.receiptTitles[run.ending ?? 'stopped'];
   return (
     <section
-      aria-labelledby="receipt-title"
+      aria-labelledby={id}
       className={`appear grid gap-3 rounded-md px-4 py-3.5 text-sm ${run.phase === 'failed' || run.ending === 'limit' ? 'bg-warn-soft text-warn' : 'bg-accent-soft text-accent-strong'}`}
     >
       <div role="status">
-        <h2 id="receipt-title" className="font-semibold">
-          {title}
+        <h2 id={id} className="font-semibold">
+          {props.name === undefined ? title : `${props.name}: ${title}`}
         </h2>
         <LedgerAnswer run={run} />
       </div>
-      <div className="flex flex-wrap gap-2">
-        {run.ending === 'limit' && isSettled && hasCredit && (
+      <div className="flex flex-wrap gap-2 empty:hidden">
+        {onContinue !== null && run.ending === 'limit' && isSettled && hasCredit && (
           <Button kind="primary" icon="playground" onClick={onContinue}>
             {texts.continue}
           </Button>
         )}
-        {run.turns.length > 0 && <Exports run={exported(run)} />}
+        <Exports run={exported(run)} rest={run.text} />
       </div>
     </section>
   );
@@ -78,12 +87,20 @@ function LedgerAnswer({ run }: { run: Run }) {
   }
 }
 
-export function Exports({ run }: { run: Exported }) {
+export function Exports(props: {
+  run: Exported;
+  /** Words of a line that the run lost before its end. They have no times, so that only a copy has them. */
+  rest?: string;
+}) {
   const texts = useTexts().playground;
+  const { run, rest = '' } = props;
+  const copied = [textOf(run.turns), rest].filter((line) => line !== '').join('\n');
+  if (copied === '') return null;
+  const formats = run.turns.length === 0 ? [] : EXPORTS;
   return (
     <>
-      <CopyButton text={textOf(run.turns)} />
-      {EXPORTS.map((format) => (
+      <CopyButton text={copied} />
+      {formats.map((format) => (
         <Button
           key={format}
           aria-label={texts.downloadAs(format.toUpperCase())}

@@ -6,13 +6,16 @@ import { signInAgain } from '../../app/connection.ts';
 import { decodeFile } from './decode-file.ts';
 import { askLedger } from './ask-ledger.ts';
 import { toAnswer } from './keyterms.ts';
+import type { RawEvent } from './raw-events.tsx';
 import type { RunEvent } from './run.ts';
 import { WordAges } from './word-ages.ts';
 
 export type Source =
   | { readonly kind: 'microphone' }
   /** The file from this time on: the rest of a file whose run reached its limit. */
-  | { readonly kind: 'file'; readonly file: File; readonly fromMs: number };
+  | { readonly kind: 'file'; readonly file: File; readonly fromMs: number }
+  /** Audio of an earlier run, for another model. */
+  | { readonly kind: 'samples'; readonly samples: Int16Array };
 
 export interface Recognition {
   /** Stops recording and waits for the last words. */
@@ -26,11 +29,16 @@ interface RecogniseInput {
   readonly model: ModelId;
   readonly maxAudioSeconds: number;
   readonly keyterms: readonly string[];
+  /** How long a pause ends a line. Null: only the end of the run does. */
+  readonly silenceMs: number | null;
   /** Whether the transcript of the last run goes on. */
   readonly continues: boolean;
   readonly on: (event: RunEvent) => void;
   /** Loudness from 0 to 1. */
   readonly onLevel: (level: number) => void;
+  /** Audio of the run, as it is captured or decoded. */
+  readonly onSamples: (samples: Int16Array) => void;
+  readonly onRaw: (event: RawEvent) => void;
 }
 
 const WORKLET_URL = '/microphone-worklet.js';
@@ -62,7 +70,8 @@ interface Signals {
 
 async function run(input: RecogniseInput, signals: Signals): Promise<void> {
   const { model, continues, on } = input;
-  on({ type: 'started', model, source: input.source.kind, continues });
+  const source = input.source.kind === 'microphone' ? 'microphone' : 'file';
+  on({ type: 'started', model, source, continues });
   const opened: { session: AsrSession | null } = { session: null };
   try {
     on({ type: 'ended', ending: await stream(input, signals, opened) });
@@ -84,9 +93,12 @@ async function stream(
   opened: { session: AsrSession | null },
 ): Promise<'stopped' | 'limit'> {
   // Do everything that can fail before reserving credit.
-  const samples = input.source.kind === 'file' ? await samplesOf(input.source) : null;
+  const samples = await samplesOf(input);
   const ages = new WordAges();
-  const feed = new Feed(ages, (sentMs) => input.on({ type: 'sent', sentMs }));
+  const feed = new Feed(ages, {
+    onSent: (sentMs) => input.on({ type: 'sent', sentMs }),
+    onSamples: input.onSamples,
+  });
   const microphone =
     samples === null
       ? await startMicrophone(feed, { onLevel: input.onLevel, onLost: signals.stop })
@@ -96,9 +108,10 @@ async function stream(
     const open = openStream({
       session: opened.session,
       signal: signals.aborted,
-      endpointing: true,
+      endpointing: input.silenceMs === null ? false : { silenceMs: input.silenceMs },
       ...(input.keyterms.length === 0 ? {} : { keyterms: input.keyterms }),
     });
+    reportRaw(open, input.onRaw);
     report(open, { input, ages });
     feed.attach(open);
     if (samples === null) await endOf(signals.stopped, open);
@@ -118,9 +131,39 @@ async function stream(
   }
 }
 
-async function samplesOf(source: Extract<Source, { kind: 'file' }>): Promise<Int16Array> {
-  const samples = await decodeFile(source.file);
-  return samples.subarray(Math.round((source.fromMs * AUDIO.sampleRateHz) / 1_000));
+/** The audio to send, or null if it comes from the microphone. */
+async function samplesOf({ source, onSamples }: RecogniseInput): Promise<Int16Array | null> {
+  switch (source.kind) {
+    case 'microphone':
+      return null;
+    case 'samples':
+      return source.samples;
+    case 'file': {
+      const samples = await decodeFile(source.file);
+      if (source.fromMs === 0) onSamples(samples);
+      return samples.subarray(Math.round((source.fromMs * AUDIO.sampleRateHz) / 1_000));
+    }
+  }
+}
+
+const RAW = [
+  'ready',
+  'config_ack',
+  'status',
+  'speech_started',
+  'delta',
+  'speech_ended',
+  'final',
+  'warning',
+] as const;
+
+/** Passes on every message of the stream, and how it closed. */
+function reportRaw(open: SvcStream, onRaw: (event: RawEvent) => void): void {
+  const startedAt = performance.now();
+  const add = (event: unknown) =>
+    onRaw({ atMs: performance.now() - startedAt, text: JSON.stringify(event) });
+  for (const type of RAW) open.on(type, add);
+  open.on('close', ({ code, reason }) => add({ close: code, reason }));
 }
 
 async function reserve(input: RecogniseInput): Promise<AsrSession> {
@@ -138,7 +181,7 @@ async function reserve(input: RecogniseInput): Promise<AsrSession> {
 }
 
 function report(open: SvcStream, { input, ages }: { input: RecogniseInput; ages: WordAges }): void {
-  const isFile = input.source.kind === 'file';
+  const isFile = input.source.kind !== 'microphone';
   const startedAt = performance.now();
   let finalMs = 0;
   // A server that doesn't say so is older than keyterms.
@@ -160,16 +203,21 @@ function report(open: SvcStream, { input, ages }: { input: RecogniseInput; ages:
   });
 }
 
+interface FeedListeners {
+  readonly onSent: (sentMs: number) => void;
+  readonly onSamples: (samples: Int16Array) => void;
+}
+
 /** Requests the microphone first, while the click still counts as a user gesture. Buffers audio until the session is ready. */
 class Feed {
   readonly #ages: WordAges;
-  readonly #onSent: (sentMs: number) => void;
+  readonly #on: FeedListeners;
   #waiting: Int16Array[] = [];
   #stream: SvcStream | null = null;
 
-  constructor(ages: WordAges, onSent: (sentMs: number) => void) {
+  constructor(ages: WordAges, on: FeedListeners) {
     this.#ages = ages;
-    this.#onSent = onSent;
+    this.#on = on;
   }
 
   attach(stream: SvcStream): void {
@@ -179,6 +227,7 @@ class Feed {
 
   async write(samples: Int16Array): Promise<void> {
     this.#ages.onCaptured(samples.length, performance.now());
+    this.#on.onSamples(samples);
     if (this.#stream === null) this.#waiting.push(samples);
     else await this.#send(this.#stream, samples);
   }
@@ -188,7 +237,7 @@ class Feed {
   }
 
   async #send(stream: SvcStream, samples: Int16Array): Promise<void> {
-    this.#onSent(this.#ages.capturedMs);
+    this.#on.onSent(this.#ages.capturedMs);
     await stream.write(samples);
   }
 }

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { render } from './export-run.ts';
 import { splitKeyterms, toAnswer } from './keyterms.ts';
-import { follow, IDLE, isUncertain, usedMs, type Run, type RunEvent } from './run.ts';
+import {
+  estimateMs,
+  follow,
+  IDLE,
+  isUncertain,
+  leftMs,
+  usedMs,
+  type Run,
+  type RunEvent,
+} from './run.ts';
 import { WordAges } from './word-ages.ts';
 
 const delta = (text: string, audio_ms: number): RunEvent => ({
@@ -79,6 +88,17 @@ test('takes charge and credit from the ledger, whatever the page believed', () =
     chargedMs: 0,
     remainingMs: 3_600_000,
   });
+});
+
+test('the credit left and the charge so far add up during a run, and it is unknown until the ledger has settled', () => {
+  const reserved: RunEvent = { type: 'reserved', remainingMs: 3_540_000, reservedMs: 60_000 };
+  const running = after(started, reserved, { type: 'ready', takesKeyterms: true });
+  expect(leftMs(running)).toBe(3_600_000);
+  const speaking = follow(running, delta('nĩ', 1_120));
+  expect([estimateMs(speaking), leftMs(speaking)]).toEqual([2_000, 3_598_000]);
+  const lost = follow(speaking, { type: 'failed', code: 'connection_lost', message: 'x' });
+  expect(leftMs(lost)).toBeNull();
+  expect(leftMs(follow(lost, settled(3_000, 3_000, 3_597_000)))).toBe(3_597_000);
 });
 
 test('continues after the limit: the transcript, its times and the charge add up', () => {

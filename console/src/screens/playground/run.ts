@@ -1,4 +1,4 @@
-import type { DeltaEvent, FinalEvent } from '@svc-asr/protocol';
+import type { DeltaEvent, FinalEvent, FinalReason } from '@svc-asr/protocol';
 import type { ModelId } from '@svc-asr/protocol/constants.ts';
 import type { PlaygroundReceipt } from '@svc-asr/protocol/console.ts';
 import type { KeytermsAnswer } from './keyterms.ts';
@@ -27,6 +27,8 @@ export interface Run {
   /** The transcript stays in this language when another one is chosen. */
   readonly model: ModelId | null;
   readonly turns: readonly Turn[];
+  /** What ended each turn. */
+  readonly reasons: readonly FinalReason[];
   /** The current utterance, and how many of its characters are stable. */
   readonly text: string;
   readonly stableChars: number;
@@ -39,7 +41,7 @@ export interface Run {
   readonly earlierChargedMs: number;
   /** The charge of the last session. Null until the ledger has settled it. */
   readonly chargedMs: number | null;
-  /** Credit left, or null before there is a session. */
+  /** Credit left beside the reservation, then after the settlement. Null before there is a session. */
   readonly remainingMs: number | null;
   readonly ages: Ages | null;
   /** Seconds of audio per second, for a file. */
@@ -52,6 +54,7 @@ export interface Run {
 }
 
 export type RunEvent =
+  | { readonly type: 'reset' }
   | {
       readonly type: 'started';
       readonly model: ModelId;
@@ -90,6 +93,7 @@ export const IDLE: Run = {
   source: 'microphone',
   model: null,
   turns: [],
+  reasons: [],
   text: '',
   stableChars: 0,
   sentMs: 0,
@@ -108,6 +112,8 @@ export const IDLE: Run = {
 
 export function follow(run: Run, event: RunEvent): Run {
   switch (event.type) {
+    case 'reset':
+      return IDLE;
     case 'started':
       return begin(run, event);
     case 'reserved':
@@ -132,7 +138,7 @@ export function follow(run: Run, event: RunEvent): Run {
     case 'final':
       return {
         ...run,
-        turns: event.final.text === '' ? run.turns : [...run.turns, turnOf(run, event.final)],
+        ...(event.final.text === '' ? {} : added(run, event.final)),
         text: '',
         stableChars: 0,
         audioMs: event.final.total_audio_ms,
@@ -169,10 +175,18 @@ function begin(run: Run, event: Extract<RunEvent, { type: 'started' }>): Run {
   return {
     ...fresh,
     turns: run.turns,
+    reasons: run.reasons,
     earlierMs: run.earlierMs + run.audioMs,
     earlierChargedMs: run.earlierChargedMs + (run.chargedMs ?? 0),
     ages: run.ages,
     speed: run.speed,
+  };
+}
+
+function added(run: Run, final: FinalEvent): Pick<Run, 'turns' | 'reasons'> {
+  return {
+    turns: [...run.turns, turnOf(run, final)],
+    reasons: [...run.reasons, final.reason],
   };
 }
 
@@ -189,6 +203,22 @@ export function isRunning(run: Run): boolean {
   return run.phase === 'connecting' || run.phase === 'listening' || run.phase === 'finishing';
 }
 
+/** What the ledger would charge for the current session, if it ended now. */
+function chargeSoFarMs(run: Run): number {
+  return Math.ceil(run.audioMs / 1_000) * 1_000;
+}
+
+/** Charged so far, over all sessions of the run. */
+export function estimateMs(run: Run): number {
+  return run.earlierChargedMs + chargeSoFarMs(run);
+}
+
+/** Credit that would be left if the run ended now. Null while only the ledger knows. */
+export function leftMs(run: Run): number | null {
+  if (run.remainingMs === null || run.ledger === 'settled') return run.remainingMs;
+  return isRunning(run) ? run.remainingMs + run.reservedMs - chargeSoFarMs(run) : null;
+}
+
 /** How much of the session's limit is used. A file is sent faster than it is recognised. */
 export function usedMs(run: Run): number {
   return Math.min(run.source === 'file' ? run.audioMs : run.sentMs, run.reservedMs);
@@ -196,6 +226,13 @@ export function usedMs(run: Run): number {
 
 /** On synthetic speech, nearly half of the words below it are wrong, and 1 in 20 above it (models/MODEL_CARD.md). */
 const UNCERTAIN_BELOW = 0.6;
+
+/** The mean over all words, or null if the recogniser provides none. */
+export function meanConfidence(turn: Turn): number | null {
+  const known = turn.flatMap(({ confidence }) => (confidence === null ? [] : [confidence]));
+  if (known.length === 0) return null;
+  return known.reduce((sum, confidence) => sum + confidence, 0) / known.length;
+}
 
 export function isUncertain({ confidence }: TurnWord): boolean {
   return confidence !== null && confidence < UNCERTAIN_BELOW;

@@ -1,6 +1,7 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { useTexts } from '../../app/language.tsx';
-import { isRunning, isUncertain, type Run, type Turn } from './run.ts';
+import { usePlaygroundTexts } from '../../texts/playground.ts';
+import { isRunning, isUncertain, meanConfidence, type Run, type Turn } from './run.ts';
 
 const NARROW = '(max-width: 63.99rem)';
 /** Within this distance of the end, the transcript follows the last line. */
@@ -10,7 +11,18 @@ const FOLLOW_PIXELS = 80;
  * The transcript, one line per turn. Words that may still change are lighter, and uncertain ones are underlined. It
  * scrolls on its own and follows the last line, unless the reader has scrolled up.
  */
-export function Transcript({ run, language }: { run: Run; language: string }) {
+export function Transcript(props: {
+  run: Run;
+  language: string;
+  title: string;
+  testId: string;
+  /** Where the recording is played now. The word there is highlighted. */
+  playedMs: number | null;
+  /** Shows the confidence of each word and why each line ended. */
+  details: boolean;
+}) {
+  const { run, language } = props;
+  const id = useId();
   const texts = useTexts();
   const running = isRunning(run);
   const isEmpty = run.turns.length === 0 && run.text === '';
@@ -27,27 +39,28 @@ export function Transcript({ run, language }: { run: Run; language: string }) {
   }, [run.text, run.turns]);
   return (
     <div ref={whole} className="grid content-start gap-2">
-      <h2 id="transcript-title" className="text-sm font-medium text-ink-2">
-        {texts.playground.transcript}
+      <h2 id={id} className="text-sm font-medium text-ink-2">
+        {props.title}
       </h2>
       <div
         ref={area}
         lang={language}
         tabIndex={0}
         role="region"
-        aria-labelledby="transcript-title"
-        data-testid="transcript"
+        aria-labelledby={id}
+        data-testid={props.testId}
         onScroll={({ currentTarget: box }) => {
           follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < FOLLOW_PIXELS;
         }}
-        className={`grid min-h-36 content-start gap-2 overflow-y-auto overscroll-contain rounded-sm text-xl leading-9 font-medium wrap-anywhere lg:max-h-112 ${running ? 'max-lg:h-[max(9rem,calc(100dvh-22rem))]' : 'max-lg:max-h-96'}`}
+        className={`grid min-h-36 content-start gap-2 overflow-y-auto lg:min-h-64 overscroll-contain rounded-sm text-xl leading-9 font-medium wrap-anywhere lg:max-h-112 ${running ? 'max-lg:h-[max(9rem,calc(100dvh-22rem))]' : 'max-lg:max-h-96'}`}
       >
         {/* Screen readers hear finished lines. A line keeps its index when its turn ends. */}
         <div aria-live="polite" className="grid content-start gap-2 empty:hidden">
           {run.turns.map((turn, index) => (
             // eslint-disable-next-line react/no-array-index-key
             <p key={index}>
-              <FinalWords turn={turn} />
+              <FinalWords turn={turn} playedMs={props.playedMs} details={props.details} />
+              {props.details && <LineEnd turn={turn} reason={run.reasons[index]} />}
             </p>
           ))}
         </div>
@@ -67,28 +80,51 @@ export function Transcript({ run, language }: { run: Run; language: string }) {
   );
 }
 
-function FinalWords({ turn }: { turn: Turn }) {
+const PLAYED = 'rounded-sm bg-accent-soft text-accent-strong';
+
+function FinalWords(props: { turn: Turn; playedMs: number | null; details: boolean }) {
   const texts = useTexts();
-  return turn.map((word, index) => {
-    if (!isUncertain(word)) {
-      // eslint-disable-next-line react/no-array-index-key
-      return <span key={index}>{word.text} </span>;
-    }
-    const percent = Math.round(100 * (word.confidence ?? 0));
+  const { playedMs } = props;
+  return props.turn.map((word, index) => {
+    const isPlayed = playedMs !== null && word.start_ms <= playedMs && playedMs < word.end_ms;
+    const uncertain = isUncertain(word);
+    const percent = word.confidence === null ? null : Math.round(100 * word.confidence);
     return (
       // eslint-disable-next-line react/no-array-index-key
       <span key={index}>
-        <span className="uncertain" title={texts.playground.confidence(percent)}>
+        <span
+          data-played={isPlayed}
+          className={`${isPlayed ? PLAYED : ''} ${uncertain ? 'uncertain' : ''}`}
+          {...(percent === null ? {} : { title: texts.playground.confidence(percent) })}
+        >
           {word.text}
         </span>
-        {/* For screen readers only: it is not copied with the text. */}
-        <span lang="" className="sr-only select-none">
-          {' '}
-          ({texts.playground.uncertain})
-        </span>{' '}
+        {props.details && percent !== null && (
+          <span lang="" className="ml-0.5 text-xs font-normal text-ink-3 select-none">
+            {percent}
+          </span>
+        )}
+        {uncertain && !props.details && (
+          // For screen readers only: it is not copied with the text.
+          <span lang="" className="sr-only select-none">
+            {' '}
+            ({texts.playground.uncertain})
+          </span>
+        )}{' '}
       </span>
     );
   });
+}
+
+function LineEnd({ turn, reason }: { turn: Turn; reason: Run['reasons'][number] | undefined }) {
+  const texts = usePlaygroundTexts();
+  const mean = meanConfidence(turn);
+  return (
+    <span lang="" className="block text-xs leading-5 font-normal text-ink-3 select-none">
+      {mean !== null && `${texts.mean(Math.round(100 * mean))} · `}
+      {reason !== undefined && texts.ended(texts.reasons[reason])}
+    </span>
+  );
 }
 
 function GrowingWords({ run }: { run: Run }) {
@@ -117,7 +153,7 @@ function Waiting({ run }: { run: Run }) {
     connecting: `${texts.playground.connecting}…`,
     listening: texts.playground.listening,
     finishing: `${texts.playground.finishing}…`,
-    done: texts.playground.nothingHeard,
+    done: texts.playground.noWords,
     failed: '',
   }[run.phase];
   return (

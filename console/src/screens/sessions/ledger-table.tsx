@@ -1,46 +1,37 @@
 import type { LedgerLine } from '@svc-asr/protocol/console-sessions.ts';
-import { formatDateTime } from '../../app/format.ts';
+import { formatDateTime, numberFormat } from '../../app/format.ts';
 import { useLanguage } from '../../app/language.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
+import { FigureTable } from './figure-table.tsx';
 
 /** The transactions of a session, in milliseconds, as the ledger has them. */
 export function LedgerTable({ lines }: { lines: LedgerLine[] }) {
   const texts = useSessionTexts();
   const { language } = useLanguage();
   const number = new Intl.NumberFormat(language, { signDisplay: 'exceptZero' });
-  const plain = new Intl.NumberFormat(language);
+  const plain = numberFormat(language);
   const { columns } = texts;
   return (
-    <div tabIndex={0} role="region" aria-label={texts.ledger} className="overflow-x-auto">
-      <table className="w-full text-left text-sm whitespace-nowrap">
-        <thead className="text-xs text-ink-3">
-          <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
-            <th>{columns.number}</th>
-            <th>{columns.what}</th>
-            <th>{columns.when}</th>
-            <th className="text-right">{columns.available} (ms)</th>
-            <th className="text-right">{columns.reserved} (ms)</th>
-            <th className="text-right">{columns.consumed} (ms)</th>
-            <th className="text-right">{columns.left} (ms)</th>
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map((line) => (
-            <tr
-              key={line.seq}
-              className="border-t border-line tabular-nums [&>td]:py-2 [&>td+td]:pl-5"
-            >
-              <td>{line.seq}</td>
-              <td>{texts.kinds[line.kind] ?? line.kind}</td>
-              <td>{formatDateTime(line.at, language)}</td>
-              <td className="text-right">{number.format(line.available_ms)}</td>
-              <td className="text-right">{number.format(line.reserved_ms)}</td>
-              <td className="text-right">{number.format(line.consumed_ms)}</td>
-              <td className="text-right">{plain.format(line.available_after_ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <FigureTable
+      label={texts.ledger}
+      names={[columns.what, columns.when]}
+      figures={[
+        columns.number,
+        ...[columns.available, columns.reserved, columns.consumed, columns.left].map(
+          (name) => `${name} (ms)`,
+        ),
+      ]}
+      rows={lines.map((line) => ({
+        id: String(line.seq),
+        names: [texts.kinds[line.kind] ?? line.kind, formatDateTime(line.at, language)],
+        figures: [
+          String(line.seq),
+          number.format(line.available_ms),
+          number.format(line.reserved_ms),
+          number.format(line.consumed_ms),
+          plain.format(line.available_after_ms),
+        ],
+      }))}
+    />
   );
 }

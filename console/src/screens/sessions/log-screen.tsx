@@ -11,8 +11,10 @@ import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useLogTexts } from '../../texts/log.ts';
 import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
+import { ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
 import { SessionTabs } from './session-tabs.tsx';
+import { numberFormat, momentFormat } from '../../app/format.ts';
 
 const PATH = '/app/sessions/log';
 
@@ -23,7 +25,7 @@ export default function LogScreen() {
   const query = search.size === 0 ? '' : `?${search}`;
   const { load, reload } = useLoad<LogPage>(`/log${query}`);
   const { language } = useLanguage();
-  const rows = new Intl.NumberFormat(language).format(CONSOLE_LIMITS.csvRows);
+  const rows = numberFormat(language).format(CONSOLE_LIMITS.csvRows);
   return (
     <>
       <PageHead title={texts.title} lead={texts.lead(CONSOLE_LIMITS.callLogDays)}>
@@ -131,38 +133,29 @@ function Page({ page, search }: { page: LogPage; search: URLSearchParams }) {
   );
 }
 
-/** A table on wide screens, cards on phones. */
 function CallTable({ calls }: { calls: LoggedCall[] }) {
   const texts = useLogTexts();
   return (
-    <table className="w-full text-left text-sm max-md:block">
-      <caption className="sr-only">{texts.title}</caption>
-      <thead className="text-xs text-ink-3 max-md:sr-only">
-        <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
-          <th>{texts.time}</th>
-          <th>{texts.status}</th>
-          <th>{texts.call}</th>
-          <th>{texts.key}</th>
-          <th className="text-right">{texts.latency}</th>
-        </tr>
-      </thead>
-      <tbody className="max-md:block">
-        {calls.map((call) => (
-          <Row key={call.request_id} call={call} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable
+      label={texts.title}
+      names={[texts.time, texts.status, texts.call, texts.key]}
+      figures={[texts.latency]}
+    >
+      {calls.map((call) => (
+        <Row key={call.request_id} call={call} />
+      ))}
+    </ListTable>
   );
 }
 
 function Row({ call }: { call: LoggedCall }) {
   const texts = useLogTexts();
   const { language } = useLanguage();
-  const number = new Intl.NumberFormat(language);
-  const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+  const number = numberFormat(language);
+  const time = momentFormat(language);
   const tone = call.status < 400 ? 'good' : call.status < 500 ? 'warn' : 'bad';
   return (
-    <tr className="border-t border-line align-baseline max-md:grid max-md:first:border-t-0 max-md:first:pt-0 max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
+    <ListRow>
       <td className="tabular-nums max-md:col-start-1 max-md:row-start-1 md:whitespace-nowrap">
         {time.format(new Date(call.at))}
       </td>
@@ -178,7 +171,7 @@ function Row({ call }: { call: LoggedCall }) {
       <td className="text-right whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-3 max-md:text-xs">
         {texts.ms(number.format(call.took_ms))}
       </td>
-    </tr>
+    </ListRow>
   );
 }
 
@@ -201,9 +194,7 @@ function Call({ call }: { call: LoggedCall }) {
         </p>
       )}
       {call.more > 0 && (
-        <p className="text-ink-2">
-          {texts.more(new Intl.NumberFormat(language).format(call.more))}
-        </p>
+        <p className="text-ink-2">{texts.more(numberFormat(language).format(call.more))}</p>
       )}
       <p className="flex flex-wrap gap-x-3 text-xs text-ink-3">
         <span className="wrap-anywhere">

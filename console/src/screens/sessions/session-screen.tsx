@@ -4,7 +4,7 @@ import type { SessionReport } from '@svc-asr/protocol/console-sessions.ts';
 import { formatAudio, formatDateTime } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
-import { useLoad } from '../../app/use-load.ts';
+import { useLoad, type Load } from '../../app/use-load.ts';
 import { Button } from '../../design/controls.tsx';
 import { CardSkeleton, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
@@ -18,21 +18,33 @@ import { stepsOf } from './time-line.ts';
 /** Everything that is known about one session, without its words. */
 export default function SessionScreen({ id }: { id: string }) {
   const texts = useSessionTexts();
-  const common = useTexts();
   const { load, reload } = useLoad<SessionReport>(`/sessions/${id}`);
+  const back = { href: '/app/sessions', label: texts.back };
+  return <SessionPage load={load} back={back} onRetry={() => void reload()} />;
+}
+
+/** The same for members and operators. */
+export function SessionPage(props: {
+  load: Load<SessionReport>;
+  back: { readonly href: string; readonly label: string };
+  onRetry: () => void;
+}) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { load, back } = props;
   const model = load.state === 'ready' ? common.common.models[load.data.model] : null;
   return (
     <>
       <Link
-        href="/app/sessions"
+        href={back.href}
         className="mb-3 inline-block rounded-sm text-sm text-ink-2 underline underline-offset-4"
       >
-        {texts.back}
+        {back.label}
       </Link>
       <PageHead title={model === null ? common.nav.sessions : texts.title(model)}>
         {load.state === 'ready' && <CopyForSupport session={load.data} />}
       </PageHead>
-      <Loaded load={load} skeleton={<CardSkeleton rows={6} />} onRetry={() => void reload()}>
+      <Loaded load={load} skeleton={<CardSkeleton rows={6} />} onRetry={props.onRetry}>
         {(session) => <Report session={session} />}
       </Loaded>
     </>

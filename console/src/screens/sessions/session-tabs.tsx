@@ -11,9 +11,10 @@ export function SessionTabs() {
     ['/app/sessions', texts.nav.sessions],
     ['/app/sessions/usage', usage.title],
     ['/app/sessions/log', usage.log],
+    ['/app/sessions/credit', usage.credit],
   ] as const;
   return (
-    <nav aria-label={usage.tabs} className="mb-5 flex gap-5 border-b border-line text-sm">
+    <nav aria-label={usage.tabs} className="mb-5 flex gap-3 border-b border-line text-sm sm:gap-5">
       {tabs.map(([href, label]) => (
         <Link
           key={href}

@@ -1,6 +1,6 @@
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { ListedSession, SessionPage } from '@svc-asr/protocol/console-sessions.ts';
-import { formatAudio, formatDateTime } from '../../app/format.ts';
+import { formatAudio, formatDateTime, numberFormat } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
@@ -9,6 +9,7 @@ import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
+import { ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
 import { FILTERS, SessionFilters } from './session-filters.tsx';
 import { SessionTabs } from './session-tabs.tsx';
@@ -22,7 +23,7 @@ export default function SessionsScreen() {
   const query = search.size === 0 ? '' : `?${search}`;
   const { load, reload } = useLoad<SessionPage>(`/sessions${query}`);
   const { language } = useLanguage();
-  const rows = new Intl.NumberFormat(language).format(CONSOLE_LIMITS.csvRows);
+  const rows = numberFormat(language).format(CONSOLE_LIMITS.csvRows);
   const keys = load.state === 'ready' ? load.data.keys : [];
   return (
     <>
@@ -71,31 +72,20 @@ function Page({ page, search }: { page: SessionPage; search: URLSearchParams }) 
   );
 }
 
-/** A table on wide screens, cards on phones. */
 function SessionTable({ sessions }: { sessions: ListedSession[] }) {
   const texts = useSessionTexts();
   const common = useTexts();
   const { columns } = common.overview;
   return (
-    <table className="w-full text-left text-sm max-md:block">
-      <caption className="sr-only">{common.nav.sessions}</caption>
-      <thead className="text-xs text-ink-3 max-md:sr-only">
-        <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
-          <th>{columns.started}</th>
-          <th>{columns.model}</th>
-          <th>{columns.status}</th>
-          <th>{texts.key}</th>
-          <th>{texts.origin}</th>
-          <th className="text-right">{columns.audio}</th>
-          <th className="text-right">{columns.charged}</th>
-        </tr>
-      </thead>
-      <tbody className="max-md:block">
-        {sessions.map((session) => (
-          <Row key={session.id} session={session} />
-        ))}
-      </tbody>
-    </table>
+    <ListTable
+      label={common.nav.sessions}
+      names={[columns.started, columns.model, columns.status, texts.key, texts.origin]}
+      figures={[columns.audio, columns.charged]}
+    >
+      {sessions.map((session) => (
+        <Row key={session.id} session={session} />
+      ))}
+    </ListTable>
   );
 }
 
@@ -103,9 +93,10 @@ function Row({ session }: { session: ListedSession }) {
   const texts = useSessionTexts();
   const common = useTexts();
   const { language } = useLanguage();
+  const from = session.origin ?? session.client;
   const keyName = session.key_name === '' ? session.key_id : session.key_name;
   return (
-    <tr className="border-t border-line align-baseline max-md:grid max-md:first:border-t-0 max-md:first:pt-0 max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
+    <ListRow>
       <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-1">
         <Link
           href={`/app/sessions/${session.id}`}
@@ -123,8 +114,10 @@ function Row({ session }: { session: ListedSession }) {
       <td className="wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-3 max-md:text-xs">
         {keyName ?? texts.playground}
       </td>
-      <td className="wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-4 max-md:text-xs">
-        {session.origin ?? session.client ?? common.playground.noneYet}
+      <td
+        className={`wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-4 max-md:text-xs ${from === null ? 'max-md:hidden' : ''}`}
+      >
+        {from ?? common.playground.noneYet}
       </td>
       <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
         {formatAudio(session.audio_ms, common)}
@@ -134,6 +127,6 @@ function Row({ session }: { session: ListedSession }) {
           ? common.playground.noneYet
           : formatAudio(session.billable_ms, common)}
       </td>
-    </tr>
+    </ListRow>
   );
 }

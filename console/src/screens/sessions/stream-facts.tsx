@@ -8,26 +8,25 @@ import { useSessionTexts, type SessionTexts } from '../../texts/sessions.ts';
 export function StreamFacts({ session }: { session: SessionReport }) {
   const texts = useSessionTexts();
   return (
-    <dl className="grid gap-4 text-sm">
-      {session.stream === null ? (
-        <p className="text-ink-2">{missing(session, texts)}</p>
-      ) : (
-        <Figures session={session} stream={session.stream} />
-      )}
-      <Fact name={texts.sessionId}>
-        <code className="break-all">{session.id}</code>
-      </Fact>
-      {session.created_request_id !== null && (
-        <Fact name={texts.createdId}>
-          <code className="break-all">{session.created_request_id}</code>
+    <div className="grid gap-4 text-sm">
+      {session.stream === null && <p className="text-ink-2">{missing(session, texts)}</p>}
+      <dl className="grid gap-4">
+        {session.stream !== null && <Figures session={session} stream={session.stream} />}
+        <Fact name={texts.sessionId}>
+          <code className="text-xs break-all">{session.id}</code>
         </Fact>
-      )}
-      {session.request_id !== null && (
-        <Fact name={texts.requestId}>
-          <code className="break-all">{session.request_id}</code>
-        </Fact>
-      )}
-    </dl>
+        {session.created_request_id !== null && (
+          <Fact name={texts.createdId}>
+            <code className="text-xs break-all">{session.created_request_id}</code>
+          </Fact>
+        )}
+        {session.request_id !== null && (
+          <Fact name={texts.requestId}>
+            <code className="text-xs break-all">{session.request_id}</code>
+          </Fact>
+        )}
+      </dl>
+    </div>
   );
 }
 

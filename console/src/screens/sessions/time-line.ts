@@ -37,7 +37,7 @@ export function stepsOf(
       made.push({ name, at: claimedAt + ms, ...(note === undefined ? {} : { note }) });
     };
     add(steps.ready, stream?.ready_ms);
-    add(steps.firstDelta, stream?.first_delta_ms);
+    add(steps.firstWords, stream?.first_words_ms);
     add(steps.finals, stream?.last_final_ms, steps.finalCount(stream?.finals ?? 0));
     add(steps.closed, stream?.ended_ms, `${session.close_code} ${session.close_reason}`);
   }

@@ -1,6 +1,6 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type FormEvent } from 'react';
 import type { UsageReport } from '@svc-asr/protocol/console-usage.ts';
-import { formatAudio } from '../../app/format.ts';
+import { formatAudio, numberFormat } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { navigate, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
@@ -10,6 +10,7 @@ import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useUsageTexts } from '../../texts/usage.ts';
 import { addUp } from './add-up.ts';
 import { CsvLink } from './csv-link.tsx';
+import { FigureTable } from './figure-table.tsx';
 import { SessionTabs } from './session-tabs.tsx';
 
 /** What was charged in any range of days, with the range in the address. */
@@ -61,7 +62,7 @@ function Tables({ report }: { report: UsageReport }) {
   const texts = useUsageTexts();
   const common = useTexts();
   const { language } = useLanguage();
-  const number = new Intl.NumberFormat(language);
+  const number = numberFormat(language);
   const sums = addUp(report.data);
   const total = (read: (sum: (typeof sums)[number]) => number) =>
     sums.reduce((all, sum) => all + read(sum), 0);
@@ -92,7 +93,7 @@ function Tables({ report }: { report: UsageReport }) {
           number.format(total(({ sessions }) => sessions)),
         )}
       >
-        <Table
+        <FigureTable
           label={texts.byKey}
           names={[texts.key, texts.model]}
           figures={figures}
@@ -104,7 +105,7 @@ function Tables({ report }: { report: UsageReport }) {
         />
       </Card>
       <Card title={texts.byDay}>
-        <Table
+        <FigureTable
           label={texts.byDay}
           names={[texts.day, texts.key, texts.model]}
           figures={figures}
@@ -116,49 +117,5 @@ function Tables({ report }: { report: UsageReport }) {
         />
       </Card>
     </>
-  );
-}
-
-/** Scrolls sideways in its own area on phones. */
-function Table(props: {
-  label: string;
-  names: string[];
-  figures: string[];
-  rows: { id: string; names: string[]; figures: string[] }[];
-}): ReactNode {
-  return (
-    <div tabIndex={0} role="group" aria-label={props.label} className="overflow-x-auto">
-      <table className="w-full text-left text-sm whitespace-nowrap">
-        <thead className="text-xs text-ink-3">
-          <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
-            {props.names.map((name) => (
-              <th key={name}>{name}</th>
-            ))}
-            {props.figures.map((name) => (
-              <th key={name} className="text-right">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map((row) => (
-            <tr
-              key={row.id}
-              className="border-t border-line tabular-nums [&>td]:py-2 [&>td+td]:pl-5"
-            >
-              {row.names.map((name, at) => (
-                <td key={props.names[at]}>{name}</td>
-              ))}
-              {row.figures.map((figure, at) => (
-                <td key={props.figures[at]} className="text-right">
-                  {figure}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }

@@ -48,7 +48,7 @@ export function AddPasskeyDialog(props: {
           />
         )}
         <ErrorNotice error={add.error} />
-        <div className="flex flex-wrap justify-end gap-2">
+        <div className="dialog-buttons">
           <Button onClick={props.onClose}>{common.cancel}</Button>
           <Button kind="primary" type="submit" busy={add.busy}>
             {texts.addDo}

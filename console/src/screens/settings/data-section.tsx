@@ -52,7 +52,7 @@ function EraseDialog({ onErased, onClose }: { onErased: () => void; onClose: () 
           onChange={setEmail}
         />
         <ErrorNotice error={erase.error} />
-        <div className="flex flex-wrap justify-end gap-2">
+        <div className="dialog-buttons">
           <Button onClick={onClose}>{texts.common.cancel}</Button>
           <Button kind="destroy" type="submit" busy={erase.busy}>
             {texts.settings.eraseDo}

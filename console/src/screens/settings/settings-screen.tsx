@@ -10,6 +10,7 @@ import { Card, PageHead } from '../../design/surfaces.tsx';
 import { en } from '../../texts/en.ts';
 import { sw } from '../../texts/sw.ts';
 import { DataSection } from './data-section.tsx';
+import { DevicesSection } from './devices-section.tsx';
 import { OriginsSection } from './origins-section.tsx';
 import { PasskeysSection } from './passkeys-section.tsx';
 import { TeamSection } from './team-section.tsx';
@@ -29,6 +30,7 @@ export default function SettingsScreen({
       <div className="grid gap-5">
         <LanguageSection />
         <PasskeysSection operator={me.operator} />
+        <DevicesSection operator={me.operator} />
         <Loaded load={load} skeleton={<SettingsSkeleton />} onRetry={() => void reload()}>
           {(settings) => (
             <>

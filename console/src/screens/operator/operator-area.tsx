@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import { usePath } from '../../app/router.tsx';
+import { NotFoundScreen } from '../not-found-screen.tsx';
+import { AccountScreen } from './account-screen.tsx';
+import { AccountsScreen } from './accounts-screen.tsx';
+import { AuditLogScreen } from './audit-log-screen.tsx';
+import { FailuresScreen } from './failures-screen.tsx';
+import { LedgerScreen } from './ledger-screen.tsx';
+import { LiveScreen } from './live-screen.tsx';
+import { NodesScreen } from './nodes-screen.tsx';
+import { OPERATOR_PATHS, OPERATOR_PLACES, type OperatorPlace } from './paths.ts';
+import { OperatorSessionScreen } from './operator-session-screen.tsx';
+import { RequestsScreen } from './requests-screen.tsx';
+import { WaitlistScreen } from './waitlist-screen.tsx';
+
+const SCREENS: Record<OperatorPlace, () => ReactNode> = {
+  waitlist: WaitlistScreen,
+  accounts: AccountsScreen,
+  requests: RequestsScreen,
+  live: LiveScreen,
+  nodes: NodesScreen,
+  failures: FailuresScreen,
+  ledger: LedgerScreen,
+  audit: AuditLogScreen,
+};
+
+/** The pages of operators, in one file that others don't load. The server refuses everyone else. */
+export default function OperatorArea() {
+  const path = usePath();
+  const [, kind, id] = /^\/app\/operator\/(accounts|sessions)\/([0-9a-f-]{36})$/.exec(path) ?? [];
+  if (kind === 'accounts' && id !== undefined) return <AccountScreen key={id} id={id} />;
+  if (kind === 'sessions' && id !== undefined) return <OperatorSessionScreen id={id} />;
+  const place = OPERATOR_PLACES.find((known) => OPERATOR_PATHS[known] === path);
+  if (place === undefined) return <NotFoundScreen />;
+  const Screen = SCREENS[place];
+  return <Screen />;
+}
