@@ -4,6 +4,7 @@ import { findMutant } from './mutants/all-mutants.ts';
 import { openMutantLedger } from './mutants/mutant-ledger.ts';
 import { plant } from './mutants/plant.ts';
 import type { Figures } from './run/campaign.ts';
+import { describeCoverage, readCoverage } from './run/coverage.ts';
 import { runJobs } from './run/jobs.ts';
 import { installGlobals } from './virtual/globals.ts';
 import type { OpenLedger } from './world/world.ts';
@@ -12,7 +13,8 @@ const USAGE = `npm run simulate -- --seeds N [--from S] [--fault NAME ...] [--le
 npm run simulate -- --plan FILE [--plan FILE ...]
 npm run simulate -- --equivalence --seeds N [--from S]   compares the ledger model with PostgreSQL
 npm run simulate -- --mutants [--only NAME ...] [--seeds N]  hunts the planted bugs
-npm run simulate -- --mutant NAME --from S               runs a seed with a planted bug`;
+npm run simulate -- --mutant NAME --from S               runs a seed with a planted bug
+npm run simulate -- --coverage FOLDER                    lists the lines that runs with NODE_V8_COVERAGE=FOLDER did not reach`;
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     mutants: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
     mutant: { type: 'string' },
+    coverage: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -41,6 +44,11 @@ async function main(): Promise<number> {
   if (help || !isValid || (ledger !== 'model' && ledger !== 'pglite')) {
     console.log(USAGE);
     return help ? 0 : 2;
+  }
+  if (values.coverage !== undefined) {
+    const lines = describeCoverage(await readCoverage(values.coverage));
+    for (const line of lines) console.log(line);
+    return 0;
   }
   if (values.jobs !== '1') {
     const options = values.fault.flatMap((name) => ['--fault', name]);

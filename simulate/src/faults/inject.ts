@@ -1,5 +1,7 @@
-import { requestSessionEnd, setAccountStatus } from '@svc-asr/server/accounts/accounts.ts';
+import { setAccountStatus } from '@svc-asr/server/accounts/accounts.ts';
+import { requestSessionEnd } from '@svc-asr/server/sessions/end-requests.ts';
 import { acceptLedgerHistory } from '@svc-asr/server/ledger/history-marks.ts';
+import { watchLockout } from '../oracles/lockout-watch.ts';
 import { runIn } from '../virtual/process.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import type { StreamingServer } from '../world/streaming-server.ts';
@@ -67,10 +69,19 @@ function inject(world: World, fault: Fault): void {
       runIn(node.process, () => node.engine.lose(fault.pick, how, fault.backMs));
       return;
     }
+    case 'detector-loss': {
+      const node = chosen(busyNodes(world), fault.pick);
+      if (node !== undefined) {
+        runIn(node.process, () => node.confirmer.lose(fault.how, fault.backMs));
+      }
+      return;
+    }
     case 'node-death':
     case 'machine-death': {
       const id = chosen(world.plan.nodes, fault.pick)?.id;
       if (id === undefined || world.isDraining(id)) return;
+      world.hurt.add(id);
+      watchLockout(world, id);
       world.kill(id, { isSilent: fault.name === 'machine-death' });
       scheduler.later(fault.backMs, () => world.startNode(id));
       return;
@@ -84,17 +95,23 @@ function inject(world: World, fault: Fault): void {
     }
     case 'node-hang': {
       const node = chosen([...world.nodes.values()], fault.pick);
-      if (node !== undefined) node.process.hungUntilMs = scheduler.nowMs + fault.forMs;
+      if (node === undefined) return;
+      world.hurt.add(node.process.name);
+      node.process.hungUntilMs = scheduler.nowMs + fault.forMs;
       return;
     }
     case 'lease-thread-death': {
       const node = chosen([...world.nodes.values()], fault.pick);
-      node?.endLeaseThread();
+      if (node === undefined) return;
+      world.hurt.add(node.process.name);
+      node.endLeaseThread();
       return;
     }
     case 'clock-jump': {
       const victim = chosen([...world.processes.values()], fault.pick);
-      if (victim !== undefined) victim.wallOffsetMs += fault.byMs;
+      if (victim === undefined) return;
+      world.hurt.add(victim.name);
+      victim.wallOffsetMs += fault.byMs;
       return;
     }
     case 'database-clock-jump':

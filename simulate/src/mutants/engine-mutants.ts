@@ -45,6 +45,23 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
       to: 'this.#attempt.flush();',
     }),
   ),
+  during(
+    'engine-death',
+    mutant('replay-forgets-keyterms', 'A recogniser that replaces a lost one has no keyterms.', {
+      in: STREAM,
+      from: `    this.utterances.set(0, first);
+    this.expectKeyterms();`,
+      to: '    this.utterances.set(0, first);',
+    }),
+  ),
+  during(
+    'engine-death',
+    mutant('replay-takes-later-keyterms', 'Keyterms apply to the utterance that has begun.', {
+      in: STREAM,
+      from: 'if (this.#current.hasAudio) return;',
+      to: '',
+    }),
+  ),
   mutant('replay-memory-leaks', 'Audio is kept after its final.', {
     in: STREAM,
     from: 'this.#flushedBytes -= utterance.audio.bytes;\n    utterance.audio.release();',

@@ -4,6 +4,7 @@ const GATEWAY = 'server/src/gateway/gateway.ts';
 const CONNECTION = 'server/src/gateway/connection.ts';
 const SETTLEMENTS = 'server/src/gateway/settlements.ts';
 const FEED = 'server/src/gateway/engine-feed.ts';
+const INTAKE = 'server/src/gateway/intake.ts';
 
 /** Bugs in what a node does with its streams and their settlements. */
 export const GATEWAY_MUTANTS: readonly Mutant[] = [
@@ -56,8 +57,8 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     'node-death',
     mutant('wrong-epoch', 'Streams belong to the process that comes after this one.', {
       in: GATEWAY,
-      from: 'const owner = { sessionId, accountId, nodeId, nodeEpoch, attemptId: requestId };',
-      to: 'const owner = { sessionId, accountId, nodeId, nodeEpoch: nodeEpoch + 1, attemptId: requestId };',
+      from: 'const owner = { sessionId, accountId, nodeId, nodeEpoch, upgradeId: requestId };',
+      to: 'const owner = { sessionId, accountId, nodeId, nodeEpoch: nodeEpoch + 1, upgradeId: requestId };',
     }),
   ),
   during(
@@ -72,11 +73,9 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     ['database-away', 'database-unreachable'],
     mutant('outage-cuts-streams', 'A node without a lease ends its streams.', {
       in: GATEWAY,
-      from: 'for (const connection of this.#connections) connection.tick(nowMs);',
-      to: `for (const connection of this.#connections) {
-      if (this.#deps.node.isHeld) connection.tick(nowMs);
-      else connection.end('service_restart');
-    }`,
+      from: 'this.streams.tick(this.#now());',
+      to: `if (this.#deps.node.isHeld) this.streams.tick(this.#now());
+    else this.streams.end('service_restart');`,
     }),
   ),
   mutant('ticking-after-stop', 'The timer of a stopped gateway keeps running.', {
@@ -113,9 +112,9 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
       {
         in: 'server/src/gateway/stream.ts',
         from: `export function onConnectionLost(state: StreamState): Step {
-  return complete(state, 'completed');`,
+  return close(state, 'completed');`,
         to: `export function onConnectionLost(state: StreamState): Step {
-  return complete({ ...state, phase: 'streaming' }, 'completed');`,
+  return close({ ...state, phase: 'streaming' }, 'completed');`,
       },
     ),
   ),
@@ -125,15 +124,15 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
       'engine-slot-kept',
       'An engine stream that opens after the end of its stream stays open.',
       {
-        in: CONNECTION,
-        from: 'if (this.#isOver) return void stream.close();',
-        to: 'if (this.#isOver) return;',
+        in: 'server/src/gateway/engine-link.ts',
+        from: 'if (this.#isClosed) return void stream.close();',
+        to: 'if (this.#isClosed) return;',
       },
     ),
   ),
   mutant('engine-stream-not-closed', 'The engine stream stays open after the end of its stream.', {
     in: CONNECTION,
-    from: 'const freed = this.#engineStream?.close();',
+    from: 'const freed = this.#engine.close();',
     to: 'const freed = undefined;',
   }),
   mutant('close-before-settlement', 'The close frame goes out before the session is settled.', {
@@ -157,18 +156,44 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   ),
   during(
     'engine-stall',
-    mutant('reset-drops-flushed-audio', 'A reset drops waiting audio that was flushed before it.', {
+    mutant('keyterms-overtake-audio', 'Keyterms reach the engine before audio that waits.', {
       in: FEED,
-      from: 'this.#waiting.splice(last + 1)',
-      to: 'this.#waiting.splice(0)',
+      from: `if (this.#waiting.length > 0) this.#holdCommand({ do: 'expect', keyterms });
+    else this.#input.stream.expect(keyterms);`,
+      to: 'this.#input.stream.expect(keyterms);',
+    }),
+  ),
+  mutant(
+    'commands-overtake-unconfirmed-audio',
+    'A command overtakes audio that waits for the second detector.',
+    {
+      in: INTAKE,
+      from: 'if (this.#items.length === 0 && !this.#isPassing) run();',
+      to: 'if (!this.#isPassing) run();',
+    },
+  ),
+  during(
+    'detector-loss',
+    mutant('unconfirmed-audio-kept', 'Audio whose verdict is missing waits for ever.', {
+      in: INTAKE,
+      from: 'item.voice = await verdicts;',
+      to: 'item.voice = (await verdicts) ?? undefined;',
+    }),
+  ),
+  during(
+    'engine-stall',
+    mutant('reset-drops-flushed-audio', 'A reset drops waiting audio that was flushed before it.', {
+      in: 'engine/src/call-queue.ts',
+      from: 'return this.#removeAudio(ended + 1);',
+      to: 'return this.#removeAudio(ended - ended);',
     }),
   ),
   during(
     'engine-stall',
     mutant('held-audio-joined-wrongly', 'Waiting audio overwrites the audio before it.', {
       in: FEED,
-      from: 'last.block.set(pcm, last.bytes);',
-      to: 'last.block.set(pcm, Math.max(0, last.bytes - 2));',
+      from: 'last.buffer.set(pcm, last.bytes);',
+      to: 'last.buffer.set(pcm, Math.max(0, last.bytes - 2));',
     }),
   ),
 ];

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Mutant } from './mutant.ts';
 
 const MAIN = join(import.meta.dirname, 'mutant-main.ts');
-/** A seed takes milliseconds. One that takes this long hangs, which is a finding too. */
-const SEED_MS_MAX = 120_000;
+/** A seed takes milliseconds, on a busy machine seconds. One that takes this long hangs, which is a finding too. */
+const SEED_MS_MAX = 600_000;
 
 /** Sent by the process that runs the seeds. */
 export type HuntMessage =

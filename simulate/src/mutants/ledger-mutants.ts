@@ -9,7 +9,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     mutant(
       'queued-close-fails-live-stream',
       'A claim that was given up ends the stream of another upgrade, which claimed the session meanwhile.',
-      { in: 'server/src/ledger/close.ts', from: 'input.attemptId ?? null,', to: 'null,' },
+      { in: 'server/src/ledger/close.ts', from: 'input.upgradeId ?? null,', to: 'null,' },
     ),
   ),
   during(
@@ -19,8 +19,10 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       'A session that another upgrade continues counts as ended, so a complete database is refused.',
       {
         in: GUARD,
-        from: `if (result !== 'superseded') this.#newest = { accountId, sessionId, isOver: true };`,
-        to: 'this.#newest = { accountId, sessionId, isOver: true };',
+        from: `if (result !== 'superseded') {
+          acknowledge`,
+        to: `{
+          acknowledge`,
       },
     ),
   ),
@@ -36,10 +38,18 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       },
       {
         in: GUARD,
-        from: 'this.#refuse();\n      throw refusal();',
-        to: 'this.#refuse();\n      return;',
+        from: 'this.#refuse();\n        throw refusal();',
+        to: 'this.#refuse();\n        return;',
       },
     ),
+  ),
+  during(
+    'database-rollback',
+    mutant('history-without-claims', 'A database that lost only a claim is used as before.', {
+      in: GUARD,
+      from: `if (result.outcome === 'claimed') {`,
+      to: `if (result.outcome !== 'claimed') {`,
+    }),
   ),
   mutant('history-position-too-high', 'A process expects a mark that it never set.', {
     in: GUARD,
@@ -58,8 +68,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     'database-answers-lost',
     mutant('claim-retried-as-another', 'A repeated claim names another upgrade.', {
       in: 'server/src/ledger/claim.ts',
-      from: '      attemptId,\n      input.nodeId,',
-      to: '      attemptId === input.attemptId ? randomUUID() : attemptId,\n      input.nodeId,',
+      from: '      upgradeId,\n      input.nodeId,',
+      to: '      upgradeId === input.upgradeId ? randomUUID() : upgradeId,\n      input.nodeId,',
     }),
   ),
   mutant('close-without-samples', 'Accepted audio is not reported with the close.', {
@@ -82,18 +92,47 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
   ),
   during(
     'database-unreachable',
-    mutant('lease-without-end', 'A process whose lease has lapsed takes new streams.', {
+    mutant('lease-without-end', 'A process whose lease has expired takes new streams.', {
       in: 'server/src/nodes/node-lease.ts',
       from: 'return !this.#superseded && this.#state.leaseAgeMs < LEASE_MS;',
       to: 'return true;',
     }),
   ),
   during(
+    ['database-rollback', 'machine-death'],
+    mutant(
+      'gives-way-to-a-predecessor',
+      'A node takes an earlier process, which died, for its successor.',
+      {
+        in: 'server/src/nodes/node-lease.ts',
+        from: '!known.is_held && known.age_ms > this.#ageMs',
+        to: '!known.is_held && known.age_ms < 0',
+      },
+    ),
+  ),
+  during(
     'database-rollback',
     mutant('not-registered-again', 'A process that the database forgot does not register again.', {
       in: 'server/src/nodes/node-lease.ts',
-      from: 'if (known === null || known.epoch < epoch || (known.epoch === epoch && known.retired)) {',
-      to: 'if (known === null && epoch < 0) {',
+      from: 'const isForgotten = known === null || known.epoch < epoch;',
+      to: 'if (known === null) return;\n    const isForgotten = false;',
     }),
+  ),
+  mutant('history-position-goes-back', 'A late answer makes a process forget a newer position.', {
+    in: GUARD,
+    from: `this.#position = outcome === 'accepted' ? marked : Math.max(this.#position, marked);`,
+    to: 'this.#position = marked;',
+  }),
+  during(
+    'database-rollback',
+    mutant(
+      'history-forgotten-with-a-refusal',
+      'A process that refuses a database forgets why, and accepts it at the next check.',
+      {
+        in: GUARD,
+        from: 'if (this.#isRolledBack) return;\n    this.#isRolledBack = true;',
+        to: 'if (this.#isRolledBack) return;\n    this.#isRolledBack = true;\n    this.#position = 0;\n    this.#unmarked = [];',
+      },
+    ),
   ),
 ];

@@ -1,3 +1,4 @@
+import type { SqlBug } from '@svc-asr/testing/ledger/sql-bugs.ts';
 import type { FaultName } from '../faults/faults.ts';
 
 /** A piece of source that is replaced. */
@@ -9,14 +10,6 @@ export interface Change {
   readonly to: string;
 }
 
-/** A function of the ledger that is replaced. */
-export interface SqlChange {
-  readonly in: string;
-  readonly changes: readonly { readonly from: string; readonly to: string }[];
-  /** Guards that would reject the broken function, and are dropped. */
-  readonly without?: readonly string[];
-}
-
 /** A bug that is planted in the real code to see whether the simulation finds it. */
 export interface Mutant {
   readonly name: string;
@@ -24,7 +17,7 @@ export interface Mutant {
   readonly about: string;
   readonly changes: readonly Change[];
   /** For bugs in SQL. */
-  readonly sql: SqlChange | null;
+  readonly sql: SqlBug | null;
   /** Why no run can show it: another part prevents the harm. */
   readonly harmless?: string;
   /** The only kinds of faults that hunt for it, for bugs that need rare ones. Empty: any. */

@@ -60,9 +60,17 @@ export const SDK_MUTANTS: readonly Mutant[] = [
   ),
   mutant('sdk-one-key-for-all', 'All sessions of a stream share one idempotency key.', {
     in: 'sdk/src/stream/session-source.ts',
-    from: 'const request = { ...need, idempotencyKey: randomKey() };',
+    from: 'const request = { ...need, idempotencyKey: this.#unansweredKey ?? randomKey() };',
     to: `const request = { ...need, idempotencyKey: 'one key' };`,
   }),
+  during(
+    'engine-death',
+    mutant('sdk-waits-for-itself', 'A stream waits until its own unused session expires.', {
+      in: 'sdk/src/stream/session-source.ts',
+      from: 'const ANOTHER_MS_MAX = 3_000;',
+      to: 'const ANOTHER_MS_MAX = 120_000;',
+    }),
+  ),
   during(
     'reset-connection',
     mutant('sdk-gives-up-at-once', 'The stream ends with its first failed session.', {
@@ -89,4 +97,24 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     from: 'const entry = buffer.next(connection.samplesLeft);',
     to: 'const entry = buffer.next();',
   }),
+  during(
+    ['lost-answer', 'silent-api'],
+    mutant(
+      'sdk-lost-session-reserved-again',
+      'A call after one without an answer uses another key.',
+      {
+        in: 'sdk/src/unanswered-keys.ts',
+        from: 'this.#kept = [...this.#kept, used].slice(-KEPT_MAX);',
+        to: '',
+      },
+    ),
+  ),
+  during(
+    'half-open',
+    mutant('sdk-silent-socket-kept', 'A socket whose server is gone is never closed.', {
+      in: 'sdk/src/stream/socket-node.ts',
+      from: 'socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy());',
+      to: '',
+    }),
+  ),
 ];

@@ -1,38 +1,60 @@
-import { during, type Mutant, type SqlChange } from './mutant.ts';
+import { LOST_ANSWER_BUGS, type SqlBug } from '@svc-asr/testing/ledger/sql-bugs.ts';
+import { during, type Mutant } from './mutant.ts';
 
 /** Bugs in the ledger's functions. They are planted in PGlite, because the model has no SQL. */
 export const SQL_MUTANTS: readonly Mutant[] = [
-  inSql('sql-lost-reservation-forgotten', 'A repeated reservation is not recognised.', {
-    in: 'reserve_session',
-    changes: [{ from: 'elsif p_retry then', to: 'elsif false then' }],
-  }),
-  inSql('sql-idempotency-key-ignored', 'A repeated request makes a second reservation.', {
-    in: 'reserve_session',
-    changes: [{ from: 'i.key_hash = p_key_hash', to: 'false' }],
-  }),
-  inSql('sql-own-claim-not-recognised', 'A repeated claim is refused as if another had won.', {
-    in: 'claim_session',
-    changes: [{ from: 'v_session.attempt_id = p_attempt', to: 'false' }],
-  }),
-  inSql('sql-credential-used-twice', 'A used credential opens a second stream.', {
-    in: 'claim_session',
-    changes: [{ from: "else 'used'", to: "else 'claimed'" }],
-  }),
-  inSql('sql-second-close-charges-again', 'A repeated close is charged again, without guards.', {
-    in: 'close_session',
-    changes: [
-      {
-        from: 'if v_session.completed_at is not null then',
-        to: `if v_session.completed_at is not null then
-          perform post(p_account, 'complete', p_session, clock_timestamp(),
-            -v_session.billable_ms, 0, v_session.billable_ms);`,
-      },
-    ],
-    without: ['index txn_session', 'trigger txn_is_right on txn'],
-  }),
+  inSql(
+    'sql-lost-reservation-forgotten',
+    'A repeated reservation is not recognised.',
+    LOST_ANSWER_BUGS.reservationForgotten,
+  ),
+  inSql(
+    'sql-idempotency-key-ignored',
+    'A repeated request makes a second reservation.',
+    LOST_ANSWER_BUGS.idempotencyKeyIgnored,
+  ),
+  inSql(
+    'sql-own-claim-not-recognised',
+    'A repeated claim is refused as if another had won.',
+    LOST_ANSWER_BUGS.ownClaimNotRecognised,
+  ),
+  inSql(
+    'sql-credential-used-twice',
+    'A used credential opens a second stream.',
+    LOST_ANSWER_BUGS.credentialUsedTwice,
+  ),
+  inSql(
+    'sql-second-close-charges-again',
+    'A repeated close is charged again, without guards.',
+    LOST_ANSWER_BUGS.secondCloseCharges,
+  ),
+  during(
+    'database-rollback',
+    inSql('sql-lost-close-never-ends', 'A session whose close was lost stays open for ever.', {
+      in: 'is_orphan',
+      changes: [{ from: "interval '20 minutes'", to: "interval '20 days'" }],
+    }),
+  ),
+  during(
+    ['node-death', 'machine-death'],
+    inSql('sql-sweeper-mistakes-the-node', 'A dead node ends the sessions of another one.', {
+      in: 'fail_orphans',
+      changes: [
+        { from: 'on n.id = s.node_id', to: 'on n.id = (select max(id) from nodes)' },
+        { from: 'on n.id = v_session.node_id', to: 'on n.id = (select max(id) from nodes)' },
+      ],
+    }),
+  ),
+  during(
+    ['node-death', 'machine-death'],
+    inSql('sql-lease-too-long', 'A dead node locks its accounts out for 12 s.', {
+      in: 'lease_length',
+      changes: [{ from: '6 seconds', to: '12 seconds' }],
+    }),
+  ),
 ];
 
-function inSql(name: string, about: string, sql: SqlChange): Mutant {
+function inSql(name: string, about: string, sql: SqlBug): Mutant {
   return during('database-answers-lost', {
     name,
     about,

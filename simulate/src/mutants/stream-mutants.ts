@@ -13,6 +13,11 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     from: 'const samples = Math.min(room, bytes.byteLength >> 1);',
     to: 'const samples = bytes.byteLength >> 1;',
   }),
+  mutant('half-sample-lost', 'The odd byte at the end of a frame is dropped.', {
+    in: 'server/src/gateway/metering.ts',
+    from: 'meter.carriedByte === null ? frame : prepend(meter.carriedByte, frame);',
+    to: 'meter.carriedByte === null ? frame : prepend(meter.carriedByte, frame).subarray(1);',
+  }),
   harmless(
     'the replay drops deltas of dropped utterances before',
     mutant('final-before-delta', 'Deltas of an utterance are sent after its final or reset.', {
@@ -23,8 +28,8 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   ),
   mutant('silent-abnormal-close', 'A stream that fails closes without an error event.', {
     in: STATE,
-    from: `return [{ ...state, phase: 'closed' }, [said, { do: 'end', ending, samples }]];`,
-    to: `return [{ ...state, phase: 'closed' }, said.do === 'send' ? [{ do: 'end', ending, samples }] : []];`,
+    from: `return [{ ...state, phase: 'closed' }, [error, { do: 'close', ending, samples }]];`,
+    to: `return [{ ...state, phase: 'closed' }, error.do === 'send' ? [{ do: 'close', ending, samples }] : []];`,
   }),
   during(
     'drain',
@@ -38,8 +43,8 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     'drain',
     mutant('drained-stream-completes', 'A stream cut at the end of a drain ends as completed.', {
       in: FINISHING,
-      from: `if (because === 'draining') return fail(state, 'service_restart');`,
-      to: `if (because === 'draining') return complete(state, 'completed', samples);`,
+      from: `if (because === 'draining') return closeWithError(state, 'service_restart');`,
+      to: `if (because === 'draining') return close(state, 'completed', samples);`,
     }),
   ),
   during(
@@ -50,12 +55,24 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
       to: 'const samples = unanswered === null ? 0 : state.meter.acceptedSamples;',
     }),
   ),
+  during(
+    'engine-stall',
+    mutant(
+      'reset-reply-counts-free-audio',
+      'A reply to a reset counts audio that is not charged.',
+      {
+        in: FINISHING,
+        from: `if (event.type !== 'reset_ack') return event;`,
+        to: `if (event.type !== 'ready') return event;`,
+      },
+    ),
+  ),
   mutant('last-final-not-awaited', 'A client that closes gets no final of its last audio.', {
     in: STREAM,
     from: `case 'streaming':
       return finish(state, { because: 'closing', nowMs });`,
     to: `case 'streaming':
-      return complete(state, 'completed');`,
+      return close(state, 'completed');`,
   }),
   mutant(
     'replies-overtake-finals',
@@ -68,8 +85,8 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   ),
   mutant('reset-keeps-audio', 'The final after a reset covers the dropped audio too.', {
     in: MESSAGES,
-    from: 'utteranceStartSample: state.meter.acceptedSamples,\n    utteranceOriginSample: state.meter.acceptedSamples,',
-    to: 'utteranceStartSample: state.utteranceStartSample,\n    utteranceOriginSample: state.meter.acceptedSamples,',
+    from: 'const fresh = beginUtterance({ ...quiet, meter }, meter.acceptedSamples);',
+    to: 'const fresh = { ...beginUtterance({ ...quiet, meter }, meter.acceptedSamples), utteranceStartSample: state.utteranceStartSample };',
   }),
   mutant('odd-offset', 'Audio at an odd offset of its buffer ends the process.', {
     in: ENDPOINTING,
@@ -80,5 +97,29 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     in: 'server/src/gateway/final-event.ts',
     from: 'billableMs(state.meter, marker.endSample),',
     to: 'billableMs(state.meter, marker.startSample),',
+  }),
+  mutant(
+    'half-sample-joined-wrongly',
+    'The odd byte of a frame is joined to the next as silence.',
+    {
+      in: 'server/src/gateway/metering.ts',
+      from: 'bytes[0] = first;',
+      to: 'bytes[0] = 0;',
+    },
+  ),
+  during(
+    'reset-connection',
+    mutant('broken-connection-is-free', 'A client that hangs up pays nothing.', {
+      in: 'server/src/gateway/stream.ts',
+      from: `export function onConnectionLost(state: StreamState): Step {
+  return close(state, 'completed');`,
+      to: `export function onConnectionLost(state: StreamState): Step {
+  return close(state, 'completed', 0);`,
+    }),
+  ),
+  mutant('keyterms-lost-with-turns', 'Keyterms are ignored while turns are detected.', {
+    in: 'server/src/gateway/stream-messages.ts',
+    from: "actions: state.takesKeyterms ? [{ do: 'expect', keyterms: taken }] : [],",
+    to: "actions: state.takesKeyterms && state.turns === null ? [{ do: 'expect', keyterms: taken }] : [],",
   }),
 ];

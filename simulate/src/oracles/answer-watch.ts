@@ -3,17 +3,23 @@ import type { Answer, Call } from '../ledger/database.ts';
 /** Refusals that say that something else has the account's sessions or credit. */
 const TAKEN = new Set<unknown>(['concurrency_limit_exceeded', 'insufficient_credits']);
 
+/** A reservation and its idempotency key last this long, by the database's clock. */
+const RESERVED_MS = 60_000;
+
 /**
- * Checks that a repeated call gets the effect of the first one: one reservation for a request and for an idempotency key,
- * and one upgrade for a session.
+ * Checks that a repeated call gets the effect of the first one: one reservation for a request and for an idempotency key
+ * as long as it lasts, and one upgrade for a session.
  */
 export class AnswerWatch {
   readonly #report: (violation: string) => void;
-  readonly #reserved = new Map<string, unknown>();
+  readonly #nowMs: () => number;
+  readonly #reserved = new Map<string, { readonly id: unknown; readonly expiresAtMs: number }>();
   readonly #claimed = new Map<unknown, unknown>();
 
-  constructor(report: (violation: string) => void) {
+  /** `nowMs` is the database's clock. */
+  constructor(report: (violation: string) => void, nowMs: () => number) {
     this.#report = report;
+    this.#nowMs = nowMs;
   }
 
   onAnswer({ text, values }: Call, { rows }: Answer): void {
@@ -36,13 +42,14 @@ export class AnswerWatch {
     const names = [`${String(account)} ${String(proposed)}`];
     if (Buffer.isBuffer(key)) names.push(`${String(account)} ${key.toString('hex')}`);
     for (const name of names) {
-      const known = this.#reserved.get(name);
+      const first = this.#reserved.get(name);
+      const known = first !== undefined && first.expiresAtMs > this.#nowMs() ? first : undefined;
       if (known !== undefined && TAKEN.has(outcome)) {
         this.#report(`a repeated reservation is refused: ${String(outcome)}`);
       }
       if (outcome !== 'reserved') continue;
-      if (known !== undefined && known !== id) this.#report('a request has two reservations');
-      this.#reserved.set(name, id);
+      if (known !== undefined && known.id !== id) this.#report('a request has two reservations');
+      this.#reserved.set(name, known ?? { id, expiresAtMs: this.#nowMs() + RESERVED_MS });
     }
   }
 

@@ -44,16 +44,32 @@ const WAITS: ReadonlySet<string> = new Set([
   'timeout',
 ]);
 
-/** Failures of nodes after which their sessions fail although the streams were completed. */
-const LOSE_SETTLEMENTS: readonly FaultName[] = [
-  'node-death',
-  'machine-death',
-  'node-hang',
-  'lease-thread-death',
-  'clock-jump',
-  'database-clock-jump',
-  'database-rollback',
-];
+/** Faults after which a session of any node can fail although its stream was completed. */
+const LOSE_SETTLEMENTS: readonly FaultName[] = ['database-clock-jump', 'database-rollback'];
+
+/** Faults that make no client wait for a session, or give up. */
+const HARMLESS: ReadonlySet<FaultName> = new Set([
+  'client-vanishes',
+  'detector-loss',
+  'reset-connection',
+  'session-ended',
+  'slow-reader',
+]);
+
+/** Faults that break connections, or none. A node sees a client that hangs up, and charges what it accepted. */
+const BREAK_CONNECTIONS: ReadonlySet<FaultName> = new Set([
+  'api-death',
+  'client-vanishes',
+  'detector-loss',
+  'half-open',
+  'lost-answer',
+  'lost-request',
+  'reset-connection',
+  'silent-api',
+  'slow-network',
+  'slow-reader',
+  'stalled-connection',
+]);
 
 /** Faults during which every open connection keeps answering. */
 const KEEP_ANSWERS: ReadonlySet<FaultName> = new Set([
@@ -63,11 +79,25 @@ const KEEP_ANSWERS: ReadonlySet<FaultName> = new Set([
   'database-failover',
   'database-slow',
   'database-unreachable',
+  'detector-loss',
   'lost-answer',
   'lost-request',
   'reset-connection',
   'session-ended',
   'silent-api',
+]);
+
+/** Faults during which the API creates sessions as always. */
+const KEEP_SESSIONS: ReadonlySet<FaultName> = new Set([
+  'client-vanishes',
+  'detector-loss',
+  'engine-death',
+  'engine-stall',
+  'half-open',
+  'reset-connection',
+  'session-ended',
+  'slow-reader',
+  'stalled-connection',
 ]);
 
 /** Every failure that a client sees has a cause among the faults of the run. */
@@ -77,13 +107,19 @@ export function checkExplained(world: World): string[] {
       ...unexplainedCuts(world, client),
       ...unexplainedDrops(world, client),
       ...unexplainedFailure(world, client),
+      ...unexplainedWaits(world, client),
     ].map((found) => `unexplained: ${client.plan.name} ${found}`),
   );
 }
 
 /** Whether a node could lose a settlement, so that its session failed and was not charged. */
-export function mayLoseSettlements(world: World): boolean {
-  return hasFault(world, LOSE_SETTLEMENTS);
+export function mayLoseSettlement(world: World, node: string): boolean {
+  return world.hurt.has(node) || hasFault(world, LOSE_SETTLEMENTS);
+}
+
+/** Whether a session whose connection broke can have failed for another reason. */
+export function mayFailWhenBroken({ plan }: World): boolean {
+  return plan.faults.some(({ name }) => !BREAK_CONNECTIONS.has(name));
 }
 
 function unexplainedCuts(world: World, { taps }: ClientRecord): string[] {
@@ -106,18 +142,31 @@ function unexplainedDrops({ plan: { faults } }: World, { plan, taps }: ClientRec
   const deaths = faults.filter((fault) => fault.name === 'engine-death');
   const others = faults.filter(({ name }) => name !== 'engine-death');
   if (plan.kind !== 'sdk' || deaths.length > 1) return [];
-  const isBackLate = deaths.some((death) => 'backMs' in death && death.backMs > REPLACED_MS);
+  const awayMs = plan.closesEarly === true ? CLOSE_WAITS_MS : REPLACED_MS;
+  const isBackLate = deaths.some((death) => 'backMs' in death && death.backMs > awayMs);
   if (isBackLate) return [];
   if (others.some(({ name }) => !KEEP_ANSWERS.has(name))) return [];
   const isDropped = taps.some((tap) => tap.isOpen && tap.isDroppedByClient);
   return isDropped ? ['dropped a connection that had to answer'] : [];
 }
 
+/** A stream whose upgrade was refused for now tries again soon: its own reservation must not block it. */
+function unexplainedWaits(world: World, { plan, taps }: ClientRecord): string[] {
+  if (plan.kind !== 'sdk' || isLimited(world, plan.accountId)) return [];
+  if (world.plan.faults.some(({ name }) => !KEEP_SESSIONS.has(name))) return [];
+  return taps
+    .filter(({ refusedForMs }) => refusedForMs > TRIES_AGAIN_MS)
+    .map(
+      ({ refusedForMs: ms }) => `tried again ${Math.round(ms)} ms after its upgrade was refused`,
+    );
+}
+
 function unexplainedFailure(world: World, { plan, outcome, error }: ClientRecord): string[] {
   if (plan.kind !== 'sdk' || outcome !== 'failed' || error === null) return [];
   const account = world.plan.accounts.find(({ id }) => id === plan.accountId);
   if (error === 'insufficient_credits' && (account?.creditMs ?? 0) < CREDIT_MS) return [];
-  const mayWait = world.plan.faults.length > 0 || isCrowded(world, plan.accountId);
+  const isHindered = world.plan.faults.some(({ name }) => !HARMLESS.has(name));
+  const mayWait = isHindered || isCrowded(world, plan.accountId);
   if (WAITS.has(error) && mayWait) return [];
   const causes = FAILURES.get(error);
   if (causes !== undefined && hasFault(world, causes)) return [];
@@ -125,20 +174,29 @@ function unexplainedFailure(world: World, { plan, outcome, error }: ClientRecord
 }
 
 /** Whether clients can be in each other's way. */
-function isCrowded({ plan }: World, accountId: string): boolean {
-  const { clients, accounts, nodes } = plan;
-  const limit = accounts.find(({ id }) => id === accountId)?.concurrencyLimit ?? 0;
+function isCrowded(world: World, accountId: string): boolean {
+  const { clients, nodes } = world.plan;
   const slots = Math.min(...nodes.map(({ recognisers, slots: each }) => recognisers * each));
-  const own = clients.filter((client) => client.accountId === accountId).length;
-  return own > limit || clients.length > slots;
+  return isLimited(world, accountId) || clients.length > slots;
+}
+
+/** Whether the account has more clients than it may have sessions. */
+function isLimited({ plan: { clients, accounts } }: World, accountId: string): boolean {
+  const limit = accounts.find(({ id }) => id === accountId)?.concurrencyLimit ?? 0;
+  return clients.filter((client) => client.accountId === accountId).length > limit;
 }
 
 const LOSSES: ReadonlySet<FaultName> = new Set(['engine-death', 'engine-stall']);
 /** A stream waits for a slot of another recogniser for longer. */
 const RECOVERED_MS = 3_000;
 
+/** The SDK waits for ten seconds at most before it tries again, and three more for another session. */
+const TRIES_AGAIN_MS = 15_000;
+
 /** A stream that asks for its last finals waits for ten seconds. */
 const REPLACED_MS = 7_000;
+/** One that is closed waits for three. */
+const CLOSE_WAITS_MS = 2_000;
 
 /** Accounts with less can run out of credit. */
 const CREDIT_MS = 3_600_000;

@@ -1,7 +1,9 @@
 import type { Answer, Call, LedgerDatabase, Snapshot } from '../ledger/database.ts';
 import { errorCode } from '../ledger/recording.ts';
 import { AnswerWatch } from './answer-watch.ts';
+import { HistoryWatch } from './history-watch.ts';
 import { LeaseWatch } from './lease-watch.ts';
+import { PositionWatch } from './position-watch.ts';
 
 /** Constraints, and refusals of closes that no correct process sends. A rolled back database may refuse more. */
 const NEVER = /^(22|23|42|SVC02)/;
@@ -13,14 +15,22 @@ export class LedgerWatch implements LedgerDatabase {
   readonly #violations: string[] = [];
   readonly #leases: LeaseWatch;
   readonly #answers: AnswerWatch;
+  readonly #history: HistoryWatch;
+  readonly #positions: PositionWatch;
   /** How each upgrade settled its session. */
   readonly #settled = new Map<string, string>();
   #isRolledBack = false;
 
-  constructor(inner: LedgerDatabase, hungUntilMs: (node: string) => number) {
+  constructor(
+    inner: LedgerDatabase,
+    input: { readonly nowMs: () => number; readonly hungUntilMs: (node: string) => number },
+  ) {
     this.#inner = inner;
-    this.#answers = new AnswerWatch((found) => this.#violations.push(found));
-    this.#leases = new LeaseWatch((found) => this.#violations.push(found), hungUntilMs);
+    const report = (found: string): void => void this.#violations.push(found);
+    this.#answers = new AnswerWatch(report, input.nowMs);
+    this.#leases = new LeaseWatch(report, input.hungUntilMs);
+    this.#history = new HistoryWatch(report);
+    this.#positions = new PositionWatch(report);
   }
 
   async run(call: Call): Promise<Answer> {
@@ -30,11 +40,26 @@ export class LedgerWatch implements LedgerDatabase {
       const answer = await this.#inner.run(call);
       this.#leases.onAnswer(call, answer);
       this.#answers.onAnswer(call, answer);
+      this.#history.onAnswer(call, answer);
+      this.#positions.onAnswer(call, answer);
       return answer;
     } catch (error) {
-      this.#onError(call, errorCode(error));
+      const code = errorCode(error);
+      this.#onError(call, code);
+      this.#history.onError(call, code);
       throw error;
     }
+  }
+
+  /** A process asks. */
+  onSent(call: Call): void {
+    this.#positions.onSent(call);
+  }
+
+  /** The process that asked has the answer. */
+  onAcknowledged(call: Call): void {
+    this.#history.onAcknowledged(call);
+    this.#positions.onAcknowledged(call);
   }
 
   snapshot(): Snapshot {
@@ -44,6 +69,7 @@ export class LedgerWatch implements LedgerDatabase {
   restore(snapshot: Snapshot): void {
     this.#isRolledBack = true;
     this.#answers.forget();
+    this.#history.onReplaced();
     this.#inner.restore(snapshot);
   }
 
@@ -68,8 +94,8 @@ export class LedgerWatch implements LedgerDatabase {
   }
 
   /** A settlement may be repeated, but never changed. */
-  #onClose([, sessionId, status, samples, , , attemptId]: readonly unknown[]): void {
-    const upgrade = `${String(sessionId)} ${String(attemptId)}`;
+  #onClose([, sessionId, status, samples, , , upgradeId]: readonly unknown[]): void {
+    const upgrade = `${String(sessionId)} ${String(upgradeId)}`;
     const settlement = `${String(status)} with ${String(samples)} samples`;
     const known = this.#settled.get(upgrade) ?? settlement;
     this.#settled.set(upgrade, known);

@@ -1,5 +1,6 @@
 import { createLedger, type UsageRecord } from '@svc-asr/server/ledger/ledger.ts';
-import { mayLoseSettlements } from './explained.ts';
+import { mayFailWhenBroken, mayLoseSettlement } from './explained.ts';
+import type { SessionWatch } from './session-watch.ts';
 import type { SessionTap } from '../world/session-tap.ts';
 import type { World } from '../world/world.ts';
 
@@ -10,7 +11,6 @@ const OUR_FAULTS: ReadonlySet<number> = new Set([1011, 1012, 1013]);
 export async function checkMoney(world: World): Promise<string[]> {
   const problems: string[] = [];
   const sessions = await readSessions(world);
-  const mayFail = mayLoseSettlements(world);
   for (const { plan, taps, transcript, outcome } of world.clients) {
     for (const tap of taps) {
       const session = sessions.get(tap.sessionId ?? '');
@@ -21,10 +21,12 @@ export async function checkMoney(world: World): Promise<string[]> {
         }
         continue;
       }
-      const problem = world.wasRolledBack ? null : compare(tap, session, mayFail);
+      const mayFail = mayLoseSettlement(world, tap.host);
+      const may = { fail: mayFail, break: mayFail || mayFailWhenBroken(world) };
+      const problem = world.wasRolledBack ? null : compare(tap, session, may);
       if (problem !== null) problems.push(`${plan.name}: ${session.id.slice(0, 8)} ${problem}`);
     }
-    if (world.wasRolledBack || outcome !== 'finished') continue;
+    if (world.wasRolledBack || outcome === 'vanished') continue;
     for (const { sessionId, billableMs } of transcript?.sessions ?? []) {
       const session = sessions.get(sessionId);
       if (session === undefined || billableMs === null) continue;
@@ -49,21 +51,33 @@ function isSettledLate({ status, billableMs }: UsageRecord, toldMs: number): boo
   return status === 'failed' && billableMs === 0 && toldMs > 0;
 }
 
+/** Of a connection that broke, the client does not know the end. What it was told before is charged. */
+function compareBroken(watch: SessionWatch, session: UsageRecord, mayFail: boolean): string | null {
+  const { status, billableMs, audioMs } = session;
+  if (status === 'failed' && !mayFail) return 'failed although only its connection broke';
+  if (status !== 'completed' || watch.isDraining) return null;
+  if (audioMs >= watch.settledMs && billableMs >= watch.billableMs) return null;
+  const told = `${watch.settledMs} ms for ${watch.billableMs} ms`;
+  return `has ${audioMs} ms for ${billableMs} ms, and its client was told of ${told}`;
+}
+
 function compare(
   { watch, end }: SessionTap,
   session: UsageRecord,
-  mayFail: boolean,
+  may: { readonly fail: boolean; readonly break: boolean },
 ): string | null {
   const { status, billableMs, audioMs } = session;
   if (status === 'reserved' || status === 'active') return `is still ${status}`;
   if (billableMs > Math.ceil(watch.sentMs / 1000) * 1000) {
     return `costs ${billableMs} ms for ${watch.sentMs} ms of audio`;
   }
-  if (end === null || end.code === 1006 || end.code === 1005) return null;
+  if (end === null || end.code === 1006 || end.code === 1005) {
+    return compareBroken(watch, session, may.break);
+  }
   if (OUR_FAULTS.has(end.code)) {
     return billableMs === 0 ? null : `costs ${billableMs} ms although it ended with ${end.code}`;
   }
-  if (status === 'failed') return mayFail ? null : `failed although it ended with ${end.code}`;
+  if (status === 'failed') return may.fail ? null : `failed although it ended with ${end.code}`;
   if (audioMs !== watch.settledMs) {
     return `has ${audioMs} ms of audio, and its client was told of ${watch.settledMs} ms`;
   }

@@ -14,8 +14,6 @@ const STREAMS_MS = 30_000;
 /** More than one chunk, so that the recogniser makes its socket wait. */
 const SPEECH_MS = 1_500;
 const COST_MS = 2_000;
-/** A stream whose upgrade was refused keeps its reservation for a minute. */
-const UPGRADES_MAX = 4;
 const ACCOUNT = '00000000-0000-4000-8000-00000000beef';
 /** No other client of a world has this voice. */
 const FIRST_SPEAKER = 40;
@@ -44,7 +42,7 @@ export async function probe(world: World, faultsOverMs: number): Promise<string[
 
 async function openAccount({ direct, plan }: World): Promise<void> {
   await createAccount(direct, { id: ACCOUNT, name: 'probe' });
-  await setConcurrency(direct, { id: ACCOUNT, limit: plan.nodes.length * UPGRADES_MAX });
+  await setConcurrency(direct, { id: ACCOUNT, limit: plan.nodes.length });
   const credit = { accountId: ACCOUNT, ms: 600_000, id: crypto.randomUUID() };
   await createLedger(direct).grant({ ...credit, reason: 'probe', actor: 'simulator' });
 }

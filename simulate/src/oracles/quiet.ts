@@ -1,3 +1,4 @@
+import type { VirtualSocket } from '../virtual/socket.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import type { World } from '../world/world.ts';
 
@@ -41,6 +42,16 @@ export function checkStopped(world: World): string[] {
     }
   }
   return problems.map((problem) => `quiet: ${problem}`);
+}
+
+/** And later not even a client that waits for a server that is gone. */
+export function checkDisconnected({ network }: World): string[] {
+  const held = network.links().filter(({ client }) => !client.destroyed && !isDead(client));
+  return held.map(({ host }) => `quiet: a client never gives up its connection to ${host}`);
+}
+
+function isDead({ owner }: VirtualSocket): boolean {
+  return owner?.isDead !== false;
 }
 
 function clientNames({ clients }: World): string[] {

@@ -1,12 +1,20 @@
 import type { ServerEvent } from '@svc-asr/protocol';
 import type { SocketEnd } from '../../../sdk/src/stream/close-info.ts';
-import { SpeechReader } from '../world/speech.ts';
+import { scheduler } from '../virtual/scheduler.ts';
+import { parseTranscript, recognised } from '../world/speech.ts';
+import { KeytermWatch } from './keyterm-watch.ts';
+import { SentAudio } from './sent-audio.ts';
 
 type Final = Extract<ServerEvent, { type: 'final' }>;
 type Delta = Extract<ServerEvent, { type: 'delta' }>;
 type Fatal = Extract<ServerEvent, { type: 'error' }>;
 
 const BYTES_PER_MS = 32;
+const SAMPLES_PER_MS = 16;
+/** After a close by the client the service waits this long at least for the last finals, and sends no later ones. */
+const LAST_FINALS_MS = 1_700;
+/** A flush of less audio may get an empty final. */
+const SHORTEST_MS = 100;
 
 /** Checks the events of one stream, one by one, against the contract. */
 export class SessionWatch {
@@ -22,9 +30,10 @@ export class SessionWatch {
   readonly #stable = new Map<number, string>();
   /** How much audio of its utterance the last delta covered. */
   #shown = { utterance: -1, audioMs: 0 };
-  /** Audio that is neither final nor dropped. */
-  #audio: Uint8Array[] = [];
+  readonly #audio = new SentAudio();
   #sentBytes = 0;
+  /** Whether all of it came after `ready`, so that the service must have accepted it. */
+  #isAllAccepted = true;
   #flushes = 0;
   /** Those that the service must answer: after `ready`. */
   #flushesOwed = 0;
@@ -32,11 +41,18 @@ export class SessionWatch {
   /** Messages that the service refused, such as too many flushes. */
   #refusals = 0;
   #billableMs = 0;
-  #hasOddBytes = false;
+  /** Frames that are not whole milliseconds. */
+  #hasOddFrames = false;
+  /** The service decides which of the audio before `ready` it takes. */
+  #isAudioKnown = true;
   #isDraining = false;
   /** The session has reached its audio limit. */
   #isFull = false;
-  #isClosing = false;
+  /** When the client closed the stream. */
+  #closedAtMs: number | null = null;
+  /** For each reset that was not answered yet, the flushes and the whole samples before it. */
+  readonly #resets: { readonly flushes: number; readonly samples: number }[] = [];
+  readonly #keyterms = new KeytermWatch();
   /** A reset was answered without the final before it, as at the end of a stream whose last finals are late. */
   #gaveUpFinals = false;
   /** And the client had not closed the stream, so the service must end it with an error. */
@@ -59,6 +75,10 @@ export class SessionWatch {
     return this.#billableMs;
   }
 
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
   get sentMs(): number {
     return Math.ceil(this.#sentBytes / BYTES_PER_MS);
   }
@@ -69,21 +89,32 @@ export class SessionWatch {
   }
 
   onSent(data: string | Uint8Array): void {
+    // Settings are taken before `ready` too.
+    const isConfig = typeof data === 'string' && data.startsWith('{"type":"config"');
+    if (this.#isReady || isConfig) this.#keyterms.onSent(data, this.sentMs);
+    else {
+      // The service may have been ready, so a flush may have ended an utterance.
+      this.#keyterms.onDoubt();
+      this.#isAllAccepted = false;
+    }
     if (typeof data !== 'string') {
-      // Audio before `ready` is not accepted.
-      if (!this.#isReady) this.#hasOddBytes = true;
-      if (data.byteLength % BYTES_PER_MS !== 0) this.#hasOddBytes = true;
+      if (!this.#isReady) this.#isAudioKnown = false;
+      if (data.byteLength % BYTES_PER_MS !== 0) this.#hasOddFrames = true;
       this.#sentBytes += data.byteLength;
-      if (!this.#hasOddBytes) this.#audio.push(data);
+      this.#audio.push(data);
     } else if (data.startsWith('{"type":"flush"')) {
       this.#flushes += 1;
       if (this.#isReady) this.#flushesOwed += 1;
+    } else if (data.startsWith('{"type":"reset"')) {
+      // One that came before `ready` is answered too.
+      this.#resets.push({ flushes: this.#flushesOwed, samples: this.#audio.samples });
+      if (this.#isReady) this.#audio.dropHalf();
     }
   }
 
   /** The client closes the stream. */
   onClosing(): void {
-    this.#isClosing = true;
+    this.#closedAtMs = scheduler.nowMs;
   }
 
   onEvent(event: ServerEvent): void {
@@ -112,7 +143,10 @@ export class SessionWatch {
         return;
       case 'error':
         if (event.fatal) this.#fatal = event;
-        else this.#refusals += 1;
+        else {
+          this.#refusals += 1;
+          this.#keyterms.onDoubt();
+        }
         return;
       case 'status':
         if (event.code === 'draining') this.#isDraining = true;
@@ -132,14 +166,22 @@ export class SessionWatch {
       if (this.#fatal !== null) this.#report(`closed with 1000 after ${this.#fatal.code}`);
       const missing = this.#flushesOwed - this.#flushFinals - this.#refusals;
       // A stream that reaches its limit answers no later flush.
-      const mayLack = this.#isFull || this.#gaveUpFinals || reason !== 'completed';
+      const isLate = scheduler.nowMs - (this.#closedAtMs ?? Infinity) >= LAST_FINALS_MS;
+      const mayLack = this.#isFull || this.#gaveUpFinals || isLate || reason !== 'completed';
       if (missing > 0 && !mayLack) this.#report(`${missing} flushes without a final`);
+      if (reason === 'max_audio_reached') this.#expectSettled(this.#maxAudioMs);
+      const isExact = this.#isAllAccepted && this.#refusals === 0 && !this.#isDraining;
+      if (isExact && !mayLack) this.#expectSettled(Math.ceil(this.#audio.samples / SAMPLES_PER_MS));
       return;
     }
     const { close_code: told = null, code: why = null } = this.#fatal ?? {};
     if (told !== code || why !== reason) {
       this.#report(`closed with ${code} ${reason} after the error ${why} ${told}`);
     }
+  }
+
+  #expectSettled(ms: number): void {
+    if (this.#settledMs !== ms) this.#report(`${this.#settledMs} ms are settled, not ${ms}`);
   }
 
   #onDelta({ utterance, text, stable_chars: stableChars, audio_ms: audioMs }: Delta): void {
@@ -178,47 +220,56 @@ export class SessionWatch {
     // A stream that its server's restart cuts costs nothing.
     const isFree = this.#isDraining && final.billable_ms === 0;
     const mayFall = reason === 'draining' || isFree;
-    if (mayFall ? final.billable_ms !== 0 : final.billable_ms < this.#billableMs) {
-      this.#report(`billable_ms fell to ${final.billable_ms}`);
+    const wholeSecondsMs = Math.ceil(final.end_ms / 1000) * 1000;
+    const expectedMs = mayFall ? 0 : Math.min(this.#maxAudioMs, wholeSecondsMs);
+    if (final.billable_ms !== expectedMs) {
+      this.#report(`${final.billable_ms} ms of ${final.end_ms} are billable, not ${expectedMs}`);
     }
     this.#billableMs = final.billable_ms;
   }
 
-  /** The words must be those of exactly this audio. Its borders are whole milliseconds, except after odd frames. */
-  #checkText({ utterance, text, start_ms: startMs, end_ms: endMs }: Final): void {
-    if (this.#hasOddBytes) return;
-    const reader = new SpeechReader();
-    for (const pcm of this.#take((endMs - startMs) * BYTES_PER_MS)) reader.read(pcm);
-    const expected = textOf(reader);
+  /** The words must be those of exactly this audio, and begin with the keyterms that apply. */
+  #checkText(final: Final): void {
+    const { utterance, text, start_ms: startMs, end_ms: endMs } = final;
+    const end = this.#isAudioKnown ? this.#endOf(final) : null;
+    if (end === null) {
+      this.#isAudioKnown = false;
+      return;
+    }
+    const words = this.#audio.takeUntil(end).words();
+    const lists = this.#keyterms.allowed(utterance, startMs);
+    const expected = lists.map((keyterms) => recognised(words, keyterms));
     const mayBeEmpty = endMs - startMs < SHORTEST_MS;
-    if (text !== expected && !(text === '' && mayBeEmpty)) {
-      this.#report(`final ${utterance} of ${startMs}-${endMs} ms is "${text}", not "${expected}"`);
+    if (!expected.includes(text) && !(text === '' && mayBeEmpty)) {
+      const wanted = [...new Set(expected)].map((one) => `"${one}"`).join(' or ');
+      this.#report(`final ${utterance} of ${startMs}-${endMs} ms is "${text}", not ${wanted}`);
     }
   }
 
-  /** Removes the oldest audio. */
-  #take(bytes: number): Uint8Array[] {
-    const taken: Uint8Array[] = [];
-    for (let left = bytes; left > 0;) {
-      const [first, ...rest] = this.#audio;
-      if (first === undefined) break;
-      taken.push(first.subarray(0, left));
-      this.#audio = first.byteLength > left ? [first.subarray(left), ...rest] : rest;
-      left -= first.byteLength;
-    }
-    return taken;
+  /**
+   * The position where a final ends, or null if nothing says it. Its borders are whole milliseconds, except after odd frames.
+   * Those are sent by clients that only speak, so the words say how many samples there were.
+   */
+  #endOf({ text, end_ms: endMs }: Final): number | null {
+    if (!this.#hasOddFrames) return endMs * SAMPLES_PER_MS;
+    const spokenSamples = parseTranscript(text).reduce((sum, { samples }) => sum + samples, 0);
+    const end = this.#audio.position + spokenSamples;
+    if (Math.ceil(end / SAMPLES_PER_MS) === endMs) return end;
+    if (text !== '') this.#report(`a final up to ${endMs} ms has the samples up to ${end}`);
+    return null;
   }
 
   #onDropped(totalMs: number, discardedMs: number): void {
-    this.#take(discardedMs * BYTES_PER_MS);
-    // Rounded up, unless everything is whole milliseconds.
-    const roundedMs = this.#hasOddBytes ? 1 : 0;
-    if (totalMs - this.#settledMs - discardedMs > roundedMs) {
+    const reset = this.#resets.shift() ?? { flushes: 0, samples: 0 };
+    const end = this.#hasOddFrames ? reset.samples : totalMs * SAMPLES_PER_MS;
+    if (Math.ceil(end / SAMPLES_PER_MS) !== totalMs) this.#isAudioKnown = false;
+    this.#audio.takeUntil(end);
+    if (this.#flushFinals + this.#refusals < reset.flushes && !this.#isFull) {
       this.#gaveUpFinals = true;
-      this.#mustFail = !this.#isClosing;
+      this.#mustFail = this.#closedAtMs === null;
     }
-    // Audio without its final is not charged, and neither is what was dropped after it.
-    if (this.#gaveUpFinals) return;
+    // Rounded up, unless everything is whole milliseconds.
+    const roundedMs = this.#hasOddFrames || !this.#isAudioKnown ? 1 : 0;
     if (Math.abs(this.#settledMs + discardedMs - totalMs) > roundedMs) {
       this.#report(
         `a reset dropped ${discardedMs} ms up to ${totalMs}, but ${this.#settledMs} were settled`,
@@ -227,14 +278,4 @@ export class SessionWatch {
     this.#settledMs = totalMs;
     this.#billableMs = Math.max(this.#billableMs, Math.ceil(totalMs / 1000) * 1000);
   }
-}
-
-/** A flush of less audio may get an empty final. */
-const SHORTEST_MS = 100;
-
-function textOf(reader: SpeechReader): string {
-  return reader
-    .words()
-    .map(({ text }) => text)
-    .join(' ');
 }

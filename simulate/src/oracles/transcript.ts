@@ -9,18 +9,18 @@ interface Bounds {
 
 /**
  * Compares what the SDK delivered with what was said, to the sample. Speech before a reset may be missing: it is there only
- * as far as it was final before. A stream that failed may lack its end. Utterances
+ * as far as it was final before. A stream that failed or was closed may lack its end. Utterances
  * of less than 100 ms are not recognised.
  */
 export function checkTranscript(client: ClientRecord): string[] {
   const { plan, said, transcript, outcome } = client;
   if (plan.kind !== 'sdk' || transcript === null) return [];
-  const heard = parseTranscript(transcript.finals.map(({ text }) => text).join(' '));
+  const recognised = parseTranscript(transcript.finals.map(({ text }) => text).join(' '));
   const problems: string[] = [];
-  if (heard.some(({ speaker }) => speaker !== plan.speaker)) {
+  if (recognised.some(({ speaker }) => speaker !== plan.speaker)) {
     problems.push('the transcript has words of somebody else');
   }
-  const words = heard.map(({ word }) => word);
+  const words = recognised.map(({ word }) => word);
   if (words.some((word, at) => at > 0 && word <= (words[at - 1] ?? 0))) {
     problems.push(`the transcript is out of order: ${words.join(' ')}`);
   }
@@ -35,14 +35,15 @@ export function checkTranscript(client: ClientRecord): string[] {
   const lastWord = words.at(-1) ?? 0;
   let missing = 0;
   for (const [word, { least, most }] of bounds) {
-    const samples = samplesOf(heard, word);
+    const samples = samplesOf(recognised, word);
     if (samples > most) problems.push(`word ${word} has ${samples} samples, and ${most} were said`);
-    const mayLack = outcome === 'failed' && word >= lastWord;
+    const mayLack = outcome !== 'finished' && word >= lastWord;
     if (!mayLack) missing += Math.max(0, least - samples);
   }
   const tooShort = transcript.finals.filter(({ text, audio_ms: ms }) => text === '' && ms < 100);
   const mayMiss = tooShort.reduce((sum, { audio_ms: ms }) => sum + ms * 16, 0);
-  if (missing > mayMiss) problems.push(`${missing} samples are missing: ${describeRuns(heard)}`);
+  if (missing > mayMiss)
+    problems.push(`${missing} samples are missing: ${describeRuns(recognised)}`);
   for (const word of words) {
     if (!bounds.has(word)) problems.push(`word ${word} was never said`);
   }

@@ -29,7 +29,7 @@ export interface Figures {
 }
 
 /** Every so many seeds, a seed runs twice. */
-const TWICE_EVERY = 20;
+const TWICE_EVERY = 50;
 const PROGRESS_MS = 10_000;
 /** Failing seeds that are shrunk. The others are only listed. */
 const SHRUNK_MAX = 3;

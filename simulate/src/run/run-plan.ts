@@ -2,7 +2,7 @@ import { planFaults } from '../faults/inject.ts';
 import { checkExplained } from '../oracles/explained.ts';
 import { checkMoney } from '../oracles/money.ts';
 import { probe } from '../oracles/probe.ts';
-import { checkEmpty, checkStopped } from '../oracles/quiet.ts';
+import { checkDisconnected, checkEmpty, checkStopped } from '../oracles/quiet.ts';
 import { checkTranscript } from '../oracles/transcript.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import type { Plan } from '../world/plan.ts';
@@ -16,6 +16,10 @@ const SESSIONS_END_MS = 100_000;
 /** A process without streams stops within this time. */
 const STOP_MS = 60_000;
 const CLOSE_MS = 6_000;
+/** A client gives up a connection without an answer 65 s after it last sent or received something. */
+const SILENCE_MS = 66_000;
+/** The close of a session can be lost with the database's history. The sweeper then ends the session after 20 minutes. */
+const LOST_CLOSE_MS = 25 * 60_000;
 
 export interface RunResult {
   readonly plan: Plan;
@@ -66,9 +70,7 @@ async function live(world: World): Promise<string[]> {
   }
   const overMs = world.cancelFaults();
   await scheduler.run(() => scheduler.nowMs > overMs, overMs);
-  // The close of a session can be lost with the database's history. The sweeper then ends the session after 20 minutes.
-  const isOver = world.wasRolledBack || (await sessionsEnd(world));
-  if (!isOver) return ['liveness: a session did not end'];
+  if (!(await sessionsEnd(world))) return ['liveness: a session did not end'];
   const violations = await untilEmpty(world);
   violations.push(...(await probe(world, overMs)));
   violations.push(...(await untilEmpty(world)));
@@ -77,7 +79,7 @@ async function live(world: World): Promise<string[]> {
 
 /** The sweeper runs every second, so looking twice as often is enough. */
 async function sessionsEnd(world: World): Promise<boolean> {
-  const limitMs = scheduler.nowMs + SESSIONS_END_MS;
+  const limitMs = scheduler.nowMs + (world.wasRolledBack ? LOST_CLOSE_MS : SESSIONS_END_MS);
   for (;;) {
     if ((await world.database.liveSessions()) === 0) return true;
     const untilMs = scheduler.nowMs + 500;
@@ -112,5 +114,8 @@ async function stopAll(world: World): Promise<string[]> {
   // Clients that don't answer a close frame are disconnected.
   const closedMs = scheduler.nowMs + CLOSE_MS;
   await scheduler.run(() => scheduler.nowMs >= closedMs, closedMs);
-  return checkStopped(world);
+  const problems = checkStopped(world);
+  const areGone = (): boolean => checkDisconnected(world).length === 0;
+  await scheduler.run(areGone, scheduler.nowMs + SILENCE_MS);
+  return [...problems, ...checkDisconnected(world)];
 }

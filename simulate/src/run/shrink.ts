@@ -32,7 +32,7 @@ export async function shrink(
 }
 
 /** The guarantee that a violation breaks, without names and numbers. */
-export function kindOf(violation: string): string {
+function kindOf(violation: string): string {
   return violation
     .replace(/"[^"]*"/g, '""')
     .replace(/\b[0-9a-f]{8}\b/g, '#')

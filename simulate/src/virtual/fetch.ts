@@ -1,6 +1,7 @@
 import { currentProcess, type VirtualProcess } from './process.ts';
 import type { VirtualNetwork } from './network.ts';
 import { scheduler } from './scheduler.ts';
+import type { RequestWatch } from '../oracles/request-watch.ts';
 import type { Path } from './socket.ts';
 
 /** A request as the server sees it. */
@@ -30,6 +31,7 @@ export interface FetchInput {
   /** The load balancer. Null: nobody listens. */
   readonly choose: () => HttpServer | null;
   readonly fate: () => RequestFate;
+  readonly watch: RequestWatch;
 }
 
 /** Replaces `fetch` by requests over the virtual network. */
@@ -43,10 +45,11 @@ export function installFetch(input: FetchInput): void {
 }
 
 function send(
-  { choose, fate }: FetchInput,
+  { choose, fate, watch }: FetchInput,
   { url, init, path }: { url: URL; init: RequestInit; path: Path },
 ): Promise<Response> {
   const client = currentProcess();
+  const name = client?.name ?? '';
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const signal = init.signal ?? undefined;
   if (signal?.aborted === true) return Promise.reject(signal.reason);
@@ -66,12 +69,17 @@ function send(
     headers: new Headers(init.headers),
     body: typeof init.body === 'string' ? init.body : '',
   };
+  watch.onSent(name, request);
   server.owner.onDeath(fail);
   scheduler.deliver(server.owner, path.delayMs(), () => {
     void server.answer(request).then((answer) => {
+      watch.onAnswered(name, request, answer);
       if (happens === 'answer_lost') return fail();
       if (happens === 'no_answer') return undefined;
-      return scheduler.deliver(client, path.delayMs(), () => resolve(toResponse(answer)));
+      return scheduler.deliver(client, path.delayMs(), () => {
+        if (answer.status === 201 && signal?.aborted !== true) watch.onTold(name, request);
+        resolve(toResponse(answer));
+      });
     });
   });
   return promise;

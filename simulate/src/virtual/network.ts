@@ -94,7 +94,8 @@ export class VirtualNetwork {
     listener.owner.onDeath(() => this.#onDeath({ gone: server, rest: client, path }));
     owner?.onDeath(() => this.#onDeath({ gone: client, rest: server, path }));
     scheduler.deliver(listener.owner, path.delayMs(), () => {
-      if (!client.destroyed) listener.server.emit('connection', server);
+      if (client.destroyed) server.destroy();
+      else listener.server.emit('connection', server);
     });
     return client;
   }

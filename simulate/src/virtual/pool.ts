@@ -43,6 +43,7 @@ interface PoolInput {
   readonly network: VirtualNetwork;
   readonly maxConnections: number;
   readonly verify?: (db: Queryable) => Promise<void>;
+  readonly onSend?: (call: Call) => void;
   readonly onQuery?: (call: Call, outcome: string) => void;
 }
 
@@ -76,6 +77,7 @@ export class VirtualPool {
         ? { text: config, values: values ?? [] }
         : { text: config.text, values: config.values ?? [] };
     if (this.#isEnded) throw new Error('Cannot use a pool after calling end on the pool');
+    this.#input.onSend?.(call);
     const connection = await this.#take();
     try {
       const answer = await this.#run(connection, call);
@@ -104,8 +106,12 @@ export class VirtualPool {
     this.#open += 1;
     try {
       const connection = await this.#connect();
-      const { verify } = this.#input;
-      if (verify !== undefined) await verify(asQueryable((call) => this.#run(connection, call)));
+      const { verify, onSend } = this.#input;
+      const ask = (call: Call): Promise<Answer> => {
+        onSend?.(call);
+        return this.#run(connection, call);
+      };
+      if (verify !== undefined) await verify(asQueryable(ask));
       return connection;
     } catch (error) {
       this.#give(null);
@@ -159,12 +165,14 @@ export class VirtualPool {
     const { owner, server, onQuery } = this.#input;
     const { path, generation } = connection;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const timer = scheduler.timer(
-      () => reject(broken(new Error('Query read timeout'))),
-      ANSWER_MS_MAX,
-    );
+    let isGivenUp = false;
+    const timer = scheduler.timer(() => {
+      isGivenUp = true;
+      reject(broken(new Error('Query read timeout')));
+    }, ANSWER_MS_MAX);
     const settle = (afterMs: number, outcome: string, run: () => void): void => {
       scheduler.deliver(owner, afterMs, () => {
+        if (isGivenUp) return;
         timer.isLive = false;
         onQuery?.(call, outcome);
         run();

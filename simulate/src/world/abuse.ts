@@ -6,8 +6,10 @@ const TEXTS = [
   '{"type":"flush","id":1}',
   '{"type":"reset","id":"a"}',
   '{"type":"config","endpointing":{"silence_ms":300}}',
+  '{"type":"config","endpointing":{"detector":"confirmed"}}',
   '{"type":"config","endpointing":false}',
   '{"type":"config","keyterms":["mbeca","thukuru"]}',
+  '{"type":"config","keyterms":[]}',
   '{"type":"config","language":"ki"}',
   '{"type":"config","language":"xx"}',
   '{"type":"unknown"}',
@@ -78,7 +80,17 @@ export function drawWaitingFrames(random: Random): ClientStep[] {
     { do: 'text', text: JSON.stringify({ type }), times: 1 },
     burst(1, 60),
   ]);
-  return [UNTIL_READY, burst(200, 420), ...commands, { do: 'pause', ms: 3_000 }, { do: 'close' }];
+  const first = burst(200, 420);
+  const settings: ClientStep = {
+    do: 'text',
+    text: '{"type":"config","keyterms":["mbeca"]}',
+    times: 1,
+  };
+  const named = random.chance(0.3) ? [settings] : [];
+  // After the audio of any utterance, as long as an earlier one still waits.
+  const at = 2 * random.integer(0, types.length);
+  const end: ClientStep[] = [{ do: 'pause', ms: 3_000 }, { do: 'close' }];
+  return [UNTIL_READY, first, ...commands.toSpliced(at, 0, ...named), ...end];
 }
 
 /**
@@ -90,6 +102,8 @@ export function drawOddTurns(random: Random): ClientStep[] {
     '{"type":"config","endpointing": {}}',
     '{"type":"config","endpointing":{"silence_ms":300}}',
     '{"type":"config","endpointing":{"silence_ms":1000}}',
+    '{"type":"config","endpointing":{"detector":"confirmed"}}',
+    '{"type":"config","endpointing":{"detector":"confirmed" }}',
   ]);
   const frames = Array.from({ length: random.integer(1, 4) }, (): ClientStep[] => [
     { do: 'burst', bytes: 2 * random.integer(32, 400), times: random.integer(2, 20) },

@@ -46,7 +46,7 @@ async function start(
   const sweeperDb = around.openPool(process, { name: 'sweeper', connections: 1, verify });
   const ledger = history.guard(createLedger(db));
   const placement = new NodeRoster(log);
-  const credentials = createCredentials(config.signingKeys);
+  const credentials = createCredentials(config.secrets.signingKeys);
   const lifecycle = { draining: false, drainDeadlineAtMs: null, checks: [], warnings: [] };
   const deps = { ledger, placement, credentials, lifecycle, clock: systemClock };
   const stopHistory = await history.watch(db);

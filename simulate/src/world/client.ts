@@ -6,6 +6,8 @@ export type ClientStep =
   /** `say-fast` writes faster than real time. `skip` moves the transcript's time. */
   | { readonly do: 'say' | 'say-fast' | 'silence' | 'pause' | 'skip'; readonly ms: number }
   | { readonly do: 'flush' | 'reset' }
+  /** Only of SDK clients: names the words to listen for from now on. */
+  | { readonly do: 'keyterms'; readonly keyterms: readonly string[] }
   /** Only of raw clients. */
   | { readonly do: 'bytes'; readonly bytes: number; readonly times: number }
   /** The same, all at once. */
@@ -13,6 +15,8 @@ export type ClientStep =
   | { readonly do: 'text'; readonly text: string; readonly times: number }
   /** Opens another connection with the same credential. */
   | { readonly do: 'open-again' }
+  /** The same, before the first connection has opened. Only as the first step. */
+  | { readonly do: 'open-at-once' }
   | { readonly do: 'close' | 'drop' };
 
 export interface ClientPlan {
@@ -25,6 +29,15 @@ export interface ClientPlan {
   readonly startMs: number;
   readonly maxAudioSeconds: number;
   readonly endpointing: boolean;
+  /** Whether a second detector confirms speech. */
+  readonly isConfirmed?: boolean;
+  readonly keyterms?: readonly string[];
+  /** How much audio an SDK client writes at once. Default 100. */
+  readonly chunkMs?: number;
+  /** Whether its `getSession` passes on the idempotency key that the stream gives it. Default true. */
+  readonly passesKey?: boolean;
+  /** Whether it ends with `close()`, without waiting for its last finals. Default false. */
+  readonly closesEarly?: boolean;
   readonly steps: readonly ClientStep[];
 }
 
@@ -43,7 +56,7 @@ export interface ClientRecord {
   unanswered: number;
   /** What the SDK delivered. */
   transcript: Transcript | null;
-  outcome: 'running' | 'finished' | 'failed' | 'vanished';
+  outcome: 'running' | 'finished' | 'closed' | 'failed' | 'vanished';
   error: string | null;
   /** Broken promises that this client has noticed. */
   readonly violations: string[];

@@ -30,9 +30,9 @@ export function simulateLeaseThread(input: {
       emit('exit', 0);
     };
     input.onStarted(exit);
-    let obey: ((order: LeaseOrder) => void) | null = null;
+    let onOrder: ((order: LeaseOrder) => void) | null = null;
     scheduler.deliver(thread, MESSAGE_MS, () => {
-      obey = startLeaseRenewer({
+      onOrder = startLeaseRenewer({
         db: input.openPool(thread),
         nodeId,
         state: new LeaseState(state),
@@ -44,7 +44,7 @@ export function simulateLeaseThread(input: {
     });
     return Object.assign(parent, {
       postMessage: (order: LeaseOrder) => {
-        scheduler.deliver(thread, 2 * MESSAGE_MS, () => obey?.(order));
+        scheduler.deliver(thread, 2 * MESSAGE_MS, () => onOrder?.(order));
       },
       terminate: async () => exit(),
     });

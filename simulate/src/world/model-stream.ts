@@ -7,11 +7,13 @@ import {
 } from '@svc-asr/engine/core.ts';
 import { EventQueue } from '@svc-asr/engine/event-queue.ts';
 import { stableLength } from '@svc-asr/engine/words.ts';
-import { SpeechReader } from './speech.ts';
+import { recognised, SpeechReader } from './speech.ts';
 
 type Call =
   | { readonly do: 'audio'; readonly pcm: Uint8Array; readonly taken: () => void }
-  | { readonly do: 'flush' | 'reset' };
+  | { readonly do: 'flush' }
+  | { readonly do: 'reset' }
+  | { readonly do: 'expect'; readonly keyterms: readonly string[] };
 
 interface StreamInput {
   readonly build: string;
@@ -41,6 +43,9 @@ export class ModelStream implements EngineStream {
   #utterance = 0;
   #speech = new SpeechReader();
   #shown = '';
+  /** Of this utterance, and of those after it. */
+  #keyterms: readonly string[] = [];
+  #nextKeyterms: readonly string[] = [];
 
   constructor(input: StreamInput) {
     this.#input = input;
@@ -61,8 +66,7 @@ export class ModelStream implements EngineStream {
       return Promise.reject(new RangeError('Audio must be whole 16-bit samples.'));
     }
     if (this.#isOver) return TAKEN;
-    const room = CHUNK_BYTES - ((this.#speech.samples * AUDIO.bytesPerSample) % CHUNK_BYTES);
-    if (!this.#isWorking && !this.#isHung && pcm.byteLength < room) {
+    if (!this.#isWorking && !this.#isHung && pcm.byteLength < this.#chunkRest) {
       this.#speech.read(pcm);
       return TAKEN;
     }
@@ -77,7 +81,9 @@ export class ModelStream implements EngineStream {
     this.#call({ do: 'reset' });
   }
 
-  expect(): void {}
+  expect(keyterms: readonly string[]): void {
+    this.#call({ do: 'expect', keyterms });
+  }
 
   close(): Promise<void> {
     this.#end();
@@ -112,24 +118,28 @@ export class ModelStream implements EngineStream {
     this.#isWorking = true;
     if (call.do === 'audio') return this.#acceptAudio(call.pcm, call.taken);
     this.#calls.shift();
-    if (call.do === 'flush') this.#after(() => this.#finish());
-    else {
-      this.#begin();
-      this.#work();
-    }
+    if (call.do === 'flush') return this.#after(() => this.#finish());
+    if (call.do === 'reset') this.#begin();
+    else this.#expect(call.keyterms);
+    this.#work();
+  }
+
+  /** Bytes that complete the current chunk. */
+  get #chunkRest(): number {
+    return CHUNK_BYTES - ((this.#speech.samples * AUDIO.bytesPerSample) % CHUNK_BYTES);
   }
 
   #acceptAudio(pcm: Uint8Array, taken: () => void): void {
-    const room = CHUNK_BYTES - ((this.#speech.samples * AUDIO.bytesPerSample) % CHUNK_BYTES);
-    this.#speech.read(pcm.subarray(0, room));
-    const rest = pcm.subarray(room);
+    const bytes = this.#chunkRest;
+    this.#speech.read(pcm.subarray(0, bytes));
+    const rest = pcm.subarray(bytes);
     const next = (): void => {
       if (rest.byteLength > 0) return this.#acceptAudio(rest, taken);
       this.#calls.shift();
       taken();
       this.#work();
     };
-    if (pcm.byteLength < room) return next();
+    if (pcm.byteLength < bytes) return next();
     this.#after(() => {
       this.#show();
       next();
@@ -163,13 +173,16 @@ export class ModelStream implements EngineStream {
     this.#utterance += 1;
     this.#speech = new SpeechReader();
     this.#shown = '';
+    this.#keyterms = this.#nextKeyterms;
+  }
+
+  #expect(keyterms: readonly string[]): void {
+    this.#nextKeyterms = keyterms;
+    if (this.#speech.samples === 0) this.#keyterms = keyterms;
   }
 
   #text(): string {
-    return this.#speech
-      .words()
-      .map(({ text }) => text)
-      .join(' ');
+    return recognised(this.#speech.words(), this.#keyterms);
   }
 
   #push(event: EngineEvent): void {

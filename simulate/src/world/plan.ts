@@ -18,8 +18,25 @@ const LONG_PAUSE_MS = 55_000;
 const AIMED_SHARE = 0.25;
 const AIMED_MS = [-100, 300] as const;
 
+/** How many SDK clients with turn detection have speech confirmed, and how many name keyterms. */
+const CONFIRMED_SHARE = 0.4;
+const KEYTERMS_SHARE = 0.3;
+/** How many SDK clients end without waiting for their last finals. */
+const CLOSES_EARLY_SHARE = 0.1;
+/** How many SDK clients pass on the stream's idempotency key. The others leave it to `SvcClient`, as the examples do. */
+const PASSES_KEY_SHARE = 0.5;
+const KEYTERMS = ['mbeca', 'thukuru', 'njoki', 'wega'] as const;
+
 /** How many runs have a client that does something rare on purpose. */
-const FOCUS_SHARE = 0.12;
+const FOCUS_SHARE = 0.15;
+const FOCUSES = [
+  'waiting-frames',
+  'odd-turns',
+  'long-speech',
+  'resets',
+  'long-chunks',
+  'open-at-once',
+] as const;
 /** Longer than a connection without an answer is kept. */
 const LONG_SPEECH_MS = 40_000;
 
@@ -53,7 +70,13 @@ export function planFor(seed: number, only: readonly FaultName[] = []): Plan {
     nodes,
     apis,
     accounts,
-    clients: focused(clients, new Random(deriveSeed(seed, 'focus'))),
+    clients: behaving(
+      configured(
+        focused(clients, new Random(deriveSeed(seed, 'focus'))),
+        new Random(deriveSeed(seed, 'settings')),
+      ),
+      new Random(deriveSeed(seed, 'behaviour')),
+    ),
     faults: aimed(faults, clients, new Random(deriveSeed(seed, 'aim'))),
     delayMs: [0.2, slowestMs],
   };
@@ -73,7 +96,7 @@ function focused(clients: readonly ClientPlan[], random: Random): ClientPlan[] {
   const [first, ...others] = clients;
   if (first === undefined || !random.chance(FOCUS_SHARE)) return [...clients];
   const raw = { ...first, kind: 'raw', endpointing: false, maxAudioSeconds: 60 } as const;
-  const what = random.pick(['waiting-frames', 'odd-turns', 'long-speech', 'resets'] as const);
+  const what = random.pick(FOCUSES);
   switch (what) {
     case 'waiting-frames':
       return [{ ...raw, steps: drawWaitingFrames(random) }, ...others];
@@ -83,11 +106,48 @@ function focused(clients: readonly ClientPlan[], random: Random): ClientPlan[] {
       const steps = [{ do: 'say', ms: LONG_SPEECH_MS }] as const;
       return [{ ...first, kind: 'sdk', maxAudioSeconds: 60, steps }, ...others];
     }
+    case 'long-chunks': {
+      const steps = Array.from({ length: random.integer(2, 5) }, () => drawTurn(random)).flat();
+      const chunkMs = random.pick([700, 1_000, 1_700]);
+      const settings = { maxAudioSeconds: 60, endpointing: true, chunkMs };
+      return [{ ...first, kind: 'sdk', ...settings, steps }, ...others];
+    }
+    case 'open-at-once': {
+      const steps = [{ do: 'open-at-once' }, { do: 'pause', ms: 20_000 }] as const;
+      return [{ ...raw, steps }, ...others];
+    }
     case 'resets': {
       const steps = Array.from({ length: random.integer(2, 5) }, () => drawReset(random)).flat();
       return [{ ...first, kind: 'sdk', maxAudioSeconds: 60, steps }, ...others];
     }
   }
+}
+
+/** Gives some clients keyterms, from the start or in the middle, and the second detector of speech. */
+function configured(clients: readonly ClientPlan[], random: Random): ClientPlan[] {
+  return clients.map((client) => {
+    if (client.kind !== 'sdk') return client;
+    const isConfirmed = client.endpointing && random.chance(CONFIRMED_SHARE);
+    if (!random.chance(KEYTERMS_SHARE)) return { ...client, isConfirmed };
+    const keyterms = drawKeyterms(random);
+    const steps = client.steps.flatMap((step): ClientStep[] =>
+      random.chance(0.3) ? [{ do: 'keyterms', keyterms: drawKeyterms(random) }, step] : [step],
+    );
+    return { ...client, isConfirmed, keyterms, steps };
+  });
+}
+
+/** Lets some clients leave the idempotency key to `SvcClient`, and some end early. */
+function behaving(clients: readonly ClientPlan[], random: Random): ClientPlan[] {
+  return clients.map((client) => {
+    if (client.kind === 'raw') return client;
+    const passesKey = random.chance(PASSES_KEY_SHARE);
+    return { ...client, passesKey, closesEarly: random.chance(CLOSES_EARLY_SHARE) };
+  });
+}
+
+function drawKeyterms(random: Random): string[] {
+  return KEYTERMS.filter(() => random.chance(0.5));
 }
 
 function drawAccounts(random: Random): AccountPlan[] {
@@ -153,6 +213,14 @@ function drawStep(
   return endpointing
     ? [{ do: 'silence', ms: random.integer(1, 20) * 100 }]
     : [{ do: 'say', ms: random.integer(1, 900) }];
+}
+
+/** Speech and a pause that ends its utterance. */
+function drawTurn(random: Random): ClientStep[] {
+  return [
+    { do: 'say', ms: random.integer(2, 15) * 100 },
+    { do: 'silence', ms: random.integer(7, 12) * 100 },
+  ];
 }
 
 /** Drops what it says while the final before it is still on its way. */

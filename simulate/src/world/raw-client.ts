@@ -86,6 +86,7 @@ async function abuse(session: AsrSession, record: ClientRecord, trace: Trace): P
   const leaving = setTimeout(() => {
     for (const { socket } of sockets) socket.drop();
   }, LEAVES_MS);
+  if (steps[0]?.do === 'open-at-once') sockets.push(open());
   if (steps[0]?.do !== 'pause' || steps[1]?.do !== 'drop') await first.opened;
   // As documented: the credential was not used, so it still works.
   for (let again = 0; again < REOPENS_MAX && isRefusedForNow(first.tap); again += 1) {
@@ -126,12 +127,14 @@ async function abuse(session: AsrSession, record: ClientRecord, trace: Trace): P
       case 'drop':
         first.socket.drop();
         break;
+      case 'open-at-once':
       case 'say':
       case 'say-fast':
       case 'silence':
       case 'skip':
       case 'flush':
       case 'reset':
+      case 'keyterms':
         break;
     }
   }

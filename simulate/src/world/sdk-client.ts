@@ -24,19 +24,21 @@ export function startSdkClient(plan: ClientPlan, trace: Trace): ClientRecord {
 }
 
 async function talk(record: ClientRecord, trace: Trace): Promise<void> {
-  const { name, accountId, maxAudioSeconds, endpointing } = record.plan;
+  const { name, accountId, maxAudioSeconds, endpointing, isConfirmed, keyterms } = record.plan;
+  const { passesKey = true, closesEarly = false } = record.plan;
   const client = new SvcClient({
     baseUrl: 'https://api.simulated',
     apiKey: KEY_PREFIX + accountId,
   });
   const stream = new SvcStream(
     {
-      endpointing,
+      endpointing: endpointing && isConfirmed === true ? { detector: 'confirmed' } : endpointing,
+      ...(keyterms === undefined ? {} : { keyterms }),
       getSession: async ({ why, idempotencyKey, signal }) => {
         trace.add(`asks for a session (${why})`, { from: name, to: 'api' });
         const session = await client.sessions.create(
           { model: MODEL, maxAudioSeconds },
-          { idempotencyKey, signal },
+          passesKey ? { idempotencyKey, signal } : { signal },
         );
         trace.add(`session ${session.id.slice(0, 8)}`, { from: 'api', to: name });
         return session;
@@ -47,10 +49,11 @@ async function talk(record: ClientRecord, trace: Trace): Promise<void> {
   const onFailed = watchSdk(stream, record.said, (violation) => record.violations.push(violation));
   try {
     await speakAll(stream, record);
-    trace.add('finishes');
-    const { final: _final, ...transcript } = await stream.finish();
-    record.transcript = transcript;
-    record.outcome = 'finished';
+    trace.add(closesEarly ? 'closes' : 'finishes');
+    if (closesEarly) await stream.close();
+    else await stream.finish();
+    record.transcript = stream.transcript;
+    record.outcome = closesEarly ? 'closed' : 'finished';
   } catch (error) {
     record.transcript = stream.transcript;
     record.outcome = 'failed';
@@ -68,16 +71,29 @@ async function speakAll(stream: SvcStream, record: ClientRecord): Promise<void> 
     const settle = (): void => void (record.unanswered -= 1);
     answer.then(settle, settle);
   };
+  const chunkBytes = (plan.chunkMs ?? FRAME_MS) * SAMPLES_PER_MS * AUDIO.bytesPerSample;
+  let chunk: Uint8Array[] = [];
+  const writeChunk = async (): Promise<void> => {
+    const pcm = Buffer.concat(chunk);
+    chunk = [];
+    if (pcm.byteLength > 0) await stream.write(pcm);
+  };
+  const write = async (pcm: Uint8Array): Promise<void> => {
+    chunk.push(pcm);
+    if (chunk.reduce((sum, part) => sum + part.byteLength, 0) >= chunkBytes) await writeChunk();
+  };
   const say = async (ms: number, everyMs: number): Promise<void> => {
     for (let leftMs = ms; leftMs > 0; leftMs -= FRAME_MS) {
       const samples = Math.min(leftMs, FRAME_MS) * SAMPLES_PER_MS;
       said.push({ what: 'speech', from: position, to: position + samples });
-      await stream.write(speak(plan.speaker, position, samples));
+      await write(speak(plan.speaker, position, samples));
       position += samples;
       if (everyMs > 0) await sleep(everyMs);
     }
   };
   for (const step of plan.steps) {
+    // Silence may share a chunk with the speech around it. Everything else comes after the audio before it.
+    if (step.do !== 'say' && step.do !== 'say-fast' && step.do !== 'silence') await writeChunk();
     switch (step.do) {
       case 'say':
         await say(step.ms, FRAME_MS);
@@ -87,7 +103,7 @@ async function speakAll(stream: SvcStream, record: ClientRecord): Promise<void> 
         break;
       case 'silence':
         for (let leftMs = step.ms; leftMs > 0; leftMs -= FRAME_MS) {
-          await stream.write(silence(Math.min(leftMs, FRAME_MS) * SAMPLES_PER_MS));
+          await write(silence(Math.min(leftMs, FRAME_MS) * SAMPLES_PER_MS));
           await sleep(FRAME_MS);
         }
         break;
@@ -105,13 +121,18 @@ async function speakAll(stream: SvcStream, record: ClientRecord): Promise<void> 
         said.push({ what: 'reset' });
         answered(stream.reset());
         break;
+      case 'keyterms':
+        stream.setKeyterms(step.keyterms);
+        break;
       case 'bytes':
       case 'burst':
       case 'text':
       case 'open-again':
+      case 'open-at-once':
       case 'close':
       case 'drop':
         break;
     }
   }
+  await writeChunk();
 }

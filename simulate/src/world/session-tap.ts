@@ -21,6 +21,8 @@ export interface SessionTap {
   sessionId: string | null;
   isOpen: boolean;
   end: SocketEnd | null;
+  /** How long after the refusal of the client's last upgrade this one began, if its credential stayed valid. */
+  readonly refusedForMs: number;
   isClosedByClient: boolean;
   isDroppedByClient: boolean;
 }
@@ -37,6 +39,7 @@ export function tapped(
   },
 ): Connect {
   const { taps, trace, name, violations, isSdk } = input;
+  let refusedAtMs: number | null = null;
   return (address, handlers) => {
     const host = new URL(address.url).hostname;
     const tap: SessionTap = {
@@ -48,6 +51,7 @@ export function tapped(
       sessionId: null,
       isOpen: false,
       end: null,
+      refusedForMs: refusedAtMs === null ? 0 : scheduler.nowMs - refusedAtMs,
       isClosedByClient: false,
       isDroppedByClient: false,
     };
@@ -77,6 +81,7 @@ export function tapped(
         if (isSdk && silentMs > SILENT_MS_MAX + UNREAD_SHARE * questions.unreadMs) {
           violations.push(`sdk: keeps a connection that was silent for ${Math.round(silentMs)} ms`);
         }
+        refusedAtMs = end.refusal?.status === 503 ? scheduler.nowMs : null;
         const why = end.refusal?.code ?? end.reason;
         trace.add(`stream ended with ${end.code} ${why}`, { from: host, to: name });
         tap.watch.onEnd(end);

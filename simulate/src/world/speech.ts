@@ -13,6 +13,26 @@ const WORDS = 255;
 const HALF_WAVE_SAMPLES = 64;
 const AMPLITUDE_MIN = 16;
 
+/** The model recogniser begins its text with the keyterms that it was told. */
+const KEYTERMS_PREFIX = 'keyterms:';
+
+/** What the model recogniser writes, given the words of an utterance and the keyterms that apply to it. */
+export function recognised(
+  words: readonly { text: string }[],
+  keyterms: readonly string[],
+): string {
+  const told =
+    keyterms.length === 0 || words.length === 0 ? [] : [KEYTERMS_PREFIX + keyterms.join('+')];
+  return [...told, ...words.map(({ text }) => text)].join(' ');
+}
+
+function withoutKeyterms(text: string): string {
+  return text
+    .split(' ')
+    .filter((part) => !part.startsWith(KEYTERMS_PREFIX))
+    .join(' ');
+}
+
 /** A run of samples of one word. */
 export interface Run {
   readonly speaker: number;
@@ -97,7 +117,9 @@ function toText({ speaker, word, samples }: Run): string {
 /** Reads a transcript back. Joins neighbouring runs of one word, which an utterance border may have cut. */
 export function parseTranscript(text: string): Run[] {
   const runs: Run[] = [];
-  for (const token of text.split(' ').filter((part) => part !== '')) {
+  for (const token of withoutKeyterms(text)
+    .split(' ')
+    .filter((part) => part !== '')) {
     const [speaker = -1, word = -1, samples = -1] = token.split('.').map(Number);
     addRun(runs, { speaker, word, samples });
   }
@@ -115,7 +137,7 @@ export function spokenRuns(speaker: number, from: number, to: number): Run[] {
   return runs;
 }
 
-export function addRun(runs: Run[], run: Run): void {
+function addRun(runs: Run[], run: Run): void {
   const last = runs.at(-1);
   if (last !== undefined && last.speaker === run.speaker && last.word === run.word) {
     runs[runs.length - 1] = { ...last, samples: last.samples + run.samples };

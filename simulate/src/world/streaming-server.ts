@@ -11,6 +11,7 @@ import { createCredentials } from '@svc-asr/server/sessions/credentials.ts';
 import { Registry } from 'prom-client';
 import { startIn, VirtualProcess } from '../virtual/process.ts';
 import { simulateLeaseThread } from './lease-thread.ts';
+import { createModelConfirmer, type ModelConfirmer } from './model-confirmer.ts';
 import { createModelEngine, type ModelEngine } from './model-engine.ts';
 import { settingsOf } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -27,6 +28,7 @@ export interface NodePlan {
 export interface StreamingServer {
   readonly process: VirtualProcess;
   readonly engine: ModelEngine;
+  readonly confirmer: ModelConfirmer;
   readonly replay: ReplayEngine;
   readonly registry: Registry;
   readonly history: HistoryGuard;
@@ -56,11 +58,12 @@ async function start(
     random: around.randomOf(`engine ${plan.id}`),
   });
   const replay = withReplay(engine);
+  const confirmer = createModelConfirmer(around.randomOf(`confirmer ${plan.id}`));
   const history = new HistoryGuard({ nodeId: plan.id, log });
   const db = around.openPool(process, { name: 'main', connections: 10, verify: history.verify });
   const clock = systemClock;
   const lifecycle = { draining: false, drainDeadlineAtMs: null, checks: [], warnings: [] };
-  const limiter = createRateLimiter(config.rates.failedUpgrades, clock);
+  const limiter = createRateLimiter(config.limits.rates.failedUpgrades, clock);
   const registry = new Registry();
   const calls = startCallLog({ db, clock, registry, log });
   let endLeaseThread: (() => void) | null = null;
@@ -75,7 +78,7 @@ async function start(
         log,
         clock,
         ledger: history.guard(createLedger(db)),
-        credentials: createCredentials(config.signingKeys),
+        credentials: createCredentials(config.secrets.signingKeys),
         metrics: { registry },
         calls,
         lifecycle,
@@ -93,6 +96,7 @@ async function start(
         server,
         parts: {
           engine: replay,
+          confirmer,
           startLeaseThread: simulateLeaseThread({
             owner: process,
             log,
@@ -107,6 +111,7 @@ async function start(
   return {
     process,
     engine,
+    confirmer,
     replay,
     registry,
     history,

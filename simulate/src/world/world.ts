@@ -2,9 +2,10 @@ import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import type { Queryable } from '@svc-asr/server/platform/db.ts';
 import type { Fault } from '../faults/faults.ts';
-import { asQueryable, type LedgerDatabase, type Snapshot } from '../ledger/database.ts';
+import { asQueryable, type Call, type LedgerDatabase, type Snapshot } from '../ledger/database.ts';
 import { watchApi } from '../oracles/api-watch.ts';
 import { LedgerWatch } from '../oracles/ledger-watch.ts';
+import { RequestWatch } from '../oracles/request-watch.ts';
 import { Trace } from '../run/trace.ts';
 import { installFetch, type RequestFate } from '../virtual/fetch.ts';
 import { seedGlobals } from '../virtual/globals.ts';
@@ -42,7 +43,7 @@ export class World {
   readonly apis = new Map<string, ApiServer>();
   readonly clients: ClientRecord[] = [];
   readonly network: VirtualNetwork;
-  readonly database: LedgerDatabase;
+  readonly database: LedgerWatch;
   /** The database without a network, for operators and oracles. */
   readonly direct: Queryable;
   /** The database's clock has its own jumps. */
@@ -52,6 +53,8 @@ export class World {
   /** States that a standby has. */
   readonly saved = new Map<Fault, Snapshot>();
   readonly suspended = new Set<string>();
+  /** Processes that died, hung, lost their lease thread or had their clock changed. */
+  readonly hurt = new Set<string>();
   wasRolledBack = false;
   /** When the last process was up. */
   startedAtMs = 0;
@@ -76,10 +79,11 @@ export class World {
     const network = new VirtualNetwork({ seed, delayMs: plan.delayMs });
     this.network = network;
     network.install();
-    this.database = new LedgerWatch(
-      openLedger(() => Math.floor(scheduler.wallMs(this.databaseClock))),
-      (node) => this.processes.get(node)?.hungUntilMs ?? -Infinity,
-    );
+    const nowMs = (): number => Math.floor(scheduler.wallMs(this.databaseClock));
+    this.database = new LedgerWatch(openLedger(nowMs), {
+      nowMs,
+      hungUntilMs: (node) => this.processes.get(node)?.hungUntilMs ?? -Infinity,
+    });
     this.direct = asQueryable((call) => this.database.run(call));
     this.#connectClients(randomOf('balancer'));
     this.databaseServer = this.#serveDatabase(randomOf('database'));
@@ -95,7 +99,8 @@ export class World {
           server: this.databaseServer,
           network,
           maxConnections: connections,
-          onQuery: (call, outcome) => this.#onQuery(owner.name, call.text, outcome),
+          onSend: (call) => this.database.onSent(call),
+          onQuery: (call, outcome) => this.#onQuery(owner.name, call, outcome),
           ...(verify === undefined ? {} : { verify }),
         }).asPool,
     };
@@ -222,6 +227,7 @@ export class World {
   #connectClients(balancer: Random): void {
     installFetch({
       network: this.network,
+      watch: new RequestWatch((found) => this.violations.push(`request: ${found}`)),
       choose: () => (this.apis.size === 0 ? null : balancer.pick([...this.apis.values()])),
       fate: () => {
         for (const { name, share } of this.requestFaults) {
@@ -245,8 +251,9 @@ export class World {
     };
   }
 
-  #onQuery(from: string, text: string, outcome: string): void {
-    if (outcome === 'answered') return;
+  #onQuery(from: string, call: Call, outcome: string): void {
+    if (outcome === 'answered') return this.database.onAcknowledged(call);
+    const { text } = call;
     const name = /(\w+)\(\$1/.exec(text)?.[1];
     if (name !== undefined) this.trace.add(`${name}: ${outcome}`, { from: 'database', to: from });
   }

@@ -1,13 +1,13 @@
 import {
   createAccount,
-  requestSessionEnd,
+  listSuspended,
   setAccountStatus,
   setConcurrency,
 } from '@svc-asr/server/accounts/accounts.ts';
-import { listEndRequested, listSuspended } from '@svc-asr/server/accounts/accounts.ts';
+import { listEndRequested, requestSessionEnd } from '@svc-asr/server/sessions/end-requests.ts';
 import { acceptLedgerHistory } from '@svc-asr/server/ledger/history-marks.ts';
 import { HistoryGuard } from '@svc-asr/server/ledger/history-guard.ts';
-import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
+import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
 import {
   findNode,
   listLiveNodes,
@@ -32,7 +32,7 @@ export interface Clock {
 interface Session {
   readonly accountId: string;
   readonly sessionId: string;
-  attemptId: string;
+  upgradeId: string;
 }
 
 /**
@@ -124,7 +124,7 @@ export class RandomCalls {
       ],
     });
     if (known === undefined) {
-      this.#sessions.push({ accountId, sessionId, attemptId: random.uuid() });
+      this.#sessions.push({ accountId, sessionId, upgradeId: random.uuid() });
     }
   }
 
@@ -132,7 +132,7 @@ export class RandomCalls {
     const recent = this.#sessions.slice(-6);
     const random = this.#random;
     if (recent.length > 0 && random.chance(0.97)) return random.pick(recent);
-    return { accountId: this.#anAccount(), sessionId: random.uuid(), attemptId: random.uuid() };
+    return { accountId: this.#anAccount(), sessionId: random.uuid(), upgradeId: random.uuid() };
   }
 
   #owner(): { nodeId: string; nodeEpoch: number } {
@@ -141,20 +141,26 @@ export class RandomCalls {
     return { nodeId, nodeEpoch: this.#random.chance(0.1) ? Math.max(1, epoch - 1) : epoch };
   }
 
+  /** Often of a process that remembers what was acknowledged to it. */
+  #ledger(): Ledger {
+    const ledger = createLedger(this.#db);
+    return this.#random.chance(0.5) ? this.#random.pick(this.#guards).guard(ledger) : ledger;
+  }
+
   #claim(): Promise<unknown> {
     const session = this.#aSession();
-    if (this.#random.chance(0.2)) session.attemptId = this.#random.uuid();
-    return createLedger(this.#db).claim({ ...session, ...this.#owner() });
+    if (this.#random.chance(0.2)) session.upgradeId = this.#random.uuid();
+    return this.#ledger().claim({ ...session, ...this.#owner() });
   }
 
   #close(): Promise<unknown> {
-    const { accountId, sessionId, attemptId } = this.#aSession();
+    const { accountId, sessionId, upgradeId } = this.#aSession();
     const random = this.#random;
     const status = random.chance(0.3) ? 'failed' : 'completed';
     const samples = random.integer(0, 2_000_000);
-    const attempt = random.pick([{}, { attemptId }, { attemptId }, { attemptId: random.uuid() }]);
+    const attempt = random.pick([{}, { upgradeId }, { upgradeId }, { upgradeId: random.uuid() }]);
     const close = { accountId, sessionId, ...this.#owner(), status, samples, ...attempt } as const;
-    return createLedger(this.#db).close(close);
+    return this.#ledger().close(close);
   }
 
   async #register(id: string): Promise<void> {

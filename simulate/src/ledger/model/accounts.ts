@@ -1,6 +1,6 @@
 import { databaseError } from '../database.ts';
 import { post, refuseWhileAway } from './post.ts';
-import { expireLapsed } from './sessions.ts';
+import { expireReservations } from './sessions.ts';
 import type { AccountRow, Moment, TxnKind } from './state.ts';
 
 const END_REQUEST_KEPT_MS = 24 * 60 * 60_000;
@@ -37,6 +37,14 @@ export function changeAccount(
   refuseWhileAway(account);
   Object.assign(account, change);
   return true;
+}
+
+/** Sessions that are live now were admitted before the change, even if the clock was set back since. */
+export function setLimit(moment: Moment, id: string, concurrencyLimit: number): boolean {
+  const { state, nowMs } = moment;
+  const own = [...state.live.values()].filter(({ accountId }) => accountId === id);
+  const limitChangedAt = Math.max(nowMs, ...own.map(({ createdAt }) => createdAt));
+  return changeAccount(moment, id, { concurrencyLimit, limitChangedAt });
 }
 
 export interface Credit {
@@ -105,7 +113,7 @@ export function sealAccount(moment: Moment, call: { accountId: string; moveId: s
   if (account === undefined || account.moveId !== call.moveId || account.moveState === null) {
     throw databaseError('55000', 'the move was cancelled');
   }
-  expireLapsed(moment, account.id);
+  expireReservations(moment, account.id);
   const live = [...moment.state.live.values()].filter(({ accountId }) => accountId === account.id);
   if (live.length === 0) account.moveState = 'sealed';
   return live.length;

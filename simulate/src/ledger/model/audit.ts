@@ -1,5 +1,8 @@
 import type { AccountRow, LedgerState, SessionRow, TxnRow } from './state.ts';
 
+const CREDENTIAL_MS = 60_000;
+const LATE_CLOSE_MS = 5 * 60_000;
+
 /** The invariants of server/sql/audit that rows of the model can violate, as one line per violation. */
 export function modelViolations(state: LedgerState): string[] {
   const problems: string[] = [];
@@ -42,7 +45,7 @@ function accountProblems(
       account.consumedMs === sum(sessions, ({ billableMs }) => billableMs),
     'live-sessions-within-limit':
       live.length <= account.concurrencyLimit || newest <= account.limitChangedAt,
-    'places-are-taken-once': new Set(live.map(({ slot }) => slot)).size === live.length,
+    'slots-are-taken-once': new Set(live.map(({ slot }) => slot)).size === live.length,
   });
 }
 
@@ -69,13 +72,25 @@ function sessionProblems(
           ? session.billableMs <= charge
           : session.billableMs === charge,
     'claims-agree-with-sessions':
-      claim?.attemptId === (session.attemptId ?? undefined) &&
+      claim?.upgradeId === (session.upgradeId ?? undefined) &&
       (claim?.claimedAt ?? null) === session.claimedAt &&
       (session.claimedAt ?? -Infinity) < session.expiresAt,
-    'sessions-end-when-they-should':
-      isOver === (session.completedAt !== null) &&
-      (session.status !== 'expired' || session.completedAt === session.expiresAt),
+    'sessions-end-when-they-should': endsRightly(session),
   });
+}
+
+function endsRightly({ status, slot, ...times }: SessionRow): boolean {
+  const { createdAt, expiresAt, completedAt, sweptAt } = times;
+  const isOver = slot === null;
+  const lateMs = sweptAt === null ? 0 : (completedAt ?? sweptAt) - sweptAt;
+  return (
+    expiresAt === createdAt + CREDENTIAL_MS &&
+    isOver === (status !== 'reserved' && status !== 'active') &&
+    isOver === (completedAt !== null) &&
+    (status !== 'expired' || completedAt === expiresAt) &&
+    (sweptAt === null || status === 'completed' || status === 'failed') &&
+    (status !== 'completed' || (lateMs >= 0 && lateMs <= LATE_CLOSE_MS))
+  );
 }
 
 function failing(checks: Readonly<Record<string, boolean>>): string[] {

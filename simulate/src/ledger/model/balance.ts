@@ -8,7 +8,7 @@ export function balanceRows(
   const account = state.accounts.get(call.accountId);
   if (account === undefined) return [];
   const overdueMs = [...state.live.values()]
-    .filter((session) => session.accountId === account.id && isLapsed(session, nowMs))
+    .filter((session) => session.accountId === account.id && isExpired(session, nowMs))
     .reduce((sum, { reservedMs }) => sum + reservedMs, 0);
   const figures = {
     available_ms: account.availableMs + overdueMs,
@@ -40,15 +40,15 @@ function sessionColumns(
   { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
   session: SessionRow,
 ): Record<string, unknown> {
-  const lapsed = isLapsed(session, nowMs);
+  const expired = isExpired(session, nowMs);
   const report = session.status === 'active' ? state.liveAudio.get(session.nodeId) : undefined;
   const isReported = report !== undefined && report.nodeEpoch === session.nodeEpoch;
   const samples = report?.samples.get(session.id) ?? 0;
-  const completedAt = lapsed ? session.expiresAt : session.completedAt;
+  const completedAt = expired ? session.expiresAt : session.completedAt;
   return {
     id: session.id,
     model: session.model,
-    status: lapsed ? 'expired' : session.status,
+    status: expired ? 'expired' : session.status,
     session_reserved_ms: session.reservedMs,
     audio_ms: isReported ? Math.ceil(samples / 16) : session.audioMs,
     billable_ms: isReported
@@ -60,6 +60,6 @@ function sessionColumns(
   };
 }
 
-function isLapsed(session: SessionRow, nowMs: number): boolean {
+function isExpired(session: SessionRow, nowMs: number): boolean {
   return session.status === 'reserved' && session.expiresAt <= nowMs;
 }

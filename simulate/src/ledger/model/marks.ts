@@ -9,6 +9,7 @@ export interface Mark {
   readonly accountId: string | null;
   readonly sessionId: string | null;
   readonly isOver: boolean | null;
+  readonly upgradeId: string | null;
 }
 
 /** Compares the history that was acknowledged to a process with this database, and advances the process's mark. */
@@ -48,7 +49,8 @@ export function markLedger(
 function hasSession({ state }: Pick<Moment, 'state'>, call: Mark): boolean {
   if (call.sessionId === null) return true;
   const session = sessionOf(state, call.accountId ?? '', call.sessionId);
-  return session !== undefined && (session.slot === null || call.isOver !== true);
+  if (session === undefined || (call.isOver === true && session.slot !== null)) return false;
+  return call.upgradeId === null || session.upgradeId === call.upgradeId;
 }
 
 /** An operator accepts the loss of history. Returns how many processes refused this database. */

@@ -1,6 +1,6 @@
 import { databaseError } from '../database.ts';
 import { endSession } from './post.ts';
-import { expireLapsed } from './sessions.ts';
+import { expireReservations } from './sessions.ts';
 import { sessionOf, type Moment, type NodeRow, type SessionRow } from './state.ts';
 
 const LEASE_MS = 6_000;
@@ -72,7 +72,7 @@ export function recordStreams({ state }: Moment, call: { node: string; streams: 
   );
   for (const { account_id, session_id, request_id } of streams) {
     const session = sessionOf(state, account_id, session_id);
-    if (session?.nodeId !== call.node || session.attemptId !== request_id) continue;
+    if (session?.nodeId !== call.node || session.upgradeId !== request_id) continue;
     state.described.add(session_id);
   }
   return state.described.size - before;
@@ -84,7 +84,7 @@ export function recordCalls(calls: string): number {
   return rows.length;
 }
 
-/** Fails the sessions of lost nodes, unless leases may have lapsed for want of a database. */
+/** Fails the sessions of lost nodes, unless leases may have expired for want of a database. */
 export function failOrphans(moment: Moment, batch: number): { failed: number; quietMs: number } {
   const { state, nowMs, startedAtMs } = moment;
   const quietMaxMs = nowMs + 2 * LEASE_MS;
@@ -99,11 +99,11 @@ export function failOrphans(moment: Moment, batch: number): { failed: number; qu
     ),
   };
   const quietMs = Math.max(0, state.watch.quietUntil - nowMs);
-  const lapsedBefore = quietMs === 0 ? nowMs : -Infinity;
+  const expiredBefore = quietMs === 0 ? nowMs : -Infinity;
   let failed = 0;
   for (const session of state.live.values()) {
     if (failed >= batch) break;
-    if (!isOrphan(moment, session, lapsedBefore)) continue;
+    if (!isOrphan(moment, session, expiredBefore)) continue;
     endSession(state, session, { status: 'failed', samples: 0, at: nowMs, sweptAt: nowMs });
     failed += 1;
   }
@@ -111,29 +111,32 @@ export function failOrphans(moment: Moment, batch: number): { failed: number; qu
 }
 
 /** Whether no node can serve a live session. */
-function isOrphan({ state, nowMs }: Moment, session: SessionRow, lapsedBefore: number): boolean {
+function isOrphan({ state, nowMs }: Moment, session: SessionRow, expiredBefore: number): boolean {
   if (session.claimedAt === null && session.expiresAt <= nowMs) return false;
   const node = state.nodes.get(session.nodeId);
   const isLost =
     node === undefined ||
     node.retiredAt !== null ||
     (session.nodeEpoch !== null && session.nodeEpoch < node.epoch) ||
-    node.leaseUntil <= lapsedBefore ||
-    (session.claimedAt !== null && session.claimedAt <= lapsedBefore - STREAM_MAX_MS);
+    node.leaseUntil <= expiredBefore ||
+    (session.claimedAt !== null && session.claimedAt <= expiredBefore - STREAM_MAX_MS);
   if (!isLost || session.status !== 'reserved') return isLost;
   return ![...state.nodes.values()].some(
     (other) =>
       other.publicUrl === session.websocketUrl &&
       other.retiredAt === null &&
       !other.draining &&
-      other.leaseUntil > lapsedBefore,
+      other.leaseUntil > expiredBefore,
   );
 }
 
-/** Expires all lapsed reservations, and forgets idempotency keys that can be reused. */
-export function sweepLapsed(moment: Moment, batch: number): { expired: number; forgotten: number } {
+/** Expires all overdue reservations, and forgets idempotency keys that can be reused. */
+export function sweepReservations(
+  moment: Moment,
+  batch: number,
+): { expired: number; forgotten: number } {
   const { state, nowMs } = moment;
-  const expired = expireLapsed(moment, null, batch);
+  const expired = expireReservations(moment, null, batch);
   let forgotten = 0;
   for (const [key, { expiresAt }] of state.idempotency) {
     if (forgotten >= batch) break;

@@ -88,7 +88,7 @@ export function settleLate(
   session.samples = late.samples;
   session.audioMs = Math.ceil(late.samples / 16);
   session.billableMs = billableMs;
-  session.completedAt = late.at;
+  session.completedAt = Math.max(late.at, session.sweptAt ?? 0);
   post(state, account, {
     kind: 'settle_late',
     sessionId: session.id,
@@ -99,7 +99,7 @@ export function settleLate(
   });
 }
 
-export function requireAccount({ accounts }: LedgerState, id: string): AccountRow {
+function requireAccount({ accounts }: LedgerState, id: string): AccountRow {
   const account = accounts.get(id);
   if (account === undefined) throw databaseError('23503', `account ${id} does not exist`);
   return account;

@@ -39,15 +39,24 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
   if (known !== undefined) return { outcome: 'reserved', replayed: true, session: known };
   if (account.moveState !== null) return { outcome: 'account_moving' };
 
-  expireLapsed({ state, nowMs }, account.id);
-  const live = [...state.live.values()].filter((session) => session.accountId === account.id);
-  if (live.length >= account.concurrencyLimit) return blockedBy(live, nowMs);
-  const reservedMs = Math.min(call.requestedMs, Math.floor(account.availableMs / 1000) * 1000);
-  if (reservedMs < 1000) return { outcome: 'insufficient_credits', reservedMs };
-  if (call.nodeId === null) return { outcome: 'no_capacity', reservedMs };
-  if (state.sessions.has(call.sessionId)) {
+  const own = [...state.live.values()].filter((session) => session.accountId === account.id);
+  const live = own.filter((session) => !isExpired(session, nowMs));
+  const isFull = live.length >= account.concurrencyLimit;
+  const returnedMs = own.reduce(
+    (sum, each) => sum + (live.includes(each) ? 0 : each.reservedMs),
+    0,
+  );
+  const wholeMs = Math.floor((account.availableMs + returnedMs) / 1000) * 1000;
+  const reservedMs = Math.min(call.requestedMs, wholeMs);
+  const isReserved = !isFull && reservedMs >= 1000 && call.nodeId !== null;
+  // Before anything changes, because an error undoes the whole call.
+  if (isReserved && state.sessions.has(call.sessionId)) {
     throw databaseError('23505', `session ${call.sessionId} exists`);
   }
+  expireReservations({ state, nowMs }, account.id);
+  if (isFull) return blockedBy(live, nowMs);
+  if (reservedMs < 1000) return { outcome: 'insufficient_credits', reservedMs };
+  if (!isReserved) return { outcome: 'no_capacity', reservedMs };
   const session = insertSession({ state, nowMs }, { call, account, live, reservedMs });
   return { outcome: 'reserved', replayed: false, session };
 }
@@ -100,7 +109,7 @@ function insertSession(
     websocketUrl: call.url ?? '',
     nodeId: call.nodeId ?? '',
     nodeEpoch: null,
-    attemptId: null,
+    upgradeId: null,
     samples: 0,
     audioMs: 0,
     billableMs: 0,
@@ -132,8 +141,12 @@ function insertSession(
   return session;
 }
 
+function isExpired({ status, expiresAt }: SessionRow, nowMs: number): boolean {
+  return status === 'reserved' && expiresAt <= nowMs;
+}
+
 /** Expires the reservations of one account, or of all. Returns their number. */
-export function expireLapsed(
+export function expireReservations(
   { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
   accountId: string | null,
   batch = Infinity,
@@ -141,7 +154,7 @@ export function expireLapsed(
   let expired = 0;
   for (const session of state.live.values()) {
     if (accountId !== null && session.accountId !== accountId) continue;
-    if (session.status !== 'reserved' || session.expiresAt > nowMs || expired >= batch) continue;
+    if (!isExpired(session, nowMs) || expired >= batch) continue;
     endSession(state, session, { status: 'expired', samples: 0, at: session.expiresAt });
     expired += 1;
   }
@@ -151,7 +164,7 @@ export function expireLapsed(
 export interface Claim {
   readonly accountId: string;
   readonly sessionId: string;
-  readonly attemptId: string;
+  readonly upgradeId: string;
   readonly nodeId: string;
   readonly nodeEpoch: number;
 }
@@ -171,7 +184,7 @@ export function claim({ state, nowMs }: Moment, call: Claim): Claimed {
   if (session.claimedAt !== null) {
     const isSame =
       session.status === 'active' &&
-      session.attemptId === call.attemptId &&
+      session.upgradeId === call.upgradeId &&
       session.nodeId === call.nodeId &&
       session.nodeEpoch === call.nodeEpoch;
     return { ...known, outcome: isSame ? 'claimed' : 'used' };
@@ -180,9 +193,9 @@ export function claim({ state, nowMs }: Moment, call: Claim): Claimed {
     return { ...known, outcome: 'expired' };
   }
   if (account?.status !== 'active') return { ...known, outcome: 'account_inactive' };
-  const { nodeId, nodeEpoch, attemptId } = call;
+  const { nodeId, nodeEpoch, upgradeId } = call;
   state.claims.set(session.id, { ...call, claimedAt: nowMs });
-  Object.assign(session, { status: 'active', nodeId, nodeEpoch, attemptId, claimedAt: nowMs });
+  Object.assign(session, { status: 'active', nodeId, nodeEpoch, upgradeId, claimedAt: nowMs });
   return { ...known, outcome: 'claimed' };
 }
 
@@ -193,7 +206,7 @@ export interface Close {
   readonly samples: number;
   readonly nodeId: string;
   readonly nodeEpoch: number;
-  readonly attemptId: string | null;
+  readonly upgradeId: string | null;
 }
 
 /** Settles a session once. */
@@ -216,7 +229,7 @@ export function close({ state, nowMs }: Moment, call: Close): string {
     throw databaseError('SVC02', 'a session is closed as completed or failed');
   }
   const isActive = session.status === 'active';
-  const isOther = call.attemptId !== null && session.attemptId !== call.attemptId;
+  const isOther = call.upgradeId !== null && session.upgradeId !== call.upgradeId;
   if (isActive && call.status === 'failed' && isOther) return 'superseded';
   if (isActive && !isOwner) throw databaseError('SVC03', 'the session belongs to another node');
   if (!isActive && call.status !== 'failed') {

@@ -30,7 +30,7 @@ export interface SessionRow {
   readonly websocketUrl: string;
   nodeId: string;
   nodeEpoch: number | null;
-  attemptId: string | null;
+  upgradeId: string | null;
   samples: number;
   audioMs: number;
   billableMs: number;
@@ -67,7 +67,7 @@ export interface TxnRow {
 export interface ClaimRow {
   readonly accountId: string;
   readonly sessionId: string;
-  readonly attemptId: string;
+  readonly upgradeId: string;
   readonly nodeId: string;
   readonly nodeEpoch: number;
   readonly claimedAt: number;

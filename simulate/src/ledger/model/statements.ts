@@ -7,6 +7,7 @@ import {
   postCredit,
   requestSessionEnd,
   sealAccount,
+  setLimit,
 } from './accounts.ts';
 import { balanceRows } from './balance.ts';
 import { acceptHistory, markLedger } from './marks.ts';
@@ -19,7 +20,7 @@ import {
   recordStreams,
   reportLiveAudio,
   retireNode,
-  sweepLapsed,
+  sweepReservations,
 } from './nodes.ts';
 import { claim, close, reserve, type Claimed, type Reserved } from './sessions.ts';
 import type { Moment } from './state.ts';
@@ -36,7 +37,7 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
   ['from claim_session(', (moment, values) => [answerClaim(moment, values)]],
   ['close_session(', (moment, values) => [{ outcome: answerClose(moment, values) }]],
   ['from fail_orphans(', (moment, [batch]) => [sweepRow(failOrphans(moment, asNumber(batch)))]],
-  ['expire_lapsed(', (moment, [batch]) => [sweepLapsed(moment, asNumber(batch))]],
+  ['expire_reservations(', (moment, [batch]) => [sweepReservations(moment, asNumber(batch))]],
   ['from mark_ledger(', (moment, values) => [answerMark(moment, values)]],
   ['accept_ledger_history(', (moment) => [{ accepted: acceptHistory(moment) }]],
   ['register_node(', (moment, values) => [{ epoch: answerRegister(moment, values) }]],
@@ -49,9 +50,12 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
   ],
   [
     'select epoch, retired_at is not null',
-    ({ state }, [id]) => {
+    ({ state, nowMs }, [id]) => {
       const node = state.nodes.get(asText(id));
-      return node === undefined ? [] : [{ epoch: node.epoch, retired: node.retiredAt !== null }];
+      if (node === undefined) return [];
+      const retired = node.retiredAt !== null;
+      const isHeld = !retired && node.leaseUntil > nowMs;
+      return [{ epoch: node.epoch, retired, is_held: isHeld, age_ms: nowMs - node.startedAt }];
     },
   ],
   ['where lease_until > clock_timestamp() and retired_at is null order by id', liveNodeRows],
@@ -100,10 +104,7 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
   ],
   [
     'set_concurrency(',
-    (moment, [id, limit]) => {
-      const change = { concurrencyLimit: asNumber(limit), limitChangedAt: moment.nowMs };
-      return [{ found: changeAccount(moment, asText(id), change) }];
-    },
+    (moment, [id, limit]) => [{ found: setLimit(moment, asText(id), asNumber(limit)) }],
   ],
   [
     'set_allowed_origins(',
@@ -209,11 +210,11 @@ function reservedRow(reserved: Reserved): Row {
 }
 
 function answerClaim(moment: Moment, values: Values): Row {
-  const [accountId, sessionId, attemptId, nodeId, nodeEpoch] = values;
+  const [accountId, sessionId, upgradeId, nodeId, nodeEpoch] = values;
   const claimed: Claimed = claim(moment, {
     accountId: asText(accountId),
     sessionId: asText(sessionId),
-    attemptId: asText(attemptId),
+    upgradeId: asText(upgradeId),
     nodeId: asText(nodeId),
     nodeEpoch: asNumber(nodeEpoch),
   });
@@ -226,7 +227,7 @@ function answerClaim(moment: Moment, values: Values): Row {
 }
 
 function answerClose(moment: Moment, values: Values): string {
-  const [accountId, sessionId, status, samples, nodeId, nodeEpoch, attemptId] = values;
+  const [accountId, sessionId, status, samples, nodeId, nodeEpoch, upgradeId] = values;
   return close(moment, {
     accountId: asText(accountId),
     sessionId: asText(sessionId),
@@ -234,7 +235,7 @@ function answerClose(moment: Moment, values: Values): string {
     samples: asNumber(samples),
     nodeId: asText(nodeId),
     nodeEpoch: asNumber(nodeEpoch),
-    attemptId: asTextOrNull(attemptId),
+    upgradeId: asTextOrNull(upgradeId),
   });
 }
 
@@ -243,7 +244,7 @@ function sweepRow({ failed, quietMs }: { failed: number; quietMs: number }): Row
 }
 
 function answerMark(moment: Moment, values: Values): Row {
-  const [processId, nodeId, position, accountId, sessionId, isOver] = values;
+  const [processId, nodeId, position, accountId, sessionId, isOver, upgradeId] = values;
   return markLedger(moment, {
     processId: asText(processId),
     nodeId: asText(nodeId),
@@ -251,6 +252,7 @@ function answerMark(moment: Moment, values: Values): Row {
     accountId: asTextOrNull(accountId),
     sessionId: asTextOrNull(sessionId),
     isOver: isOver === null ? null : isOver === true,
+    upgradeId: asTextOrNull(upgradeId),
   });
 }
 
