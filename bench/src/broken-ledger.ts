@@ -2,26 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
 import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
+import type { SqlBug } from '@svc-asr/testing/ledger/sql-bugs.ts';
 import { mutateFunction } from '@svc-asr/testing/postgres/mutate-function.ts';
 import type { TemporaryLedger } from './temporary-ledger.ts';
-
-/** A deliberately wrong ledger. A campaign that does not detect it proves nothing. */
-export interface Breakage {
-  readonly in: string;
-  readonly changes: readonly { readonly from: string; readonly to: string }[];
-  /** SQL that removes the guards which would reject the broken function. */
-  readonly without?: readonly string[];
-}
 
 export interface BrokenLedger {
   readonly url: string;
   readonly owner: Pool;
 }
 
-/** Runs the same work on a deliberately broken ledger in its own database. */
+/** Runs the same work on a broken ledger in its own database. A campaign that does not detect the bug proves nothing. */
 export async function onBrokenLedger<T>(
   ledger: TemporaryLedger,
-  breakage: Breakage,
+  bug: SqlBug,
   work: (broken: BrokenLedger) => Promise<T>,
 ): Promise<T> {
   const name = `control_${randomUUID().replaceAll('-', '')}`;
@@ -30,8 +23,8 @@ export async function onBrokenLedger<T>(
   await migrate({ url });
   const owner = createPool({ url, statementTimeoutMs: 120_000 });
   try {
-    for (const guard of breakage.without ?? []) await owner.query(`drop ${guard}`);
-    await mutateFunction(owner, breakage.in, breakage.changes);
+    for (const guard of bug.without ?? []) await owner.query(`drop ${guard}`);
+    await mutateFunction(owner, bug.in, bug.changes);
     return await work({ url, owner });
   } finally {
     await owner.end();

@@ -1,4 +1,4 @@
-/** A benchmark or fault campaign. `npm run bench -- NAME` and `npm run prove -- NAME` find it by file name. */
+/** What the file of a benchmark or fault campaign exports. `npm run bench -- NAME` and `npm run prove -- NAME` find it by its name. */
 export interface Campaign {
   /** One-line description for the list printed without a name. */
   readonly about: string;

@@ -35,9 +35,8 @@ async function campaignNames(folder: URL): Promise<string[]> {
     .toSorted();
 }
 
-async function load(folder: URL, name: string): Promise<Campaign> {
-  const module: { campaign: Campaign } = await import(new URL(`${name}.ts`, folder).href);
-  return module.campaign;
+function load(folder: URL, name: string): Promise<Campaign> {
+  return import(new URL(`${name}.ts`, folder).href);
 }
 
 async function printList(folder: URL, names: readonly string[]): Promise<void> {

@@ -8,6 +8,7 @@ import { createPool, isDatabaseUnavailable, type Pool } from '@svc-asr/server/pl
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
 import { createLog } from '@svc-asr/server/platform/log.ts';
 import { startServer } from '@svc-asr/server/server.ts';
+import { WIDE_LIMITS } from './wide-limits.ts';
 
 /** Completed sessions and number of retries. */
 export interface LoadTally {
@@ -41,12 +42,11 @@ export interface Load {
 
 const CREDIT_MS = 1_000_000_000;
 const PATIENCE_MS = 90_000;
-const WIDE = '600000';
 
 /**
  * Runs clients that create one session after another over HTTP, and a node that claims and closes them.
  */
-export async function startLoad(input: {
+export async function startSessionLoad(input: {
   databaseUrl: string;
   owner: Pool;
   clients: number;
@@ -60,13 +60,15 @@ export async function startLoad(input: {
     PUBLIC_STREAM_URL: 'wss://campaign.example/v1/asr/stream',
     NODE_ID: 'campaign-api',
     LOG_LEVEL: 'silent',
-    RATE_SESSIONS: WIDE,
+    ...WIDE_LIMITS,
   });
   const engine = createScriptedEngine({});
   const server = await startServer(config, { log: createLog({ level: 'silent' }), engine });
   const nodePool = createPool({ url: input.databaseUrl, role: 'svc_node' });
   const clients = await Promise.all(
-    Array.from({ length: input.clients }, () => createClient(input.owner, config.apiKeyPepper)),
+    Array.from({ length: input.clients }, () =>
+      createClient(input.owner, config.secrets.apiKeyPeppers[0].secret),
+    ),
   );
   const tally: LoadTally = { settled: 0, retries: 0 };
   const stopped = new AbortController();
@@ -123,11 +125,11 @@ export async function compareCharges(
   return { lost, doubled };
 }
 
-async function createClient(owner: Pool, apiKeyPepper: Buffer): Promise<LoadClient> {
+async function createClient(owner: Pool, pepper: Buffer): Promise<LoadClient> {
   const { accountId, apiKey } = await createAccountWithKey(owner, {
     name: 'Load',
     creditMs: CREDIT_MS,
-    config: { apiKeyPepper },
+    pepper,
   });
   return { accountId, apiKey, consumedMs: 0 };
 }
@@ -147,7 +149,7 @@ async function oneSession(input: {
     accountId: client.accountId,
     nodeId: 'campaign',
     nodeEpoch: input.nodeEpoch,
-    attemptId: randomUUID(),
+    upgradeId: randomUUID(),
   };
   const claim = await retryUntilAvailable(tally, () => input.ledger.claim(named));
   if (claim.outcome !== 'claimed') throw new Error(`A claim returned ${claim.outcome}.`);

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
-import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
-import { generateApiKey, hashApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
+import { createAccountWithKey, type Tenant } from '@svc-asr/local/account-with-key.ts';
+import { setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
 import { generateSecrets, parseConfig } from '@svc-asr/server/config.ts';
 import type { Pool } from '@svc-asr/server/platform/db.ts';
-import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { startServer } from '@svc-asr/server/server.ts';
 import { registerCampaignNode } from './campaign-node.ts';
 import { startTemporaryLedger, type TemporaryLedger } from './temporary-ledger.ts';
-
-export interface CampaignTenant {
-  readonly accountId: string;
-  readonly apiKey: string;
-}
+import { WIDE_LIMITS } from './wide-limits.ts';
 
 export interface TenantRules {
   readonly concurrency?: number;
@@ -26,11 +20,10 @@ export interface TemporaryService {
   readonly ledger: TemporaryLedger;
   /** Number of responses with this status so far. */
   countAnswers(which: (status: number) => boolean): Promise<number>;
-  addTenants(count: number, rules?: TenantRules): Promise<CampaignTenant[]>;
+  addTenants(count: number, rules?: TenantRules): Promise<Tenant[]>;
   stop(): Promise<void>;
 }
 
-const WIDE = '6000000';
 const CREDIT_MS = 1_000_000_000_000;
 /** Tenants created concurrently. */
 const MAKERS = 8;
@@ -52,10 +45,7 @@ export async function startTemporaryService(options: {
         PUBLIC_STREAM_URL: 'wss://campaign.example/stream',
         NODE_ID: `campaign-${at}`,
         LOG_LEVEL: 'silent',
-        RATE_SESSIONS: WIDE,
-        RATE_USAGE: WIDE,
-        RATE_MODELS: WIDE,
-        RATE_FAILED_AUTHENTICATION: WIDE,
+        ...WIDE_LIMITS,
       });
       return startServer(config, { placement });
     }),
@@ -85,29 +75,21 @@ export async function startTemporaryService(options: {
 export async function addTenants(
   owner: Pool,
   input: TenantRules & { count: number; pepper: Buffer },
-): Promise<CampaignTenant[]> {
-  const tenants: CampaignTenant[] = [];
+): Promise<Tenant[]> {
+  const tenants: Tenant[] = [];
   const makers = Array.from({ length: MAKERS }, async (_, maker) => {
     for (let at = maker; at < input.count; at += MAKERS) {
-      tenants[at] = await addTenant(owner, { ...input, at });
+      const tenant = await createAccountWithKey(owner, {
+        id: input.accountId?.(at) ?? randomUUID(),
+        creditMs: CREDIT_MS,
+        pepper: input.pepper,
+      });
+      if (input.concurrency !== undefined) {
+        await setConcurrency(owner, { id: tenant.accountId, limit: input.concurrency });
+      }
+      tenants[at] = tenant;
     }
   });
   await Promise.all(makers);
   return tenants;
-}
-
-async function addTenant(
-  owner: Pool,
-  input: TenantRules & { at: number; pepper: Buffer },
-): Promise<CampaignTenant> {
-  const id = input.accountId?.(input.at) ?? randomUUID();
-  const accountId = await createAccount(owner, { name: 'Campaign', id });
-  const { key, publicId } = generateApiKey();
-  await insertApiKey(owner, { id: publicId, accountId, hmac: hashApiKey(key, input.pepper) });
-  if (input.concurrency !== undefined) {
-    await setConcurrency(owner, { id: accountId, limit: input.concurrency });
-  }
-  const credit = { ms: CREDIT_MS, reason: 'credit for the campaign', actor: 'campaign' };
-  await createLedger(owner).grant({ ...credit, accountId, id: randomUUID() });
-  return { accountId, apiKey: key };
 }

@@ -7,7 +7,7 @@ import { words } from './scoring.ts';
 import type { Language, Utterance } from './sets.ts';
 
 /** What each letter of a keyterm may add, in natural logarithms. */
-const BOOSTS = [0.5, 1, 1.5, 2, 2.5] as const;
+const BOOSTS = [0.5, 0.75, 1, 1.5, 2] as const;
 const LANGUAGES = ['ki', 'luo'] as const;
 /** With none found, fewer than this many are expected, with 95 % confidence. */
 const NONE_FOUND_95 = 3;
@@ -133,8 +133,8 @@ function measure(parts: readonly Part[], boost?: number): Tally {
     }
     for (const { text, logits, seconds } of plain) {
       const said = new Set(words(text));
-      const heard = words(textOf(recogniser.newText(keyterms, boost), logits));
-      tally.false += heard.filter((word) => terms.has(word) && !said.has(word)).length;
+      const recognised = words(textOf(recogniser.newText(keyterms, boost), logits));
+      tally.false += recognised.filter((word) => terms.has(word) && !said.has(word)).length;
       tally.seconds += seconds;
     }
   }

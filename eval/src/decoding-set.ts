@@ -67,6 +67,21 @@ export async function searchCost(
   return { searchMs: searchMs / seconds, encoderMs: encoderMs / seconds };
 }
 
+/** Processor time per audio second of recordings that are streamed in chunks. */
+export async function streamCost(
+  recogniser: CtcRecogniser,
+  own: readonly Utterance[],
+): Promise<number> {
+  const began = process.cpuUsage();
+  let seconds = 0;
+  for (const { wave } of own) {
+    await stream(recogniser, wave);
+    seconds += wave.length / AUDIO.sampleRateHz;
+  }
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000 / seconds;
+}
+
 /** The text of a whole recording: one encoding serves every way of decoding it. */
 export function textOf(text: ReturnType<CtcRecogniser['newText']>, logits: Logits): string {
   text.add(logits, { firstFrame: 0, keepTo: 0 });

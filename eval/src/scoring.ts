@@ -1,3 +1,7 @@
+import { distance, words } from '@svc-asr/protocol/word-errors.ts';
+
+export { distance, normalise, withoutTilde, words } from '@svc-asr/protocol/word-errors.ts';
+
 /** Error counts summed over utterances. */
 export interface Score {
   utterances: number;
@@ -33,48 +37,4 @@ export function characterErrorRate(score: Score): number {
 
 function percent(errors: number, total: number): number {
   return total === 0 ? 0 : Math.round((1000 * errors) / total) / 10;
-}
-
-export function words(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
-/** Returns the edit distance between two sequences. */
-export function distance(a: readonly string[], b: readonly string[]): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (const [i, x] of a.entries()) {
-    const next = [i + 1];
-    for (const [j, y] of b.entries()) {
-      const substituted = (row[j] ?? 0) + (x === y ? 0 : 1);
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, substituted));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
-
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
-  ī: 'ĩ',
-  î: 'ĩ',
-  ĭ: 'ĩ',
-  ū: 'ũ',
-  û: 'ũ',
-  ŭ: 'ũ',
-};
-
-/** Normalises text to the models' output: letters, single spaces, and an apostrophe only in ng'. */
-export function normalise(text: string): string {
-  const folded = text
-    .normalize('NFC')
-    .toLowerCase()
-    .replaceAll(/[’‘ʼʻ`´′ꞌ]/g, "'")
-    .replaceAll(/[īîĭūûŭ]/g, (letter) => LOOK_ALIKES[letter] ?? letter)
-    .replaceAll('-', '')
-    .replaceAll(/(?<!ng)'/g, '');
-  return words(folded.replaceAll(/[^a-zĩũ']/g, ' ')).join(' ');
-}
-
-/** Removes tildes, because Kikuyu is often typed without them. */
-export function withoutTilde(text: string): string {
-  return text.replaceAll('ĩ', 'i').replaceAll('ũ', 'u');
 }

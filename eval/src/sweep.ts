@@ -12,5 +12,14 @@ export interface SweepOptions extends FolderOptions {
 /** Tunes installed weights on recordings. Returns the exit status. */
 export async function sweep(options: SweepOptions): Promise<number> {
   const set = await readModelSet(options.modelsDir, options.model);
-  return set.kind === 'offline_ctc' ? sweepDecoding(options, set) : sweepLeadIn(options);
+  switch (set.kind) {
+    case 'offline_ctc':
+      return sweepDecoding(options, set);
+    case 'transducer':
+      return sweepLeadIn(options);
+    case 'zipformer_transducer':
+      throw new Error(
+        'sweep tunes CTC models and NeMo transducers. Try values of a Zipformer with compare.',
+      );
+  }
 }

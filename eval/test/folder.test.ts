@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -64,6 +64,19 @@ test('measures a folder with the current models and writes a report', async () =
   expect(figures).toMatchObject({ wer_ki_folder: 0, cer_ki_folder: 0 });
   const page = await readFile(join(folder, 'report/report.html'), 'utf8');
   expect(page).toContain('Out of 100 words');
+});
+
+test('writes the report below the current folder without --out', async () => {
+  const current = await mkdtemp(join(tmpdir(), 'current-'));
+  try {
+    const args = [join(ROOT, 'models/cli/src/main.ts'), 'compare', 'demo', '--folder', folder];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: current });
+    const page = join(await realpath(current), 'eval-report/report.html');
+    expect(stdout).toContain(`See ${page} for details.`);
+    expect(await readFile(page, 'utf8')).toContain('Out of 100 words');
+  } finally {
+    await rm(current, { recursive: true });
+  }
 });
 
 test('says what is wrong with the recordings before scoring, and exits with 1', async () => {

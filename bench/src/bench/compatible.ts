@@ -1,4 +1,4 @@
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { CompatibleFleet } from '../compatible/compatible-fleet.ts';
 import type { SpeakOrder, Spoken } from '../compatible/speaker-main.ts';
 import { percentile } from '../engine/percentile.ts';
@@ -12,12 +12,9 @@ const CREDIT_MS = 3_600_000;
 /** A process of `svc-compatible` serves at least 50 live streams on one core. */
 const CPU_MS_MAX = 20;
 
-export const campaign: Campaign = {
-  about: "what svc-compatible adds to the SDK: CPU time and lag of Deepgram's socket",
-  run,
-};
+export const about = "what svc-compatible adds to the SDK: CPU time and lag of Deepgram's socket";
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const [speakers, sentences, rounds] = short ? [2, 1, 2] : [6, 2, 6];
   const service = await CompatibleFleet.start();
   const speaker = await MeasuredProcess.start<SpeakOrder, Spoken>(SPEAKER);

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSherpaEngine, type EngineStream, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { bareSide, startBare, type Bare } from '../engine/bare.ts';
 import { measureCtc } from '../engine/ctc.ts';
 import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
@@ -12,6 +12,7 @@ import { measureReplay } from '../engine/replay-cost.ts';
 import { compareSides, planStreams, poolSide } from '../engine/throughput.ts';
 import { distinctUtterance, pcmOf, type UtterancePlan } from '../engine/utterances.ts';
 import { measureWeights } from '../engine/weights.ts';
+import { measureZipformer } from '../engine/zipformer.ts';
 
 const STREAMS = [1, 4, 16, 64] as const;
 const GOALS = { ratio: 0.9, loopP99Ms: 20, addedMs: 10 };
@@ -23,28 +24,31 @@ const FIRST_STREAMS = 32;
 const WARM_UP_MS = 2_500;
 const never = new AbortController().signal;
 
-export const campaign: Campaign = {
-  about:
-    'the engine pool against bare sherpa-onnx and ONNX Runtime: audio seconds per CPU second, lag, memory',
-  run,
-};
+export const about =
+  'the engine pool against bare sherpa-onnx and ONNX Runtime: audio seconds per CPU second, lag, memory';
 
-async function run(options: CampaignOptions): Promise<CampaignResult> {
+export async function run(options: CampaignOptions): Promise<CampaignResult> {
   const [flag, modelsDir] = options.args;
   if (flag === '--models' && modelsDir !== undefined) return measureWeights(modelsDir, options);
   if (flag !== undefined) throw new RangeError('Usage: npm run bench -- engine [--models DIR]');
   const transducer = await measureTransducer(options);
   const ctc = await measureCtc(options);
+  const zipformer = await measureZipformer(options);
   return {
     passed: transducer.passed && ctc.passed,
-    figures: rounded({ ...transducer.figures, ...ctc.figures }),
+    figures: rounded({ ...transducer.figures, ...ctc.figures, ...zipformer }),
   };
 }
 
 async function measureTransducer(options: CampaignOptions): Promise<CampaignResult> {
   const { short, log } = options;
   const bare = await startBare();
-  const engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
+  const engine = await startSherpaEngine({
+    modelsDir: MODELS_DIR,
+    children: 1,
+    // More than it would take live: some measurements send as fast as they can, or hold memory only.
+    slotsPerChild: FIRST_STREAMS + LIVE_STREAMS,
+  });
   try {
     // Measure while the child is new. Later it would reuse the memory of closed streams.
     const opening = await measureOpening(engine);

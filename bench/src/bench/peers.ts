@@ -1,4 +1,4 @@
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { cpuMsOf, residentKib } from '../engine/processor.ts';
 import { distinctUtterance, type UtterancePlan } from '../engine/utterances.ts';
@@ -6,7 +6,7 @@ import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 import { startLoad } from '../service/load.ts';
 import type { LoadAnswer } from '../service/load-main.ts';
-import { Peer } from '../service/peer.ts';
+import { SherpaServer } from '../service/sherpa-server.ts';
 import { openSessions } from '../service/sessions.ts';
 
 /** Compares our server with sherpa-onnx's own, which has no sessions and no metering. Same weights, same clients. */
@@ -23,13 +23,10 @@ interface Contender {
   ) => Promise<() => Promise<LoadAnswer>>;
 }
 
-export const campaign: Campaign = {
-  about: "compares with sherpa-onnx's own WebSocket server: same weights, same clients",
-  run,
-};
+export const about = "compares with sherpa-onnx's own WebSocket server: same weights, same clients";
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
-  const peer = await Peer.start();
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const peer = await SherpaServer.start();
   const [fleet, load] = await Promise.all([Fleet.start(), startLoad()]);
   try {
     const service = await fleet.launch({ ENGINE_SLOTS_PER_CHILD: '500' });

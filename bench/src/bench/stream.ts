@@ -1,24 +1,29 @@
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startBare } from '../engine/bare.ts';
 import { percentile } from '../engine/percentile.ts';
-import { distinctUtterance, pcmOf, secondsOf, type UtterancePlan } from '../engine/utterances.ts';
+import { distinctUtterance, pcmOf, secondsOf } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
 import { startLoad } from '../service/load.ts';
+import { measureServedWeights } from '../service/served-weights.ts';
 import { measureIdle, measureLive, type StreamBench } from '../service/stream-figures.ts';
-import { cpuMsOf } from '../engine/processor.ts';
-import { openSessions } from '../service/sessions.ts';
+import { serviceCpuMs } from '../service/service-cpu.ts';
+import { OUR_PROTOCOLS, type OurProtocol } from '../service/wire-protocol.ts';
 
 /** Audio seconds per CPU second of all server processes over real WebSockets, against the bare recogniser. */
 const GOAL_RATIO = 0.8;
 const STREAMS = 32;
 const SENTENCES = 8;
 
-export const campaign: Campaign = {
-  about: 'WebSocket streams against the bare recogniser; number of live streams; idle memory',
-  run,
-};
+export const about =
+  'WebSocket streams against the bare recogniser; number of live streams; idle memory';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run(options: CampaignOptions): Promise<CampaignResult> {
+  const { short, log } = options;
+  const [flag, ...modelsDirs] = options.args;
+  if (flag === '--models' && modelsDirs.length > 0) {
+    return measureServedWeights(modelsDirs, options);
+  }
+  if (flag !== undefined) throw new RangeError('Usage: npm run bench -- stream [--models DIR...]');
   const [bare, load, fleet] = await Promise.all([startBare(), startLoad(), Fleet.start()]);
   try {
     const service = await fleet.launch({ ENGINE_SLOTS_PER_CHILD: '5000' });
@@ -41,22 +46,23 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   }
 }
 
-const PROTOCOLS = ['ours', 'oursEndpointing', 'oursConfirmed'] as const;
-type Protocol = (typeof PROTOCOLS)[number];
-
 /** Takes turns, so that other load on the machine affects all equally. */
-async function measureRatios(bench: StreamBench): Promise<Record<Protocol, number>> {
+async function measureRatios(bench: StreamBench): Promise<Record<OurProtocol, number>> {
   const { bare, log, short } = bench;
   const plans = Array.from({ length: short ? 16 : STREAMS }, (_, at) =>
     distinctUtterance(at * 7, short ? 4 : SENTENCES),
   );
   const audioS = plans.reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
-  const ratios: Record<Protocol, number[]> = { ours: [], oursEndpointing: [], oursConfirmed: [] };
+  const ratios: Record<OurProtocol, number[]> = {
+    ours: [],
+    oursEndpointing: [],
+    oursConfirmed: [],
+  };
   // The first round is a warm-up.
   for (let round = 0; round < (short ? 2 : 8); round += 1) {
     const bareRate = audioS / ((await bare.run(plans.map((plan) => [plan]))).cpuMs / 1000);
-    for (const protocol of PROTOCOLS) {
-      const ratio = audioS / (await serviceCpuS(bench, plans, protocol)) / bareRate;
+    for (const protocol of OUR_PROTOCOLS) {
+      const ratio = (1000 * audioS) / (await serviceCpuMs(bench, plans, protocol)) / bareRate;
       if (round > 0) ratios[protocol].push(ratio);
       log(`bare ${bareRate.toFixed(0)}, ${protocol} ratio ${ratio.toFixed(3)}`);
     }
@@ -66,22 +72,6 @@ async function measureRatios(bench: StreamBench): Promise<Record<Protocol, numbe
     oursEndpointing: median(ratios.oursEndpointing),
     oursConfirmed: median(ratios.oursConfirmed),
   };
-}
-
-/** Sends all utterances as fast as the service takes them. Returns the CPU seconds of its processes. */
-async function serviceCpuS(
-  bench: StreamBench,
-  plans: readonly UtterancePlan[],
-  protocol: Protocol,
-): Promise<number> {
-  const { load, service } = bench;
-  const sessions = await openSessions(bench, plans);
-  const pids = [service.pid, ...service.children()];
-  const before = cpuMsOf(pids);
-  const url = service.streamUrl;
-  const answer = await load.run({ url, protocol, sessions, plans, speed: 0 });
-  if (answer.broken > 0) throw new Error(`${answer.broken} streams broke.`);
-  return (cpuMsOf(pids) - before) / 1000;
 }
 
 function median(ratios: readonly number[]): number {

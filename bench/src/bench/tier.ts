@@ -1,7 +1,7 @@
 import { ROLE_NAME, type TlsFiles } from '@svc-asr/engine';
 import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { cpuMsOf } from '../engine/processor.ts';
 import { distinctUtterance, pcmOf, secondsOf } from '../engine/utterances.ts';
@@ -16,10 +16,8 @@ const GOALS = { hopUs: 700, streamsPerCore: 1_000, addedMs: 2, liveStreams: 2_00
 const STREAMS_FIRST = 250;
 const STREAMS_STEP = 250;
 
-export const campaign: Campaign = {
-  about: 'cost of engine nodes: the hop with mutual TLS, a gateway core, the whole path',
-  run,
-};
+export const about =
+  'cost of engine nodes: the hop with mutual TLS, a gateway core, the whole path';
 
 interface TierBench extends CampaignOptions {
   readonly fleet: Fleet;
@@ -29,7 +27,7 @@ interface TierBench extends CampaignOptions {
   readonly gatewayTls: TlsFiles;
 }
 
-async function run(options: CampaignOptions): Promise<CampaignResult> {
+export async function run(options: CampaignOptions): Promise<CampaignResult> {
   const ca = await PrivateCa.create();
   const nodeTls = await ca.issue(ROLE_NAME.engine);
   const gatewayTls = await ca.issue(ROLE_NAME.gateway);

@@ -1,20 +1,17 @@
 import { OtlpReceiver } from '@svc-asr/testing/otlp-receiver.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet, type Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Measures the cost of tracing a request. */
-export const campaign: Campaign = {
-  about: 'CPU time of a request with traces on, beside traces off',
-  run,
-};
+export const about = 'CPU time of a request with traces on, beside traces off';
 
 const TOKEN = 'look';
 const AT_ONCE = 8;
 /** With one trace in ten sampled. */
 const RATIO_TENTH_MAX = 1.1;
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const requests = short ? 1_500 : 10_000;
   const rounds = short ? 2 : 4;
   const receiver = await OtlpReceiver.start();

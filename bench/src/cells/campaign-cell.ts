@@ -1,13 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount } from '@svc-asr/server/accounts/accounts.ts';
-import { insertApiKey } from '@svc-asr/server/accounts/api-keys.ts';
-import { generateApiKey, hashApiKey } from '@svc-asr/server/accounts/api-key-format.ts';
 import { setCell } from '@svc-asr/server/accounts/cell.ts';
-import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import type { Tenant } from '@svc-asr/local/account-with-key.ts';
+import { createAccountWithKey, type Tenant } from '@svc-asr/local/account-with-key.ts';
 import { Fleet } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
@@ -67,20 +62,10 @@ export class CampaignCell {
     return new URL(this.#process.url).host;
   }
 
-  async addTenant(creditMs: number): Promise<Tenant> {
-    const { pool } = this.fleet;
-    const accountId = await createAccount(pool, { name: 'Campaign' });
-    const credit = {
-      accountId,
-      ms: creditMs,
-      reason: 'credit for the campaign',
-      actor: 'campaign',
-    };
-    await createLedger(pool).grant({ ...credit, id: randomUUID() });
-    const { key, publicId } = generateApiKey(this.id);
-    const hmac = hashApiKey(key, this.#peppers.secret);
-    await insertApiKey(pool, { id: publicId, accountId, hmac, pepperId: this.#peppers.id });
-    return { accountId, apiKey: key, keyId: publicId };
+  addTenant(creditMs: number): Promise<Tenant> {
+    const { id: pepperId, secret: pepper } = this.#peppers;
+    const rules = { pepperId };
+    return createAccountWithKey(this.fleet.pool, { creditMs, pepper, cell: this.id, rules });
   }
 
   /** Kills the process and its database with SIGKILL. */

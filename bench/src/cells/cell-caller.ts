@@ -6,9 +6,8 @@ import type { AsrSession, CreditBalance } from '@svc-asr/protocol';
 import type { Tenant } from '@svc-asr/local/account-with-key.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { Call } from '../service/call.ts';
 
-const FRAME_MS = 100;
-const FRAME_BYTES = FRAME_MS * 32;
 /** Used instead of Retry-After, to keep the campaign short. */
 const RETRY_MS = 100;
 const UPGRADE_REFUSED = 'Unexpected server response: 503';
@@ -171,19 +170,10 @@ export class CellCaller {
   }
 
   async #stream(session: AsrSession): Promise<void> {
-    const client = await this.#open(session);
-    const { pcm } = speech('kikuyu-2');
-    const beganMs = performance.now();
-    let sentMs = 0;
-    while (sentMs < this.#streamMs) {
-      client.send(pcm.subarray(0, FRAME_BYTES));
-      sentMs += FRAME_MS;
-      await sleep(Math.max(0, beganMs + sentMs - performance.now()));
-    }
-    const final = await client.flush().catch(() => null);
-    const { code } = await client.close();
+    const call = new Call(session, await this.#open(session));
+    await call.repeat(speech('kikuyu-2').pcm, () => call.sentMs < this.#streamMs);
     this.sessions += 1;
-    if (code !== 1000 || final?.total_audio_ms !== sentMs) this.cut += 1;
-    else this.consumedMs += Math.ceil(sentMs / 1000) * 1000;
+    if (await call.hangUp()) this.consumedMs += call.billedMs;
+    else this.cut += 1;
   }
 }

@@ -25,7 +25,7 @@ export interface ClientRow {
   readonly checks: Readonly<Partial<Record<Check, Verdict>>>;
 }
 
-export const CHECKS = [
+const CHECKS = [
   'kikuyu',
   'dholuo',
   'interim',

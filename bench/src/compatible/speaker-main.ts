@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SvcClient } from '@svc-asr/sdk';
 import { VoiceGate, type GateOutput } from '@svc-asr/sdk/audio';
 import { openStream } from '@svc-asr/sdk/stream';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { WebSocket } from 'ws';
+import { inRealTime } from '../service/call.ts';
 
 /** A process with live speakers, through the SDK or as clients of Deepgram's socket. Its CPU time is measured from outside. */
 
@@ -32,19 +32,12 @@ interface Line {
 
 const SENTENCE = speech('kikuyu-1');
 const SILENCE_MS = 700;
-const FRAME_MS = 100;
-const FRAME_BYTES = FRAME_MS * 32;
 
 async function speak(line: Line, sentences: number): Promise<number[]> {
   const lagsMs: number[] = [];
   const { pcm } = SENTENCE;
   for (let sentence = 0; sentence < sentences; sentence += 1) {
-    const startMs = performance.now();
-    for (let at = 0; at < pcm.byteLength; at += FRAME_BYTES) {
-      line.send(Uint8Array.from(pcm.subarray(at, at + FRAME_BYTES)));
-      const dueMs = startMs + at / 32 + FRAME_MS;
-      await sleep(Math.max(0, dueMs - performance.now()));
-    }
+    for await (const frame of inRealTime(pcm)) line.send(Uint8Array.from(frame));
     const endMs = performance.now();
     await line.flush();
     lagsMs.push(performance.now() - endMs);

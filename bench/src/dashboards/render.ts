@@ -1,12 +1,11 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { readRules, shortConfiguration } from '@svc-asr/testing/monitoring-files.ts';
 import { Prometheus, type Series } from '@svc-asr/testing/prometheus.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
-import { Fleet, reserveSession, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import { Call } from '../service/call.ts';
+import { Fleet, type Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /**
@@ -74,16 +73,10 @@ try {
 /** Streams in real time with occasional flushes, in one session after another. */
 async function talk(to: ServiceProcess, tenant: Tenant, deadlineMs: number): Promise<void> {
   const { model, pcm } = speech('kikuyu-2');
-  const audio = Buffer.from(pcm);
   while (performance.now() < deadlineMs) {
-    const session = await reserveSession(to.url, tenant, { model });
-    const stream = await openStream(to.streamUrl, session);
-    for (let at = 0; at < audio.length; at += 6_400) {
-      stream.send(audio.subarray(at, at + 6_400));
-      await sleep(200);
-    }
-    await stream.flush();
-    await stream.close();
+    const call = await Call.open(to, tenant, { model });
+    await call.speak(pcm);
+    await call.hangUp();
   }
 }
 

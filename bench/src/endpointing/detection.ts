@@ -33,6 +33,7 @@ export function detect(
     const verdict = detector.push(samples.subarray(at, end));
     at = end;
     if (verdict === null || !verdict.speaking || verdict.speech === null) continue;
+    if (verdict.isOnset === true) continue;
     if (at - verdict.speech.lastSample < input.silenceMs * SAMPLES_PER_MS) continue;
     endpoints.push(at);
     detector.endSpeech();

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIO, type ModelId, type ServerEvent } from '@svc-asr/protocol';
 import { toPcm } from '@svc-asr/eval/audio.ts';
-import { reserveSession, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import { Call, FRAME_MS, inRealTime } from '../service/call.ts';
+import type { Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import type { Conversation } from './conversation.ts';
 
-const FRAME_MS = 100;
-const FRAME_BYTES = (FRAME_MS * AUDIO.sampleRateHz * AUDIO.bytesPerSample) / 1000;
 const LAST_FINAL_MS = 3_000;
 
 export interface LiveTurns {
@@ -24,26 +22,44 @@ export function noTurns(): LiveTurns {
   return { latenciesMs: [], finals: 0, driftMs: 0, speechErrorsMs: [] };
 }
 
+/** How a client speaks to the service. */
+export interface LiveSpeaker {
+  readonly service: ServiceProcess;
+  readonly tenant: Tenant;
+  readonly model: ModelId;
+  readonly conversation: Conversation;
+  readonly silenceMs: number;
+  readonly endedBy: 'server' | 'client';
+  readonly detector?: 'level' | 'confirmed';
+  /** Audio in one message. */
+  readonly frameMs?: number;
+}
+
+/** What a client saw, by its own clock. */
+export interface LiveRecord {
+  readonly arrivals: readonly { readonly event: ServerEvent; readonly atMs: number }[];
+  readonly beganMs: number;
+  /** When each message with audio was sent. */
+  readonly sentMs: readonly number[];
+}
+
+/** Streams a conversation in real time and records when each final arrives. */
+export async function speakLive(tally: LiveTurns, speaker: LiveSpeaker): Promise<void> {
+  const { arrivals, beganMs } = await recordLive(speaker);
+  const reason = speaker.endedBy === 'server' ? 'endpoint' : 'flush';
+  judge(tally, { arrivals, beganMs, turns: speaker.conversation.turns, reason });
+}
+
 /**
- * Streams a conversation in real time and records when each final arrives. The server ends a turn after `silenceMs`. As a
- * control, the client can do it: it knows when a turn is over, and sends a flush after the same silence.
+ * Streams a conversation in real time. The server ends a turn after `silenceMs`. As a control, the client can do it: it
+ * knows when a turn is over, and sends a flush after the same silence.
  */
-export async function speakLive(
-  tally: LiveTurns,
-  input: {
-    readonly service: ServiceProcess;
-    readonly tenant: Tenant;
-    readonly model: ModelId;
-    readonly conversation: Conversation;
-    readonly silenceMs: number;
-    readonly endedBy: 'server' | 'client';
-    readonly detector?: 'level' | 'confirmed';
-  },
-): Promise<void> {
-  const { service, tenant, model, silenceMs, endedBy, detector = 'level' } = input;
-  const pcm = toPcm(input.conversation.wave);
-  const session = await reserveSession(service.url, tenant, { model, max_audio_seconds: 300 });
-  const client = await openStream(service.streamUrl, session);
+export async function recordLive(speaker: LiveSpeaker): Promise<LiveRecord> {
+  const { service, tenant, model, silenceMs, endedBy, detector = 'level' } = speaker;
+  const { frameMs = FRAME_MS } = speaker;
+  const pcm = toPcm(speaker.conversation.wave);
+  const call = await Call.open(service, tenant, { model, max_audio_seconds: 300 });
+  const { client } = call;
   const arrivals: { readonly event: ServerEvent; readonly atMs: number }[] = [];
   client.socket.on('message', (data: Buffer) => {
     arrivals.push({ event: JSON.parse(data.toString()), atMs: performance.now() });
@@ -52,20 +68,19 @@ export async function speakLive(
     client.say({ type: 'config', endpointing: { silence_ms: silenceMs, detector } });
     await client.next('config_ack');
   }
-  const dueMs = input.conversation.turns.map(({ endSample }) => ms(endSample) + silenceMs);
+  const dueMs = speaker.conversation.turns.map(({ endSample }) => ms(endSample) + silenceMs);
   const beganMs = performance.now();
-  for (let at = 0, frames = 1; at < pcm.byteLength; at += FRAME_BYTES, frames += 1) {
-    // A microphone delivers a frame when its last sample has been spoken.
-    await sleep(Math.max(0, beganMs + frames * FRAME_MS - performance.now()));
-    client.send(pcm.subarray(at, at + FRAME_BYTES));
-    if (endedBy === 'server' || frames * FRAME_MS < (dueMs[0] ?? Infinity)) continue;
+  const sentMs: number[] = [];
+  for await (const frame of inRealTime(pcm, frameMs)) {
+    call.send(frame);
+    sentMs.push(performance.now());
+    if (endedBy === 'server' || call.sentMs < (dueMs[0] ?? Infinity)) continue;
     dueMs.shift();
     client.say({ type: 'flush' });
   }
   await sleep(LAST_FINAL_MS);
   await client.close();
-  const reason = endedBy === 'server' ? 'endpoint' : 'flush';
-  judge(tally, { arrivals, beganMs, turns: input.conversation.turns, reason });
+  return { arrivals, beganMs, sentMs };
 }
 
 function judge(

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, EngineEvent, EngineStream, EngineWord } from '@svc-asr/engine';
+import { inRealTime } from '../service/call.ts';
 import { distinctUtterance, pcmOf } from './utterances.ts';
 
-const FRAME_MS = 100;
-const FRAME_BYTES = FRAME_MS * 32;
 const SENTENCES = 4;
 /** Streams start one after another within a chunk, as callers do. */
 const CHUNK_MS = 1_120;
@@ -24,7 +23,7 @@ export async function measureCommitLags(
     const events = stream.events[Symbol.asyncIterator]();
     const lagsMs: number[] = [];
     for (let turn = 0; turn < input.utterances; turn += 1) {
-      const hearing = hear(events);
+      const hearing = readUtterance(events);
       const startedMs = await speak(stream, pcmOf(plan));
       const { words, stableAtMs } = await hearing;
       for (const [at, committedMs] of stableAtMs.entries()) {
@@ -37,15 +36,10 @@ export async function measureCommitLags(
   return (await Promise.all(streams)).flat();
 }
 
-/** Sends each frame when a microphone would have filled it. Returns when the first sample was spoken. */
+/** Returns when the first sample was spoken. */
 async function speak(stream: EngineStream, pcm: Uint8Array): Promise<number> {
   const startedMs = performance.now();
-  for (let at = 0; at < pcm.length; at += FRAME_BYTES) {
-    const frame = pcm.slice(at, at + FRAME_BYTES);
-    const spokenMs = (at + frame.length) / 32;
-    await delay(Math.max(0, startedMs + spokenMs - performance.now()));
-    await stream.write(frame);
-  }
+  for await (const frame of inRealTime(pcm)) await stream.write(frame.slice());
   stream.flush();
   return startedMs;
 }
@@ -57,7 +51,7 @@ interface Utterance {
 }
 
 /** Notes when words become stable, until the final. */
-async function hear(events: AsyncIterator<EngineEvent>): Promise<Utterance> {
+async function readUtterance(events: AsyncIterator<EngineEvent>): Promise<Utterance> {
   const stableAtMs: number[] = [];
   for (;;) {
     const { value: event, done } = await events.next();

@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { framed, type StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import { reserveSession, usageOf, type Fleet, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import { usageOf, type Fleet, type Tenant } from '../service/fleet.ts';
+import { Call } from '../service/call.ts';
 import { batches, type Batch, type Ending, type Input, type Plan } from './plan.ts';
 import { SKIP_MS, SKIPPED } from './skipping.ts';
 
@@ -97,11 +97,10 @@ class Rider {
     { plan, tenant }: { plan: Plan; tenant: Tenant | undefined },
   ): Promise<Rider> {
     if (tenant === undefined) throw new Error('There is no account.');
-    const session = await reserveSession(service.url, tenant, {
+    const { client, session } = await Call.open(service, tenant, {
       model: 'svc-asr-kikuyu-v1',
       max_audio_seconds: 300,
     });
-    const client = await openStream(service.streamUrl, session);
     client.send(SENTENCES.subarray(0, 64_000));
     const { text } = await client.flush();
     if (text === '') throw new Error('Nothing was recognised.');

@@ -27,7 +27,7 @@ let skippedMs = 0;
 const finals = { owed: 0 };
 const nowMs = (): number => performance.now() + skippedMs;
 
-const pool = await startSherpaEngine({ modelsDir: config.modelsDir, children: 1 });
+const pool = await startSherpaEngine({ modelsDir: config.engine.modelsDir, children: 1 });
 const engine = counting(withReplay(process.env['TIERS'] === '2' ? await viaNode(pool) : pool));
 const server = await startServer(config, { log, clock: { monotonicMs: nowMs }, engine });
 log.info({ url: server.url }, 'listening');

@@ -16,12 +16,12 @@ function setting(name: string): string {
   return value;
 }
 
-const pepper = await readFile(setting('API_KEY_PEPPER_FILE'), 'utf8');
-const config = { apiKeyPepper: Buffer.from(pepper.trim(), 'base64') };
+const pepperText = await readFile(setting('API_KEY_PEPPER_FILE'), 'utf8');
+const pepper = Buffer.from(pepperText.trim(), 'base64');
 const pool = createPool({ url: setting('DATABASE_URL') });
 const tenants = await Promise.all(
   numbers(Number(setting('CALLERS'))).map(() =>
-    createAccountWithKey(pool, { name: 'Caller', creditMs: 36_000_000, config }),
+    createAccountWithKey(pool, { name: 'Caller', creditMs: 36_000_000, pepper }),
   ),
 );
 await pool.end();

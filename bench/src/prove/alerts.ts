@@ -13,7 +13,8 @@ import {
 } from '@svc-asr/testing/monitoring-files.ts';
 import { Prometheus } from '@svc-asr/testing/prometheus.ts';
 import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { Call } from '../service/call.ts';
 import { Fleet, reserveSession, type Tenant } from '../service/fleet.ts';
 import { openStream } from '../service/open-stream.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
@@ -22,11 +23,8 @@ import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts
  * Injects faults into a running service that Prometheus scrapes with our rules. Every alert must fire
  * and resolve, and Alertmanager must send a notification for both.
  */
-export const campaign: Campaign = {
-  about:
-    'faults in a running service: Prometheus alerts for each, Alertmanager notifies, and both resolve',
-  run,
-};
+export const about =
+  'faults in a running service: Prometheus alerts for each, Alertmanager notifies, and both resolve';
 
 const SLOTS = 2;
 const TOKEN = 'look';
@@ -59,7 +57,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-async function run({ log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ log }: CampaignOptions): Promise<CampaignResult> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-alerts-'));
   const fleet = await Fleet.start({ dataDir });
   const audit = await serveAudit();
@@ -169,8 +167,7 @@ async function observe(scene: Scene, fault: Fault): Promise<Observed> {
 async function fillSlots({ service, tenants }: Scene): Promise<() => Promise<void>> {
   const streams: StreamClient[] = [];
   for (const tenant of tenants.slice(0, SLOTS)) {
-    const session = await reserveSession(service.url, tenant, { model: MODEL });
-    streams.push(await openStream(service.streamUrl, session));
+    streams.push((await Call.open(service, tenant, { model: MODEL })).client);
   }
   const [last] = tenants.slice(SLOTS);
   if (last === undefined) throw new Error('The campaign needs one more tenant than slots.');

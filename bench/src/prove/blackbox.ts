@@ -6,17 +6,14 @@ import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { walkInterface, type BlackboxReport } from '@svc-asr/testing/service/blackbox.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';
 
 /** Python clients check every statement of the interface document against a production-like service over TLS. */
-export const campaign: Campaign = {
-  about:
-    'Python clients walk the interface document section by section, against one tier and two: no deviation',
-  run,
-};
+export const about =
+  'Python clients walk the interface document section by section, against one tier and two: no deviation';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const [one, two] = await Promise.all([walkOneTier(!short), walkTwoTiers(!short)]);
   for (const deviation of one.deviations) log(`one tier: ${deviation}`);
   for (const deviation of two.deviations) log(`two tiers: ${deviation}`);
@@ -70,7 +67,7 @@ async function walk(input: {
       certFile,
       db: fleet.pool,
       databaseUrl: fleet.postgres.url,
-      config: { apiKeyPepper: fleet.apiKeyPepper },
+      pepper: fleet.apiKeyPepper,
       speech: speech('kikuyu-1').pcm,
       ...options,
     });

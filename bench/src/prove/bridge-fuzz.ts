@@ -15,7 +15,7 @@ import {
 } from '../bridge-fuzz/attacks.ts';
 import { clientHello, isServing, send } from '../bridge-fuzz/attacker.ts';
 import { startTargets, type Target } from '../bridge-fuzz/targets.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { inParallel, numbers } from '../service/concurrency.ts';
 
 const SIZES = {
@@ -27,12 +27,10 @@ const AT_ONCE = 8;
 /** Attacks to name when a process ends: those in flight and a few before. */
 const NAMED = 12;
 
-export const campaign: Campaign = {
-  about: 'raw HTTP, upgrades, TLS, calls and resets at every byte: no listening process ends',
-  run,
-};
+export const about =
+  'raw HTTP, upgrades, TLS, calls and resets at every byte: no listening process ends';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const began = performance.now();
   const targets = await startTargets();
   log(`started in ${((performance.now() - began) / 1000).toFixed(1)} s`);

@@ -3,25 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { refused } from '@svc-asr/testing/service/stream-client.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { numbers } from '../service/concurrency.ts';
-import { reserveSession, Fleet, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import { Fleet, type Tenant } from '../service/fleet.ts';
+import { Call } from '../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Searches everything the service may have written for secrets, audio and words. */
-export const campaign: Campaign = {
-  about:
-    'searches logs, disk, database and metrics for keys, credentials, audio and words: finds none',
-  run,
-};
+export const about =
+  'searches logs, disk, database and metrics for keys, credentials, audio and words: finds none';
 
 interface Secret {
   readonly kind: 'api_key' | 'credential' | 'audio' | 'words';
   readonly bytes: Buffer;
 }
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-canary-'));
   // The database's user must be able to enter the folder.
   await chmod(folder, 0o711);
@@ -65,8 +62,7 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
 /** Runs a session with every kind of message, a replay and a violation. */
 async function useEverything(service: ServiceProcess, tenant: Tenant): Promise<Secret[]> {
   const { model, pcm } = speech('kikuyu-2');
-  const session = await reserveSession(service.url, tenant, { model, max_audio_seconds: 30 });
-  const client = await openStream(service.streamUrl, session);
+  const { client, session } = await Call.open(service, tenant, { model, max_audio_seconds: 30 });
   client.say({ type: 'config', language: 'ki' });
   for (let at = 0; at < pcm.length; at += 3_200) client.send(pcm.subarray(at, at + 3_200));
   const { text } = await client.flush();

@@ -13,7 +13,7 @@ import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { startEdge, type Proxy } from '@svc-asr/testing/haproxy.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { CampaignCell, type CellPeppers } from '../cells/campaign-cell.ts';
 import { CellCaller, type EdgeAddress } from '../cells/cell-caller.ts';
 
@@ -28,10 +28,8 @@ const LANES = 3;
 /** Accounts in each cell that don't move. */
 const BYSTANDERS = 2;
 
-export const campaign: Campaign = {
-  about: 'accounts moved between two cells, the mover killed at every step, then a cell killed',
-  run,
-};
+export const about =
+  'accounts moved between two cells, the mover killed at every step, then a cell killed';
 
 interface Stage {
   readonly k1: CampaignCell;
@@ -42,7 +40,7 @@ interface Stage {
   readonly log: CampaignOptions['log'];
 }
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const [rounds, streamMs, downMs] = short ? [1, 1_000, 3_000] : [6, 3_000, 20_000];
   const edgeFolder = await mkdtemp(join(tmpdir(), 'svc-edge-'));
   const [certificate, edgePort] = await Promise.all([makeCertificate(), freePort()]);

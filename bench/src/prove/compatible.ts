@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import {
   checkClient,
   checkRestart,
@@ -15,11 +15,8 @@ import { CompatibleFleet } from '../compatible/compatible-fleet.ts';
 import { checkFilePart, type FilePart } from '../compatible/file-part.ts';
 import { inParallel } from '../service/concurrency.ts';
 
-export const campaign: Campaign = {
-  about:
-    "other services' clients against svc-compatible: transcripts, refusals, a node's restart, files",
-  run,
-};
+export const about =
+  "other services' clients against svc-compatible: transcripts, refusals, a node's restart, files";
 
 const AT_ONCE = 3;
 /** As an argument: only the file part. Other arguments are clients. */
@@ -27,7 +24,7 @@ const FILES = 'files';
 /** As an argument: keeps the results for the documentation. */
 const WRITE = '--write';
 
-async function run({ short, args: words, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, args: words, log }: CampaignOptions): Promise<CampaignResult> {
   const args = words.filter((word) => word !== WRITE);
   const all = short ? SHORT_CLIENTS : CLIENTS;
   const clients = all.filter(({ file }) => args.length === 0 || args.includes(file));

@@ -1,4 +1,4 @@
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startBare } from '../engine/bare.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 import { numbers } from '../service/concurrency.ts';
@@ -7,12 +7,9 @@ import { startLoad } from '../service/load.ts';
 import { openSessions } from '../service/sessions.ts';
 
 /** Many concurrent streams with distinct texts. No stream may receive another's words. */
-export const campaign: Campaign = {
-  about: '200 concurrent streams with distinct texts: no stream gets words of another',
-  run,
-};
+export const about = '200 concurrent streams with distinct texts: no stream gets words of another';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const streams = short ? 16 : 200;
   const plans = numbers(streams).map((at) => distinctUtterance(at, short ? 2 : 4));
   const [fleet, load, bare] = await Promise.all([Fleet.start(), startLoad(), startBare()]);

@@ -3,30 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
-import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { Call } from '../service/call.ts';
+import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Stops the database under live streams. None is interrupted, every close is settled, and none fails afterwards. */
 const MODEL = 'svc-asr-kikuyu-v1';
-const PIECE_BYTES = 16_000;
-const PIECE_MS = 500;
 
 interface Talker {
   readonly tenant: Tenant;
-  readonly client: StreamClient;
-  sentMs: number;
-  readonly timer: NodeJS.Timeout;
+  readonly call: Call;
+  /** Stops talking. Returns false if the stream was cut. */
+  hangUp(): Promise<boolean>;
 }
 
-export const campaign: Campaign = {
-  about: 'PostgreSQL down for 5, 30 and 120 s under live streams: none is interrupted',
-  run,
-};
+export const about = 'PostgreSQL down for 5, 30 and 120 s under live streams: none is interrupted';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-away-'));
   const fleet = await Fleet.start({ dataDir });
   try {
@@ -73,39 +67,30 @@ async function outage(input: {
   // Half of the streams end during the outage; the others continue.
   await sleep((seconds * 1000) / 2);
   const [ending, staying] = [talkers.slice(0, streams / 2), talkers.slice(streams / 2)];
-  await Promise.all(ending.map((talker) => hangUp(talker, tally)));
+  await hangUpAll(ending, tally);
   if (caller !== undefined && (await refusedWith503(service, caller))) tally.refused_503 += 1;
   await sleep((seconds * 1000) / 2);
   await fleet.restartDatabase();
-  await Promise.all(staying.map((talker) => hangUp(talker, tally)));
+  await hangUpAll(staying, tally);
   for (const talker of talkers) await checkBill(service, talker, tally);
 }
 
 async function talk(service: ServiceProcess, tenant: Tenant): Promise<Talker> {
-  const session = await reserveSession(service.url, tenant, {
-    model: MODEL,
-    max_audio_seconds: 300,
-  });
-  const client = await openStream(service.streamUrl, session);
+  const call = await Call.open(service, tenant, { model: MODEL, max_audio_seconds: 300 });
   const { pcm } = speech('kikuyu-2');
-  const talker: Talker = {
-    tenant,
-    client,
-    sentMs: 0,
-    timer: setInterval(() => {
-      client.send(pcm.subarray(0, PIECE_BYTES));
-      talker.sentMs += PIECE_MS;
-    }, PIECE_MS),
+  let isTalking = true;
+  const talking = call.repeat(pcm, () => isTalking);
+  const hangUp = async (): Promise<boolean> => {
+    isTalking = false;
+    await talking;
+    return call.hangUp();
   };
-  return talker;
+  return { tenant, call, hangUp };
 }
 
-/** Expects a last final and then the close that the client requested. */
-async function hangUp(talker: Talker, tally: { cut: number }): Promise<void> {
-  clearInterval(talker.timer);
-  const final = await talker.client.flush().catch(() => null);
-  const { code } = await talker.client.close();
-  if (final?.total_audio_ms !== talker.sentMs || code !== 1000) tally.cut += 1;
+async function hangUpAll(talkers: readonly Talker[], tally: { cut: number }): Promise<void> {
+  const ended = await Promise.all(talkers.map((talker) => talker.hangUp()));
+  tally.cut += ended.filter((asAsked) => !asAsked).length;
 }
 
 async function refusedWith503(service: ServiceProcess, tenant: Tenant): Promise<boolean> {
@@ -125,5 +110,5 @@ async function checkBill(
   const usage = await usageOf(service.url, talker.tenant).catch(() => null);
   if (usage === null) tally.unsettled += 1;
   else if (usage.recent_sessions[0]?.status === 'failed') tally.failed += 1;
-  else if (usage.consumed_ms !== Math.ceil(talker.sentMs / 1000) * 1000) tally.wrong_bills += 1;
+  else if (usage.consumed_ms !== talker.call.billedMs) tally.wrong_bills += 1;
 }

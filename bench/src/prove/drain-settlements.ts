@@ -1,21 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDatabaseProxy } from '@svc-asr/testing/postgres/database-proxy.ts';
 import { speech, type StreamClient } from '@svc-asr/testing/service/stream-client.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { Fleet, reserveSession } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { Fleet } from '../service/fleet.ts';
+import { Call } from '../service/call.ts';
 
 /** The database stalls, the process gets SIGTERM, clients close, the database returns. No settlement may be lost. */
-export const campaign: Campaign = {
-  about: 'SIGTERM while the database stalls: every settlement is written when it returns',
-  run,
-};
+export const about =
+  'SIGTERM while the database stalls: every settlement is written when it returns';
 
 const STALLS_MS = { short: [5_000], full: [2_000, 5_000, 10_000] };
 const STREAMS = { short: 8, full: 40 };
 const BILLED_MS = 1_000;
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const size = short ? 'short' : 'full';
   const fleet = await Fleet.start();
   const figures = { streams: 0, lost: 0 };
@@ -45,8 +43,7 @@ async function stopDuringStall(input: {
     const clients: StreamClient[] = [];
     for (const tenant of tenants) {
       const body = { model: 'svc-asr-kikuyu-v1', max_audio_seconds: 10 } as const;
-      const session = await reserveSession(service.url, tenant, body);
-      const client = await openStream(service.streamUrl, session);
+      const { client } = await Call.open(service, tenant, body);
       await client.send(speech({ ms: BILLED_MS })).flush();
       clients.push(client);
     }

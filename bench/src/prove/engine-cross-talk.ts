@@ -2,9 +2,10 @@ import { rm } from 'node:fs/promises';
 import { startSherpaEngine, type EngineEvent, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { standInModels } from '@svc-asr/testing/speech/stand-in.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startBare } from '../engine/bare.ts';
 import { stitchedTexts } from '../engine/bare-ctc.ts';
+import { eightBitModels } from '../engine/eight-bit-models.ts';
 import { distinctUtterance, pcmOf, type UtterancePlan } from '../engine/utterances.ts';
 
 const never = new AbortController().signal;
@@ -16,10 +17,8 @@ const SIZES = {
   ctc: { long: [100, 6, 3], short: [12, 3, 2] },
 } as const;
 
-export const campaign: Campaign = {
-  about: 'concurrent streams on reused engine slots, both engines: no stream gets words of another',
-  run,
-};
+export const about =
+  'concurrent streams on reused engine slots, both engines and 8-bit weights: no stream gets words of another';
 
 interface Tally {
   finals: number;
@@ -37,28 +36,61 @@ interface Speech {
   readonly owns: Owns;
 }
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const form = short ? 'short' : 'long';
   const streamed = SIZES.transducer[form];
-  const transducer = await crossTalk({
-    modelsDir: MODELS_DIR,
-    speeches: await transducerSpeeches(streamed),
-    tenancies: streamed[1],
-    log,
-  });
+  const transducer = await transducerCrossTalk(MODELS_DIR, streamed, log);
+  const eightBit = await eightBitCrossTalk(streamed, log);
   const stitched = SIZES.ctc[form];
   const modelsDir = standInModels();
   try {
     const speeches = await ctcSpeeches(stitched);
     const ctc = await crossTalk({ modelsDir, speeches, tenancies: stitched[1], log });
-    const named = Object.entries(ctc.figures).map(([name, value]) => [`ctc_${name}`, value]);
     return {
-      passed: transducer.passed && ctc.passed,
-      figures: { ...transducer.figures, ...Object.fromEntries(named) },
+      passed: transducer.passed && eightBit.passed && ctc.passed,
+      figures: {
+        ...transducer.figures,
+        ...prefixed('int8', eightBit.figures),
+        ...prefixed('ctc', ctc.figures),
+      },
     };
   } finally {
     await rm(modelsDir, { recursive: true });
   }
+}
+
+type Size = readonly [streams: number, tenancies: number, sentences: number];
+
+async function transducerCrossTalk(
+  modelsDir: string,
+  size: Size,
+  log: (line: string) => void,
+): Promise<CampaignResult> {
+  const speeches = await transducerSpeeches(modelsDir, size);
+  return crossTalk({ modelsDir, speeches, tenancies: size[1], log });
+}
+
+/** The bundled weights in 8 bits, in the same batches. Each text must be the one that they write alone. */
+async function eightBitCrossTalk(size: Size, log: (line: string) => void): Promise<CampaignResult> {
+  const modelsDir = await eightBitModels();
+  if (modelsDir === null) {
+    log('8-bit weights are left out: bash training/environment.sh installs what makes them');
+    return { passed: true, figures: { streams: 0 } };
+  }
+  try {
+    return await transducerCrossTalk(modelsDir, size, log);
+  } finally {
+    await rm(modelsDir, { recursive: true });
+  }
+}
+
+function prefixed(
+  prefix: string,
+  figures: Readonly<Record<string, number>>,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
+  );
 }
 
 async function crossTalk(input: {
@@ -102,7 +134,7 @@ async function speak(input: {
   const { engine, speech, leavesEarly, tally } = input;
   const stream = await engine.open({ model: speech.plan.model, signal: never });
   const pcm = pcmOf(speech.plan);
-  const heard = listen(stream.events, { owns: speech.owns, tally });
+  const checked = listen(stream.events, { owns: speech.owns, tally });
   const sent = leavesEarly ? pcm.subarray(0, Math.floor(pcm.length / 4) * 2) : pcm;
   // Sixteen frames ahead of the engine, so that the slot is left with pending work.
   let pending: Promise<void>[] = [];
@@ -114,9 +146,9 @@ async function speak(input: {
   }
   stream.flush();
   if (leavesEarly) tally.left += 1;
-  else await heard;
+  else await checked;
   await stream.close();
-  await heard;
+  await checked;
 }
 
 /** Resolves at the final, error or end. */
@@ -136,14 +168,14 @@ async function listen(
   }
 }
 
-function distinctPlans([streams, , sentences]: readonly [number, number, number]): UtterancePlan[] {
+function distinctPlans([streams, , sentences]: Size): UtterancePlan[] {
   return Array.from({ length: streams }, (_, at) => distinctUtterance(at, sentences));
 }
 
 /** A greedy transducer never takes a letter back, so every delta is a prefix of the expected text. */
-async function transducerSpeeches(size: readonly [number, number, number]): Promise<Speech[]> {
+async function transducerSpeeches(modelsDir: string, size: Size): Promise<Speech[]> {
   const plans = distinctPlans(size);
-  const bare = await startBare();
+  const bare = await startBare(modelsDir);
   try {
     // One at a time, so that nothing is shared.
     const { texts } = await bare.run([plans]);
@@ -163,7 +195,7 @@ async function transducerSpeeches(size: readonly [number, number, number]): Prom
 }
 
 /** Unstable words may change, so every delta must be exactly what the same windows give without other streams. */
-async function ctcSpeeches(size: readonly [number, number, number]): Promise<Speech[]> {
+async function ctcSpeeches(size: Size): Promise<Speech[]> {
   const plans = distinctPlans(size);
   const expected = await stitchedTexts(plans);
   return plans.map((plan, at) => ({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ROLE_NAME } from '@svc-asr/engine';
 import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';
 import { measureLosses, MEASURED, metric } from '../service/loss-campaign.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
@@ -10,12 +10,10 @@ import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts
 const NODES = 2;
 const DRAIN_MS_MAX = 35_000;
 
-export const campaign: Campaign = {
-  about: 'kill -9, SIGSTOP and SIGTERM of engine nodes under live streams: no word is lost',
-  run,
-};
+export const about =
+  'kill -9, SIGSTOP and SIGTERM of engine nodes under live streams: no word is lost';
 
-async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
   const faults = Number(args[0] ?? (short ? 2 : 200));
   const ca = await PrivateCa.create();
   const fleet = await Fleet.start();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { openStream, type SvcStream, type Transcript } from '@svc-asr/sdk/stream';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { DEFAULT_LIMITS, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
@@ -16,12 +16,10 @@ const PIECE_BYTES = 6_400;
 /** Ten times real time, so that a kill hits the middle of a stream. */
 const PIECE_MS = 20;
 
-export const campaign: Campaign = {
-  about: 'a node killed ten times under one SDK stream: the transcript is complete and unchanged',
-  run,
-};
+export const about =
+  'a node killed ten times under one SDK stream: the transcript is complete and unchanged';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const kills = short ? 2 : 10;
   const fleet = await Fleet.start();
   try {
@@ -36,9 +34,9 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     stream.on('reconnecting', ({ close, waitMs }) => {
       log(`${close.code} ${close.reason}, next session in ${Math.round(waitMs)} ms`);
     });
-    const stitched = await dictate(stream, utterances, async (utterance, heard) => {
+    const stitched = await dictate(stream, utterances, async (utterance, firstDelta) => {
       if (utterance >= kills) return;
-      await heard;
+      await firstDelta;
       await node.die();
       log(`${node.deaths} of ${kills} killed`);
     });
@@ -93,11 +91,11 @@ function streamOf(api: ServiceProcess, tenant: Tenant): SvcStream {
 async function dictate(
   stream: SvcStream,
   utterances: number,
-  trouble: (utterance: number, heard: Promise<void>) => Promise<void>,
+  trouble: (utterance: number, firstDelta: Promise<void>) => Promise<void>,
 ): Promise<Transcript> {
   for (let utterance = 0; utterance < utterances; utterance += 1) {
     const { pcm } = speech(SENTENCES[utterance % SENTENCES.length] ?? 'kikuyu-1');
-    const heard = new Promise<void>((resolve) => {
+    const firstDelta = new Promise<void>((resolve) => {
       const stop = stream.on('delta', () => {
         stop();
         resolve();
@@ -110,7 +108,7 @@ async function dictate(
       await sleep(PIECE_MS);
       if (troubled || at < middle) continue;
       troubled = true;
-      await trouble(utterance, Promise.race([heard, sleep(3_000)]));
+      await trouble(utterance, Promise.race([firstDelta, sleep(3_000)]));
     }
     await stream.flush();
   }

@@ -6,19 +6,16 @@ import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { audioFrame, rawFrame, textFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { search } from '../free-ride/search.ts';
 import { inParallel, numbers } from '../service/concurrency.ts';
-import { Fleet, reserveSession, usageOf, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { Call } from '../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Tries to get a transcript and then end the session so that it counts as our failure, which is free. */
-export const campaign: Campaign = {
-  about:
-    'bursts and random pauses that try to end a transcribed session as failed: every one is billed',
-  run,
-};
+export const about =
+  'bursts and random pauses that try to end a transcribed session as failed: every one is billed';
 
 const FLUSH = textFrame('{"type":"flush"}');
 const RESET = textFrame('{"type":"reset"}');
@@ -48,7 +45,7 @@ const GO_ON_MS = 500;
 const TIERS = [1, 2] as const;
 const SEED = 1;
 
-async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
   const attempts = short ? NAMES.length : 500;
   const seed = Number(args[0] ?? (short ? SEED : randomInt(2 ** 31)));
   const found = await Promise.all(
@@ -134,11 +131,10 @@ async function isBilled(input: {
 }): Promise<boolean> {
   const { service, tenant, names } = input;
   // An account has one session at a time, so attempts of the same account wait for each other.
-  const session = await reserveSession(service.url, tenant, {
+  const { client, session } = await Call.open(service, tenant, {
     model: 'svc-asr-kikuyu-v1',
     max_audio_seconds: 300,
   });
-  const client = await openStream(service.streamUrl, session);
   const sentence = SPEECH[0];
   if (sentence === undefined) throw new Error('There is no speech.');
   client.send(sentence.pcm.subarray(0, 64_000));

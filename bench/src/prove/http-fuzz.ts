@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Campaign } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startTemporaryService } from '../temporary-service.ts';
 
 const CASES = { full: 50_000, short: 100 };
@@ -24,56 +24,56 @@ interface Report {
 }
 
 /** Sends valid and invalid requests generated from the OpenAPI document and checks every response against it. */
-export const campaign: Campaign = {
-  about: '50,000 requests generated from the OpenAPI document: every response is documented',
-  async run({ short, log }) {
-    if (!existsSync(SCHEMATHESIS))
-      throw new Error('Schemathesis is not installed. Run bash .ci/bootstrap.');
-    const service = await startTemporaryService({ processes: 1 });
-    const folder = await mkdtemp(join(tmpdir(), 'http-fuzz-'));
-    try {
-      const [tenant] = await service.addTenants(1, { concurrency: 10_000 });
-      const [url] = service.urls;
-      if (tenant === undefined || url === undefined) throw new Error('Nothing to fuzz.');
-      const size = short ? 'short' : 'full';
-      const total = { cases: 0, failures: 0, unfinished: 0 };
-      let seed = 0;
-      while (total.cases < CASES[size]) {
-        const rounds = await Promise.all(
-          Array.from({ length: short ? 1 : ROUNDS_AT_ONCE }, () => {
-            seed += 1;
-            const report = join(folder, `${seed}.json`);
-            return fuzzRound({
-              url,
-              apiKey: tenant.apiKey,
-              seed,
-              report,
-              examples: ROUND_EXAMPLES[size],
-              log,
-            });
-          }),
-        );
-        for (const { test_cases, complete } of rounds) {
-          total.cases += test_cases.generated;
-          total.failures += test_cases.with_failures + test_cases.errored;
-          total.unfinished += complete ? 0 : 1;
-        }
-        log(`${total.cases} of ${CASES[size]} cases, ${total.failures} failures`);
-        if (total.unfinished > 0) break;
+export const about =
+  '50,000 requests generated from the OpenAPI document: every response is documented';
+
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  if (!existsSync(SCHEMATHESIS))
+    throw new Error('Schemathesis is not installed. Run bash .ci/bootstrap.');
+  const service = await startTemporaryService({ processes: 1 });
+  const folder = await mkdtemp(join(tmpdir(), 'http-fuzz-'));
+  try {
+    const [tenant] = await service.addTenants(1, { concurrency: 10_000 });
+    const [url] = service.urls;
+    if (tenant === undefined || url === undefined) throw new Error('Nothing to fuzz.');
+    const size = short ? 'short' : 'full';
+    const total = { cases: 0, failures: 0, unfinished: 0 };
+    let seed = 0;
+    while (total.cases < CASES[size]) {
+      const rounds = await Promise.all(
+        Array.from({ length: short ? 1 : ROUNDS_AT_ONCE }, () => {
+          seed += 1;
+          const report = join(folder, `${seed}.json`);
+          return fuzzRound({
+            url,
+            apiKey: tenant.apiKey,
+            seed,
+            report,
+            examples: ROUND_EXAMPLES[size],
+            log,
+          });
+        }),
+      );
+      for (const { test_cases, complete } of rounds) {
+        total.cases += test_cases.generated;
+        total.failures += test_cases.with_failures + test_cases.errored;
+        total.unfinished += complete ? 0 : 1;
       }
-      const serverErrors = await service.countAnswers((status) => status >= 500);
-      const requests = await service.countAnswers(() => true);
-      const created = await service.countAnswers((status) => status === 201);
-      return {
-        passed: total.failures + total.unfinished + serverErrors === 0 && created > 0,
-        figures: { ...total, requests, created, server_errors: serverErrors },
-      };
-    } finally {
-      await service.stop();
-      await rm(folder, { recursive: true, force: true });
+      log(`${total.cases} of ${CASES[size]} cases, ${total.failures} failures`);
+      if (total.unfinished > 0) break;
     }
-  },
-};
+    const serverErrors = await service.countAnswers((status) => status >= 500);
+    const requests = await service.countAnswers(() => true);
+    const created = await service.countAnswers((status) => status === 201);
+    return {
+      passed: total.failures + total.unfinished + serverErrors === 0 && created > 0,
+      figures: { ...total, requests, created, server_errors: serverErrors },
+    };
+  } finally {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
 
 async function fuzzRound(round: {
   url: string;

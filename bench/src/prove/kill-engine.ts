@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { startSherpaEngine } from '@svc-asr/engine';
 import { speech, SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import { standInModels } from '@svc-asr/testing/speech/stand-in.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { requireEightBitModels } from '../engine/eight-bit-models.ts';
 import { STAND_IN_BEAM } from '../engine/stand-in-beam.ts';
 import { DEFAULT_LIMITS, Fleet } from '../service/fleet.ts';
 import { measureLosses, MEASURED } from '../service/loss-campaign.ts';
@@ -10,14 +11,15 @@ import { recognisersLost, recognisersReady } from '../service/recognisers.ts';
 
 const CHILDREN = 2;
 
-export const campaign: Campaign = {
-  about: 'kill -9 and SIGSTOP of recogniser processes under live streams: no stream loses a word',
-  run,
-};
+export const about =
+  'kill -9 and SIGSTOP of recogniser processes under live streams: no stream loses a word';
 
-/** `kill-engine 20 beam`: 20 faults with an offline CTC model, a beam search and a language model. */
-async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
-  const modelsDir = args.includes('beam') ? standInModels(STAND_IN_BEAM) : null;
+/**
+ * `kill-engine 20 beam`: 20 faults with an offline CTC model, a beam search and a language model. `kill-engine 20 int8`: with
+ * the bundled weights in 8 bits.
+ */
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+  const modelsDir = await otherModels(args);
   const fleet = await Fleet.start();
   try {
     const service = await fleet.launch({
@@ -50,6 +52,11 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
     await fleet.stop();
     if (modelsDir !== null) await rm(modelsDir, { recursive: true });
   }
+}
+
+async function otherModels(args: readonly string[]): Promise<string | null> {
+  if (args.includes('beam')) return standInModels(STAND_IN_BEAM);
+  return args.includes('int8') ? requireEightBitModels() : null;
 }
 
 /** What these weights make of each sentence when nothing fails. */

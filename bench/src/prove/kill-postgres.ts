@@ -7,8 +7,8 @@ import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/migrate.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
-import type { Campaign } from '../campaign.ts';
-import { compareCharges, startLoad, type Load, type LoadTally } from '../session-load.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { compareCharges, startSessionLoad, type Load, type LoadTally } from '../session-load.ts';
 
 const SIZE = { full: 200, short: 4 };
 const CLIENTS = 8;
@@ -18,45 +18,49 @@ const SETTLE_TIMEOUT_MS = 120_000;
  * PostgreSQL is killed at random while clients create sessions over HTTP and a node claims and
  * closes them. Each client sums its charges; in the end the database must agree.
  */
-export const campaign: Campaign = {
-  about:
-    'PostgreSQL killed under load: the ledger is consistent and matches the charges that clients saw',
-  async run({ short, log }) {
-    const wanted = short ? SIZE.short : SIZE.full;
-    const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-postgres-'));
-    const victim = await startVictim(dataDir);
-    const owner = createPool({ url: victim.url(), statementTimeoutMs: 120_000 });
-    let load: Load | undefined;
-    try {
-      await migrate({ url: victim.url() });
-      const nodeEpoch = await registerCampaignNode(owner);
-      load = await startLoad({ databaseUrl: victim.url(), owner, clients: CLIENTS, nodeEpoch });
-      let violations = 0;
-      for (let kills = 1; kills <= wanted; kills += 1) {
-        await waitForSettlements(load.tally, 5);
-        await victim.kill();
-        violations += (await findViolations(owner)).length;
-        if (kills % 10 === 0)
-          log(`${kills} of ${wanted} kills, ${load.tally.settled} sessions settled`);
-      }
-      await load.finish();
-      const found = await findViolations(owner);
-      for (const line of found) log(line);
-      violations += found.length;
-      const { lost, doubled } = await compareCharges(owner, load.clients);
-      const { settled, retries } = load.tally;
-      return {
-        passed: violations === 0 && lost === 0 && doubled === 0 && settled > wanted,
-        figures: { kills: wanted, sessions: settled, retries, lost, doubled, violations },
-      };
-    } finally {
-      await load?.stop();
-      await owner.end();
-      await victim.stop();
-      await rm(dataDir, { recursive: true, force: true });
+export const about =
+  'PostgreSQL killed under load: the ledger is consistent and matches the charges that clients saw';
+
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const wanted = short ? SIZE.short : SIZE.full;
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-postgres-'));
+  const victim = await startVictim(dataDir);
+  const owner = createPool({ url: victim.url(), statementTimeoutMs: 120_000 });
+  let load: Load | undefined;
+  try {
+    await migrate({ url: victim.url() });
+    const nodeEpoch = await registerCampaignNode(owner);
+    load = await startSessionLoad({
+      databaseUrl: victim.url(),
+      owner,
+      clients: CLIENTS,
+      nodeEpoch,
+    });
+    let violations = 0;
+    for (let kills = 1; kills <= wanted; kills += 1) {
+      await waitForSettlements(load.tally, 5);
+      await victim.kill();
+      violations += (await findViolations(owner)).length;
+      if (kills % 10 === 0)
+        log(`${kills} of ${wanted} kills, ${load.tally.settled} sessions settled`);
     }
-  },
-};
+    await load.finish();
+    const found = await findViolations(owner);
+    for (const line of found) log(line);
+    violations += found.length;
+    const { lost, doubled } = await compareCharges(owner, load.clients);
+    const { settled, retries } = load.tally;
+    return {
+      passed: violations === 0 && lost === 0 && doubled === 0 && settled > wanted,
+      figures: { kills: wanted, sessions: settled, retries, lost, doubled, violations },
+    };
+  } finally {
+    await load?.stop();
+    await owner.end();
+    await victim.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
 
 /**
  * Waits until some sessions were settled since the last kill, so that each kill hits work in progress.

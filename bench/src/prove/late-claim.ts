@@ -5,8 +5,9 @@ import { createPool, type Pool } from '@svc-asr/server/platform/db.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
-import { onBrokenLedger, type Breakage } from '../broken-ledger.ts';
-import type { Campaign } from '../campaign.ts';
+import type { SqlBug } from '@svc-asr/testing/ledger/sql-bugs.ts';
+import { onBrokenLedger } from '../broken-ledger.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startTemporaryLedger } from '../temporary-ledger.ts';
 
 const SIZE = { full: 1_000, short: 40 };
@@ -19,7 +20,7 @@ const LIFE_LEFT_MS = { first: 1_000, max: 32_000 };
 /**
  * Wrong implementations of a claim, as controls: with each of them a late claim must succeed.
  */
-const CONTROLS: Readonly<Record<string, Breakage['changes']>> = {
+const CONTROLS: Readonly<Record<string, SqlBug['changes']>> = {
   'the clock read before the lock': [
     { from: 'v_now timestamptz;', to: 'v_now timestamptz := clock_timestamp();' },
     { from: 'v_now := clock_timestamp();', to: '' },
@@ -29,7 +30,7 @@ const CONTROLS: Readonly<Record<string, Breakage['changes']>> = {
     {
       from: 'select * into v_session from sessions s where s.account_id = p_account and s.id = p_session for update;',
       to: `update sessions s set status = 'active', node_id = p_node, node_epoch = p_epoch,
-        attempt_id = p_attempt, claimed_at = clock_timestamp()
+        upgrade_id = p_upgrade, claimed_at = clock_timestamp()
         where s.account_id = p_account and s.id = p_session and s.status = 'reserved'
           and s.expires_at > clock_timestamp()
         returning * into v_session;
@@ -39,43 +40,42 @@ const CONTROLS: Readonly<Record<string, Breakage['changes']>> = {
 };
 
 /** Claims wait for a lock until their credential has expired. None may succeed. */
-export const campaign: Campaign = {
-  about: 'claims that wait for a lock past their expiry: none may succeed',
-  async run({ short, log }) {
-    const wanted = short ? SIZE.short : SIZE.full;
-    const ledger = await startTemporaryLedger();
-    try {
-      const { late, won } = await holdClaims({
-        owner: ledger.owner,
-        url: ledger.server.url,
-        wanted,
-      });
-      const violations = (await findViolations(ledger.owner)).length;
-      log(`${late} late claims, ${won} won`);
-      let controlsThatLose = 0;
-      for (const [name, changes] of Object.entries(CONTROLS)) {
-        const control = await onBrokenLedger(ledger, { in: 'claim_session', changes }, (broken) =>
-          holdClaims({ ...broken, wanted: CONTROL_SIZE }),
-        );
-        log(`control, ${name}: ${control.won} of ${control.late} late claims won`);
-        if (control.won > 0) controlsThatLose += 1;
-      }
-      const controls = Object.keys(CONTROLS).length;
-      return {
-        passed: late >= wanted && won === 0 && violations === 0 && controlsThatLose === controls,
-        figures: {
-          attempts: late,
-          winners: won,
-          violations,
-          controls,
-          controls_that_lose: controlsThatLose,
-        },
-      };
-    } finally {
-      await ledger.stop();
+export const about = 'claims that wait for a lock past their expiry: none may succeed';
+
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const wanted = short ? SIZE.short : SIZE.full;
+  const ledger = await startTemporaryLedger();
+  try {
+    const { late, won } = await holdClaims({
+      owner: ledger.owner,
+      url: ledger.server.url,
+      wanted,
+    });
+    const violations = (await findViolations(ledger.owner)).length;
+    log(`${late} late claims, ${won} won`);
+    let controlsThatLose = 0;
+    for (const [name, changes] of Object.entries(CONTROLS)) {
+      const control = await onBrokenLedger(ledger, { in: 'claim_session', changes }, (broken) =>
+        holdClaims({ ...broken, wanted: CONTROL_SIZE }),
+      );
+      log(`control, ${name}: ${control.won} of ${control.late} late claims won`);
+      if (control.won > 0) controlsThatLose += 1;
     }
-  },
-};
+    const controls = Object.keys(CONTROLS).length;
+    return {
+      passed: late >= wanted && won === 0 && violations === 0 && controlsThatLose === controls,
+      figures: {
+        attempts: late,
+        winners: won,
+        violations,
+        controls,
+        controls_that_lose: controlsThatLose,
+      },
+    };
+  } finally {
+    await ledger.stop();
+  }
+}
 
 async function holdClaims(input: {
   owner: Pool;

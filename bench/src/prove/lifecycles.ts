@@ -2,7 +2,7 @@ import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import * as fc from 'fast-check';
 import { Divergence, startWalk } from '@svc-asr/testing/ledger/random-walk.ts';
 import { stepArbitrary } from '@svc-asr/testing/ledger/walk-steps.ts';
-import type { Campaign } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startTemporaryLedger, type TemporaryLedger } from '../temporary-ledger.ts';
 
 const SIZE = { full: 100_000, short: 600 };
@@ -25,41 +25,40 @@ interface Progress {
  * Runs random lifecycles, each step in the database and in a simple model, and audits the ledger
  * regularly.
  */
-export const campaign: Campaign = {
-  about: 'random session lifecycles against a model: every step must match',
-  async run({ short, args, log }) {
-    const wanted = short ? SIZE.short : SIZE.full;
-    const seed = Number(args[0] ?? Math.floor(Math.random() * 2 ** 31));
-    log(`seed ${seed}`);
-    const ledger = await startTemporaryLedger();
-    const progress: Progress = { sessions: 0, steps: 0, divergences: 0, violations: 0 };
-    let logged = 0;
-    const enough = () => progress.sessions >= wanted || progress.divergences > 0;
-    try {
-      const walkers = Array.from({ length: WALKERS }, async (_, walker) => {
-        for (let round = 0; !enough(); round += 1) {
-          await walkAccount({ ledger, seed: seed + walker + round * WALKERS, progress, log });
-          if (progress.sessions - logged >= wanted / 10) {
-            logged = progress.sessions;
-            const found = await findViolations(ledger.owner);
-            progress.violations += found.length;
-            for (const line of found) log(line);
-            log(`${progress.sessions} of ${wanted} lifecycles, ${progress.steps} steps`);
-          }
+export const about = 'random session lifecycles against a model: every step must match';
+
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+  const wanted = short ? SIZE.short : SIZE.full;
+  const seed = Number(args[0] ?? Math.floor(Math.random() * 2 ** 31));
+  log(`seed ${seed}`);
+  const ledger = await startTemporaryLedger();
+  const progress: Progress = { sessions: 0, steps: 0, divergences: 0, violations: 0 };
+  let logged = 0;
+  const enough = () => progress.sessions >= wanted || progress.divergences > 0;
+  try {
+    const walkers = Array.from({ length: WALKERS }, async (_, walker) => {
+      for (let round = 0; !enough(); round += 1) {
+        await walkAccount({ ledger, seed: seed + walker + round * WALKERS, progress, log });
+        if (progress.sessions - logged >= wanted / 10) {
+          logged = progress.sessions;
+          const found = await findViolations(ledger.owner);
+          progress.violations += found.length;
+          for (const line of found) log(line);
+          log(`${progress.sessions} of ${wanted} lifecycles, ${progress.steps} steps`);
         }
-      });
-      await Promise.all(walkers);
-      progress.violations += (await findViolations(ledger.owner)).length;
-    } finally {
-      await ledger.stop();
-    }
-    const { sessions, steps, divergences, violations } = progress;
-    return {
-      passed: sessions >= wanted && divergences === 0 && violations === 0,
-      figures: { lifecycles: sessions, steps, divergences, violations },
-    };
-  },
-};
+      }
+    });
+    await Promise.all(walkers);
+    progress.violations += (await findViolations(ledger.owner)).length;
+  } finally {
+    await ledger.stop();
+  }
+  const { sessions, steps, divergences, violations } = progress;
+  return {
+    passed: sessions >= wanted && divergences === 0 && violations === 0,
+    figures: { lifecycles: sessions, steps, divergences, violations },
+  };
+}
 
 async function walkAccount(input: {
   ledger: TemporaryLedger;

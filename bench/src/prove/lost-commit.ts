@@ -4,8 +4,9 @@ import { createPool, isDatabaseUnavailable, type Pool } from '@svc-asr/server/pl
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import { createLedger, type Ledger } from '@svc-asr/server/ledger/ledger.ts';
 import { registerNode } from '@svc-asr/server/nodes/nodes.ts';
-import { onBrokenLedger, type Breakage } from '../broken-ledger.ts';
-import type { Campaign } from '../campaign.ts';
+import { LOST_ANSWER_BUGS, type SqlBug } from '@svc-asr/testing/ledger/sql-bugs.ts';
+import { onBrokenLedger } from '../broken-ledger.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startCuttingProxy, type Cut, type CuttingProxy } from '../cutting-proxy.ts';
 import { startTemporaryLedger } from '../temporary-ledger.ts';
 
@@ -23,39 +24,13 @@ const NODE = {
 } as const;
 const CUTS: readonly Cut[] = ['at-answer', 'at-answer', 'after-request', 'before-request'];
 
-/**
- * Wrong implementations of the three calls, as controls: they lose or double an effect when their
- * response is lost, and this campaign must detect each.
- */
-const CONTROLS: Readonly<Record<string, Breakage>> = {
-  'a reservation whose response was lost is not looked up': {
-    in: 'reserve_session',
-    changes: [{ from: 'elsif p_retry then', to: 'elsif false then' }],
-  },
-  'an idempotency key is not looked up': {
-    in: 'reserve_session',
-    changes: [{ from: 'i.key_hash = p_key_hash', to: 'false' }],
-  },
-  'a claim does not recognise its own retry': {
-    in: 'claim_session',
-    changes: [{ from: 'v_session.attempt_id = p_attempt', to: 'false' }],
-  },
-  'a spent credential can be used again': {
-    in: 'claim_session',
-    changes: [{ from: "else 'used'", to: "else 'claimed'" }],
-  },
-  'a second close charges again, with all guards removed': {
-    in: 'close_session',
-    changes: [
-      {
-        from: 'if v_session.completed_at is not null then',
-        to: `if v_session.completed_at is not null then
-          perform post(p_account, 'complete', p_session, clock_timestamp(),
-            -v_session.billable_ms, 0, v_session.billable_ms);`,
-      },
-    ],
-    without: ['index txn_session', 'trigger txn_is_right on txn'],
-  },
+/** The campaign must detect each. */
+const CONTROLS: Readonly<Record<string, SqlBug>> = {
+  'a reservation whose response was lost is not looked up': LOST_ANSWER_BUGS.reservationForgotten,
+  'an idempotency key is not looked up': LOST_ANSWER_BUGS.idempotencyKeyIgnored,
+  'a claim does not recognise its own retry': LOST_ANSWER_BUGS.ownClaimNotRecognised,
+  'a spent credential can be used again': LOST_ANSWER_BUGS.credentialUsedTwice,
+  'a second close charges again, with all guards removed': LOST_ANSWER_BUGS.secondCloseCharges,
 };
 
 interface Tally {
@@ -73,40 +48,39 @@ interface Tally {
  * Cuts the connection around the COMMIT of reserve, claim and close. Every caller retries, and
  * nothing may be applied twice.
  */
-export const campaign: Campaign = {
-  about: 'connections cut around COMMIT: nothing is lost or applied twice',
-  async run({ short, log }) {
-    const wanted = short ? SIZE.short : SIZE.full;
-    const ledger = await startTemporaryLedger();
-    try {
-      const { port } = ledger.server;
-      const tally = await cutEverywhere({
-        owner: ledger.owner,
-        url: ledger.server.url,
-        port,
-        wanted,
-        log,
-      });
-      let controlsThatLose = 0;
-      for (const [name, breakage] of Object.entries(CONTROLS)) {
-        const control = await onBrokenLedger(ledger, breakage, (broken) =>
-          cutUntilItFails({ ...broken, port, wanted: CONTROL_SIZE, log: () => {} }),
-        );
-        log(`control, ${name}: ${control.lost} lost, ${control.doubled} doubled`);
-        if (control.lost + control.doubled > 0) controlsThatLose += 1;
-      }
-      const controls = Object.keys(CONTROLS).length;
-      const { cuts, lost, doubled, violations } = tally;
-      const held = cuts >= wanted && lost === 0 && doubled === 0 && violations === 0;
-      return {
-        passed: held && controlsThatLose === controls,
-        figures: { ...tally, controls, controls_that_lose: controlsThatLose },
-      };
-    } finally {
-      await ledger.stop();
+export const about = 'connections cut around COMMIT: nothing is lost or applied twice';
+
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const wanted = short ? SIZE.short : SIZE.full;
+  const ledger = await startTemporaryLedger();
+  try {
+    const { port } = ledger.server;
+    const tally = await cutEverywhere({
+      owner: ledger.owner,
+      url: ledger.server.url,
+      port,
+      wanted,
+      log,
+    });
+    let controlsThatLose = 0;
+    for (const [name, breakage] of Object.entries(CONTROLS)) {
+      const control = await onBrokenLedger(ledger, breakage, (broken) =>
+        cutUntilItFails({ ...broken, port, wanted: CONTROL_SIZE, log: () => {} }),
+      );
+      log(`control, ${name}: ${control.lost} lost, ${control.doubled} doubled`);
+      if (control.lost + control.doubled > 0) controlsThatLose += 1;
     }
-  },
-};
+    const controls = Object.keys(CONTROLS).length;
+    const { cuts, lost, doubled, violations } = tally;
+    const held = cuts >= wanted && lost === 0 && doubled === 0 && violations === 0;
+    return {
+      passed: held && controlsThatLose === controls,
+      figures: { ...tally, controls, controls_that_lose: controlsThatLose },
+    };
+  } finally {
+    await ledger.stop();
+  }
+}
 
 interface CutInput {
   readonly owner: Pool;
@@ -208,7 +182,7 @@ async function oneSession(input: {
     accountId,
     nodeId: NODE.id,
     nodeEpoch,
-    attemptId: randomUUID(),
+    upgradeId: randomUUID(),
   };
   const claim = await underCuts(proxy, 2, () => ledger.claim(session));
   if (claim.outcome !== 'claimed') tally.lost += 1;
@@ -216,7 +190,7 @@ async function oneSession(input: {
   await underCuts(proxy, 2, () =>
     ledger.close({ ...session, status: 'completed', samples: seconds * 16_000 - 1 }),
   );
-  const stranger = await ledger.claim({ ...session, attemptId: randomUUID() });
+  const stranger = await ledger.claim({ ...session, upgradeId: randomUUID() });
   if (stranger.outcome !== 'used') tally.doubled += 1;
   return seconds * 1000;
 }

@@ -1,9 +1,9 @@
 import { LIMITS } from '@svc-asr/protocol';
 import * as fc from 'fast-check';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { inParallel, numbers } from '../service/concurrency.ts';
-import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { Call } from '../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Sends random frames through the whole service. The charge must match the length of the concatenated bytes. */
@@ -12,12 +12,9 @@ const EDGES = [0, 1, 2, 3, 31_998, 31_999, 32_000, 32_001, 32_002, 64_000, 65_53
 
 type Plan = readonly ({ readonly bytes: number } | 'flush' | 'reset')[];
 
-export const campaign: Campaign = {
-  about: 'random frames against an oracle: charges are exact to the sample',
-  run,
-};
+export const about = 'random frames against an oracle: charges are exact to the sample';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const [plans, accounts] = short ? [60, 4] : [10_000, 16];
   const fleet = await Fleet.start();
   try {
@@ -80,11 +77,10 @@ async function check(input: {
 }): Promise<number> {
   const { service, tenant, plan, tally } = input;
   const seconds = 1 + (plan.length % 5);
-  const session = await reserveSession(service.url, tenant, {
+  const { client } = await Call.open(service, tenant, {
     model: MODEL,
     max_audio_seconds: seconds,
   });
-  const client = await openStream(service.streamUrl, session);
   for (const step of plan) {
     if (client.socket.readyState !== client.socket.OPEN) break;
     if (typeof step === 'object') client.send(noise(step.bytes));

@@ -1,8 +1,15 @@
 import { rm } from 'node:fs/promises';
-import { CtcRecogniser, startSherpaEngine, type EngineEvent, type Engine } from '@svc-asr/engine';
+import {
+  CtcLoader,
+  loadManifests,
+  startSherpaEngine,
+  type CtcRecogniser,
+  type EngineEvent,
+  type Engine,
+} from '@svc-asr/engine';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
-import { STAND_IN, standInModels, type StandInDecoding } from '@svc-asr/testing/speech/stand-in.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import { standInModels, type StandInDecoding } from '@svc-asr/testing/speech/stand-in.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { STAND_IN_BEAM } from '../engine/stand-in-beam.ts';
 import { variedUtterance, type VariedUtterance } from '../engine/varied-utterance.ts';
@@ -14,10 +21,8 @@ const AT_ONCE = 4;
 const RATE = 16_000;
 const never = new AbortController().signal;
 
-export const campaign: Campaign = {
-  about: 'an offline CTC model as a stream: stable text, accuracy against offline, lag, cost',
-  run,
-};
+export const about =
+  'an offline CTC model as a stream: stable text, accuracy against offline, lag, cost';
 
 interface Tally {
   utterances: number;
@@ -27,12 +32,12 @@ interface Tally {
   /** Stable characters that a later event changed. */
   rewritten: number;
   readonly lagsMs: number[];
-  heardSamples: number;
+  audioSamples: number;
   encodedSamples: number;
 }
 
 /** Greedy decoding, then a beam search with a language model. */
-async function run(options: CampaignOptions): Promise<CampaignResult> {
+export async function run(options: CampaignOptions): Promise<CampaignResult> {
   const greedy = await measure(options);
   const beam = await measure(options, STAND_IN_BEAM);
   const figures = Object.entries(beam.figures).map(([name, value]) => [`beam_${name}`, value]);
@@ -49,7 +54,7 @@ async function measure(
   const count = short ? 24 : 1_000;
   const modelsDir = standInModels(search);
   const engine = await startSherpaEngine({ modelsDir, children: 1, slotsPerChild: AT_ONCE });
-  const offline = await CtcRecogniser.load(STAND_IN);
+  const offline = await loadOffline(modelsDir);
   const tally: Tally = {
     utterances: 0,
     words: 0,
@@ -57,7 +62,7 @@ async function measure(
     offlineErrors: 0,
     rewritten: 0,
     lagsMs: [],
-    heardSamples: 0,
+    audioSamples: 0,
     encodedSamples: 0,
   };
   try {
@@ -79,6 +84,13 @@ async function measure(
   return judge(tally, count);
 }
 
+/** The same weights and the same search in this process. */
+async function loadOffline(modelsDir: string): Promise<CtcRecogniser> {
+  const [manifest] = (await loadManifests(modelsDir)).values();
+  if (manifest?.kind !== 'offline_ctc') throw new RangeError('The stand-in is a CTC model.');
+  return new CtcLoader().load(manifest);
+}
+
 function judge(tally: Tally, count: number): CampaignResult {
   const rate = (errors: number): number => Math.round((1000 * errors) / tally.words) / 10;
   const figures = {
@@ -88,7 +100,7 @@ function judge(tally: Tally, count: number): CampaignResult {
     wer_offline: rate(tally.offlineErrors),
     commit_lag_p50_ms: Math.round(percentile(tally.lagsMs, 0.5)),
     commit_lag_p90_ms: Math.round(percentile(tally.lagsMs, 0.9)),
-    encoded_per_s: Math.round((100 * tally.encodedSamples) / tally.heardSamples) / 100,
+    encoded_per_s: Math.round((100 * tally.encodedSamples) / tally.audioSamples) / 100,
   };
   const passed =
     figures.utterances === count &&
@@ -143,10 +155,10 @@ async function compareOffline(
     while (utterance.ready) await utterance.decode();
     const { text, words, stableLength = 0 } = utterance.transcript();
     const stable = text.slice(0, stableLength).split(' ').filter(Boolean).length;
-    const heardMs = (utterance.samples * 1000) / RATE;
-    for (const word of words.slice(committed, stable)) tally.lagsMs.push(heardMs - word.endMs);
+    const audioMs = (utterance.samples * 1000) / RATE;
+    for (const word of words.slice(committed, stable)) tally.lagsMs.push(audioMs - word.endMs);
     committed = stable;
   }
-  tally.heardSamples += utterance.samples;
+  tally.audioSamples += utterance.samples;
   tally.encodedSamples += utterance.encodedSamples;
 }

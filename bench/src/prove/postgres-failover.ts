@@ -6,13 +6,13 @@ import { eventually } from '@svc-asr/testing/eventually.ts';
 import { createAccountWithKey } from '@svc-asr/local/account-with-key.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Cluster } from '../postgres-cluster/cluster.ts';
 import { FAULTS, type Fault } from '../postgres-cluster/faults.ts';
 import { percentile } from '../engine/percentile.ts';
 import { emptyTally, LiveCaller, type CallerTally } from '../service/live-caller.ts';
 import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
-import { compareCharges, startLoad, type Load } from '../session-load.ts';
+import { compareCharges, startSessionLoad, type Load } from '../session-load.ts';
 
 const ROUNDS = 2;
 const SIZE = { full: { clients: 12, callers: 8 }, short: { clients: 4, callers: 2 } };
@@ -27,13 +27,10 @@ const CREDIT_MS = 3_600_000;
  * Three database hosts behind HAProxy lose their primary in six ways, while clients create and settle sessions and
  * callers stream. The database must match the charges acknowledged to the clients.
  */
-export const campaign: Campaign = {
-  about:
-    'a PostgreSQL primary lost in six ways under load: nothing acknowledged is lost or doubled',
-  run,
-};
+export const about =
+  'a PostgreSQL primary lost in six ways under load: nothing acknowledged is lost or doubled';
 
-async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
   const faults = chooseFaults(short ? ['kill'] : args);
   const { clients, callers } = short ? SIZE.short : SIZE.full;
   const cluster = await Cluster.start();
@@ -44,7 +41,7 @@ async function run({ short, args, log }: CampaignOptions): Promise<CampaignResul
   try {
     await migrate({ url: cluster.url });
     const nodeEpoch = await registerCampaignNode(owner);
-    load = await startLoad({ databaseUrl: cluster.url, owner, clients, nodeEpoch });
+    load = await startSessionLoad({ databaseUrl: cluster.url, owner, clients, nodeEpoch });
     streams = await Streams.start({ databaseUrl: cluster.url, owner, callers });
     await streams.untilSpeaking();
     const recoveriesS: number[] = [];
@@ -165,11 +162,11 @@ class Streams {
       ENGINE_CHILDREN: '1',
       LOG_LEVEL: 'info',
     });
-    const config = { apiKeyPepper: Buffer.from(secrets.API_KEY_PEPPER, 'base64') };
+    const pepper = Buffer.from(secrets.API_KEY_PEPPER, 'base64');
     const tally = emptyTally();
     const callers: LiveCaller[] = [];
     for (let at = 0; at < input.callers; at += 1) {
-      const tenant = await createAccountWithKey(input.owner, { creditMs: CREDIT_MS, config });
+      const tenant = await createAccountWithKey(input.owner, { creditMs: CREDIT_MS, pepper });
       callers.push(new LiveCaller({ service, tenant, sentence: 'kikuyu-2', tally }));
     }
     return new Streams({ service, callers, tally });

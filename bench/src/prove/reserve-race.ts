@@ -1,11 +1,8 @@
+import type { Tenant } from '@svc-asr/local/account-with-key.ts';
 import { findAccount } from '@svc-asr/server/accounts/accounts.ts';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
-import type { Campaign } from '../campaign.ts';
-import {
-  startTemporaryService,
-  type CampaignTenant,
-  type TemporaryService,
-} from '../temporary-service.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { startTemporaryService, type TemporaryService } from '../temporary-service.ts';
 
 const SIZE = { full: 1_000, short: 40 };
 const RACERS = 16;
@@ -28,37 +25,37 @@ interface Finish {
  * Sends sixteen concurrent requests for one account that may have one session, over two API processes. Without an
  * idempotency key one succeeds and fifteen get 429. With one key all sixteen get the same session.
  */
-export const campaign: Campaign = {
-  about: '16 parallel POSTs per account, with and without an idempotency key: one reservation each',
-  async run({ short, log }) {
-    const accounts = short ? SIZE.short : SIZE.full;
-    const service = await startTemporaryService({ processes: 2 });
-    const tally: Tally = { attempts: 0, winners: 0, server_errors: 0, violations: 0 };
-    try {
-      for (const withKey of [false, true]) {
-        const tenants = await service.addTenants(accounts);
-        for (const [at, tenant] of tenants.entries()) {
-          const finishes = await race(service, tenant, withKey ? `race-${at}` : null);
-          judge(finishes, withKey, tally);
-          if (!(await hasOneReservation(service, tenant))) tally.violations += 1;
-          if ((at + 1) % 250 === 0) log(`${at + 1} accounts ${withKey ? 'with' : 'without'} a key`);
-        }
+export const about =
+  '16 parallel POSTs per account, with and without an idempotency key: one reservation each';
+
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+  const accounts = short ? SIZE.short : SIZE.full;
+  const service = await startTemporaryService({ processes: 2 });
+  const tally: Tally = { attempts: 0, winners: 0, server_errors: 0, violations: 0 };
+  try {
+    for (const withKey of [false, true]) {
+      const tenants = await service.addTenants(accounts);
+      for (const [at, tenant] of tenants.entries()) {
+        const finishes = await race(service, tenant, withKey ? `race-${at}` : null);
+        judge(finishes, withKey, tally);
+        if (!(await hasOneReservation(service, tenant))) tally.violations += 1;
+        if ((at + 1) % 250 === 0) log(`${at + 1} accounts ${withKey ? 'with' : 'without'} a key`);
       }
-      const found = await findViolations(service.ledger.owner);
-      for (const line of found) log(line);
-      tally.violations += found.length;
-    } finally {
-      await service.stop();
     }
-    const passed =
-      tally.winners === 2 * accounts && tally.server_errors === 0 && tally.violations === 0;
-    return { passed, figures: { accounts, ...tally } };
-  },
-};
+    const found = await findViolations(service.ledger.owner);
+    for (const line of found) log(line);
+    tally.violations += found.length;
+  } finally {
+    await service.stop();
+  }
+  const passed =
+    tally.winners === 2 * accounts && tally.server_errors === 0 && tally.violations === 0;
+  return { passed, figures: { accounts, ...tally } };
+}
 
 async function race(
   service: TemporaryService,
-  tenant: CampaignTenant,
+  tenant: Tenant,
   key: string | null,
 ): Promise<Finish[]> {
   const headers = {
@@ -88,10 +85,7 @@ function judge(finishes: readonly Finish[], withKey: boolean, tally: Tally): voi
 }
 
 /** Checks in the database that the account has exactly one reservation. */
-async function hasOneReservation(
-  service: TemporaryService,
-  tenant: CampaignTenant,
-): Promise<boolean> {
+async function hasOneReservation(service: TemporaryService, tenant: Tenant): Promise<boolean> {
   const account = await findAccount(service.ledger.owner, tenant.accountId);
   return account?.reservedMs === ONE_RESERVATION_MS;
 }

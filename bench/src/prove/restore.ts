@@ -15,30 +15,27 @@ import {
   type LocalPostgres,
 } from '@svc-asr/local/local-postgres.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
-import { startLoad, type Load, type LoadClient, type Settled } from '../session-load.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { startSessionLoad, type Load, type LoadClient, type Settled } from '../session-load.ts';
 
 const SCRIPTS = fileURLToPath(new URL('../../../deploy/postgres/', import.meta.url));
 const CLIENTS = 8;
 /** Sessions settled before the base backup, up to the point, and after it. */
 const SETTLED = { full: 3_000, short: 150 };
 const PATIENCE_MS = 180_000;
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 /**
  * Takes an encrypted base backup and archives encrypted WAL while clients settle sessions. Kills the server and restores
  * it to a point in the middle. Every charge acknowledged before that point must be there, and none that was sent after it.
  */
-export const campaign: Campaign = {
-  about: 'a restore to a point in time loses exactly what came after the point',
-  run: prove,
-};
+export const about = 'a restore to a point in time loses exactly what came after the point';
 
 interface Charge extends Settled {
   readonly client: LoadClient;
 }
 
-async function prove({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const enough = short ? SETTLED.short : SETTLED.full;
   const backup = await BackupFolder.create();
   const charges: Charge[] = [];
@@ -83,7 +80,7 @@ async function makeHistory(input: {
   let load: Load | undefined;
   try {
     await migrate({ url: server.url });
-    load = await startLoad({
+    load = await startSessionLoad({
       databaseUrl: server.url,
       owner,
       clients: CLIENTS,
@@ -207,7 +204,7 @@ class BackupFolder {
     }
     const words = 'req -x509 -newkey rsa:3072 -nodes -days 2 -subj /CN=backup';
     const files = ['-keyout', join(folder, 'backup.key'), '-out', join(folder, 'backup.pem')];
-    await run('openssl', [...words.split(' '), ...files]);
+    await execute('openssl', [...words.split(' '), ...files]);
     await chmod(join(folder, 'backup.key'), 0o644);
     return new BackupFolder(folder);
   }
@@ -221,7 +218,7 @@ class BackupFolder {
   }
 
   async makeBaseBackup(url: string): Promise<void> {
-    const { stdout } = await run(this.path('base-backup.sh'), [
+    const { stdout } = await execute(this.path('base-backup.sh'), [
       this.path('kept'),
       this.path('backup.pem'),
       url,
@@ -234,10 +231,11 @@ class BackupFolder {
     const dataDir = this.path('new');
     await mkdir(dataDir, { mode: 0o700 });
     const decrypt = `openssl cms -decrypt -binary -inform DER -in ${this.#base} -inkey ${this.path('backup.key')}`;
-    await run('bash', ['-euo', 'pipefail', '-c', `${decrypt} | tar -x -C ${dataDir}`]);
+    await execute('bash', ['-euo', 'pipefail', '-c', `${decrypt} | tar -x -C ${dataDir}`]);
     await writeFile(join(dataDir, 'recovery.signal'), '');
     const account = await unprivilegedAccount();
-    if (account !== undefined) await run('chown', ['-R', `${account.uid}:${account.gid}`, dataDir]);
+    if (account !== undefined)
+      await execute('chown', ['-R', `${account.uid}:${account.gid}`, dataDir]);
     const command = `${this.path('restore-wal.sh')} ${this.path('kept')} ${this.path('backup.key')} %f "%p"`;
     const server = await startLocalPostgres({
       dataDir,

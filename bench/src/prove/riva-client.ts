@@ -12,7 +12,7 @@ import { EngineNodeProcess } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PYTHON = join(ROOT, '.cache/riva/bin/python');
@@ -22,12 +22,10 @@ const CLIENT_WITHIN_MS = 120_000;
 const SCRIPTED = { 'ki-KE': 'nĩ wega mũno mũrata', 'luo-KE': 'erokamano ahinya osiepna' };
 const STREAMS = 8;
 
-export const campaign: Campaign = {
-  about: "NVIDIA's own client against our engine node, our gateway against NVIDIA's server stubs",
-  run,
-};
+export const about =
+  "NVIDIA's own client against our engine node, our gateway against NVIDIA's server stubs";
 
-async function run({ log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ log }: CampaignOptions): Promise<CampaignResult> {
   if (!existsSync(PYTHON)) throw new Error('The Riva client is missing: bash .ci/bootstrap');
   const client = await runClient();
   log(`NVIDIA's client: ${client.utterances} utterances, ${client.different_texts} different`);

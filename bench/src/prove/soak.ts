@@ -3,17 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { recognisersReady } from '../service/recognisers.ts';
 import { SoakCaller, VANISHED, type Outcome, type SoakRecord } from '../service/soak-caller.ts';
 
-export const campaign: Campaign = {
-  about:
-    '15 minutes of 300 streams with recogniser kills and database restarts: every session costs what its client saw',
-  run,
-};
+export const about =
+  '15 minutes of 300 streams with recogniser kills and database restarts: every session costs what its client saw';
 
 const SIZE = {
   full: { lastsMs: 900_000, streams: 300, killEveryMs: 30_000, restartEveryMs: 75_000 },
@@ -36,7 +33,7 @@ interface Faults {
 }
 
 /** An argument sets the length in minutes. */
-async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
   const { streams, ...size } = SIZE[short ? 'short' : 'full'];
   const { lastsMs: usualMs, ...every } = size;
   const lastsMs = args[0] === undefined ? usualMs : Number(args[0]) * 60_000;

@@ -1,19 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
-import { framed, type StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { percentile } from '../engine/percentile.ts';
 import { MeasuredProcess } from '../measured-process.ts';
-import { DEFAULT_LIMITS, Fleet, reserveSession, usageOf, type Tenant } from '../service/fleet.ts';
+import { Call } from '../service/call.ts';
+import { DEFAULT_LIMITS, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import type { FloodAnswer, FloodOrder } from '../service/flood-main.ts';
-import { openStream } from '../service/open-stream.ts';
 
 /** Frames that cost their sender next to nothing must cost neither the node its lease nor others their time. */
-export const campaign: Campaign = {
-  about: 'floods of every cheap frame: no lease is lost, receipts stay true, others wait within 2x',
-  run,
-};
+export const about =
+  'floods of every cheap frame: no lease is lost, receipts stay true, others wait within 2x';
 
 const MODEL = 'svc-asr-kikuyu-v1';
 const KINDS = ['empty', 'two_bytes', 'ping', 'pong', 'text', 'fragments'] as const;
@@ -23,6 +20,8 @@ const UTTERANCE_BYTES = 12_800;
 const RATIO_MAX = 2;
 /** Shorter waits are not noticeable, and a busy machine adds as much by itself. */
 const FLOOR_MS = 50;
+/** Before each flood, so that a slow minute of the machine counts on both sides. */
+const QUIET_MS = 2_000;
 const WATCH_EVERY_MS = 250;
 /** A stream that got no final has waited this long at least. */
 const LOST_MS = 60_000;
@@ -34,7 +33,7 @@ interface Scene {
   readonly attackers: readonly Tenant[];
 }
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const fleet = await Fleet.start();
   const flooder = await MeasuredProcess.start<FloodOrder, FloodAnswer>(
     new URL('../service/flood-main.ts', import.meta.url),
@@ -46,60 +45,59 @@ async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
     const scene: Scene = { fleet, service, honest, attackers };
     const lease = watchLease(fleet);
     const callers = await Promise.all(honest.map((tenant) => Caller.start(service, tenant)));
-    const quietMs = short ? 6_000 : 20_000;
     // The first utterances warm the recogniser up.
     await sleep(3_000);
     takeWaits(callers);
-    await sleep(quietMs);
-    const quiet = takeWaits(callers);
     let connections = 0;
+    const quiet: number[] = [];
+    const flooded: number[] = [];
     for (const count of short ? [ATTACKERS] : [1, 4, ATTACKERS]) {
       for (const kind of KINDS) {
+        await sleep(QUIET_MS);
+        quiet.push(...takeWaits(callers));
         const opened = await flood(scene, flooder, { kind, count, ms: short ? 2_000 : 9_000 });
+        flooded.push(...takeWaits(callers));
         log(`${kind} from ${count}: ${opened} connections`);
         connections += opened;
       }
     }
-    const flooded = takeWaits(callers);
-    await sleep(quietMs);
-    quiet.push(...takeWaits(callers));
     const different = await countDifferent(scene, callers);
-    const quietP99 = Math.round(percentile(quiet, 0.99));
-    const floodedP99 = Math.round(percentile(flooded, 0.99));
     const figures = {
       connections,
       leases_lost: await lease.stop(),
       receipts_different: different,
-      honest_p99_ratio: ratioOf(quietP99, floodedP99),
-      quiet_p99_ms: quietP99,
-      flooded_p99_ms: floodedP99,
+      honest_p95_ratio: ratioOf(quiet, flooded, 0.95),
+      honest_p99_ratio: ratioOf(quiet, flooded, 0.99),
+      quiet_p99_ms: Math.round(percentile(quiet, 0.99)),
+      flooded_p99_ms: Math.round(percentile(flooded, 0.99)),
       sessions_failed: await fleet.countFailedSessions(),
     };
     log(`${quiet.length} finals without floods, ${flooded.length} with them`);
-    return { passed: isPassed(figures), figures };
+    // The short form has a hundred finals: their p99 is the slowest but one, whatever made it slow.
+    const ratio = short ? figures.honest_p95_ratio : figures.honest_p99_ratio;
+    return { passed: isUnharmed(figures) && ratio <= RATIO_MAX, figures };
   } finally {
     await fleet.stop();
     await flooder.stop();
   }
 }
 
-function isPassed(figures: {
+function isUnharmed(figures: {
   readonly connections: number;
   readonly leases_lost: number;
   readonly receipts_different: number;
-  readonly honest_p99_ratio: number;
   readonly sessions_failed: number;
 }): boolean {
   return (
     figures.connections >= KINDS.length &&
     figures.leases_lost === 0 &&
     figures.receipts_different === 0 &&
-    figures.sessions_failed === 0 &&
-    figures.honest_p99_ratio <= RATIO_MAX
+    figures.sessions_failed === 0
   );
 }
 
-function ratioOf(quietMs: number, floodedMs: number): number {
+function ratioOf(quiet: readonly number[], flooded: readonly number[], share: number): number {
+  const [quietMs, floodedMs] = [percentile(quiet, share), percentile(flooded, share)];
   return Math.round((Math.max(floodedMs, FLOOR_MS) / Math.max(quietMs, FLOOR_MS)) * 100) / 100;
 }
 
@@ -118,7 +116,7 @@ async function flood(
   return connections;
 }
 
-/** Counts how often the lease of the node is seen to have lapsed. */
+/** Counts how often the lease of the node is seen to have expired. */
 function watchLease(fleet: Fleet): { stop(): Promise<number> } {
   let lost = 0;
   let wasHeld = true;
@@ -174,10 +172,10 @@ class Caller {
   #waitsMs: number[] = [];
   #isStopping = false;
 
-  private constructor(service: ServiceProcess, tenant: Tenant, client: StreamClient) {
+  private constructor(service: ServiceProcess, tenant: Tenant, call: Call) {
     this.#service = service;
     this.tenant = tenant;
-    this.#speaking = this.#speak(client);
+    this.#speaking = this.#speak(call);
   }
 
   static async start(service: ServiceProcess, tenant: Tenant): Promise<Caller> {
@@ -196,44 +194,38 @@ class Caller {
     return this.#receipts;
   }
 
-  async #speak(first: StreamClient): Promise<void> {
-    let client = first;
-    let receipt = this.#newReceipt(client);
+  async #speak(first: Call): Promise<void> {
+    let call = first;
+    let receipt = this.#newReceipt(call);
     while (!this.#isStopping) {
       try {
-        receipt.billableMs = await this.#utter(client);
+        receipt.billableMs = await this.#utter(call);
       } catch {
         this.#waitsMs.push(LOST_MS);
-        client = await open(this.#service, this.tenant);
-        receipt = this.#newReceipt(client);
+        call = await open(this.#service, this.tenant);
+        receipt = this.#newReceipt(call);
       }
     }
-    await client.close();
+    await call.client.close();
   }
 
   /** Returns the charge so far. */
-  async #utter(client: StreamClient): Promise<number> {
-    const pcm = Buffer.from(
-      SPEECH[this.#waitsMs.length % 4]?.pcm.subarray(0, UTTERANCE_BYTES) ?? [],
-    );
-    for (const frame of framed(pcm)) {
-      client.send(frame);
-      await sleep(100);
-    }
+  async #utter(call: Call): Promise<number> {
+    const { pcm } = SPEECH[this.#waitsMs.length % 4] ?? { pcm: new Uint8Array() };
+    await call.speak(pcm.subarray(0, UTTERANCE_BYTES));
     const flushedAtMs = performance.now();
-    const { billable_ms: billableMs } = await client.flush();
+    const { billable_ms: billableMs } = await call.client.flush();
     this.#waitsMs.push(performance.now() - flushedAtMs);
     return billableMs;
   }
 
-  #newReceipt(client: StreamClient): Receipt {
-    const receipt = { sessionId: client.ofType('ready')[0]?.session_id ?? '', billableMs: 0 };
+  #newReceipt({ session }: Call): Receipt {
+    const receipt = { sessionId: session.id, billableMs: 0 };
     this.#receipts.push(receipt);
     return receipt;
   }
 }
 
-async function open(service: ServiceProcess, tenant: Tenant): Promise<StreamClient> {
-  const body = { model: MODEL, max_audio_seconds: 300 } as const;
-  return openStream(service.streamUrl, await reserveSession(service.url, tenant, body));
+function open(service: ServiceProcess, tenant: Tenant): Promise<Call> {
+  return Call.open(service, tenant, { model: MODEL, max_audio_seconds: 300 });
 }

@@ -11,14 +11,12 @@ import { SvcClient } from '@svc-asr/sdk';
 import { relay } from '@svc-asr/sdk/relay';
 import { openStream, type GetSession } from '@svc-asr/sdk/stream';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';
 
 /** Sends a phone's Opus audio through a relay, over a slow link and over loopback, and compares the transcripts. */
-export const campaign: Campaign = {
-  about: 'speech over 64 kbit/s with 600 ms delay and 3 % loss: the transcript of loopback',
-  run,
-};
+export const about =
+  'speech over 64 kbit/s with 600 ms delay and 3 % loss: the transcript of loopback';
 
 const exec = promisify(execFile);
 const HERE = join(import.meta.dirname, '../thin-network');
@@ -29,7 +27,7 @@ const RATE_HZ = 16_000;
 const PAUSE_SAMPLES = RATE_HZ * 0.6;
 const MODEL = 'svc-asr-kikuyu-v1';
 
-async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const folder = await mkdtemp(join(tmpdir(), 'thin-network-'));
   const fleet = await Fleet.start();
   let server: Server | null = null;

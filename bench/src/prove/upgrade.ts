@@ -8,7 +8,7 @@ import { parseEnv, promisify } from 'node:util';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { startHaproxy, type Proxy } from '@svc-asr/testing/haproxy.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet, type Tenant } from '../service/fleet.ts';
 import { keepAllCalling, type CallTally } from '../service/callers.ts';
 
@@ -18,16 +18,13 @@ import { keepAllCalling, type CallTally } from '../service/callers.ts';
  * The first argument names the old version as a Git reference; further ones are settings that only it gets (NAME=VALUE).
  * Default: the last release. Without one, the old version is this one, and the new one has another migration and changed functions.
  */
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const REHEARSAL = fileURLToPath(new URL('../upgrade/rehearsal.sql', import.meta.url));
 
-export const campaign: Campaign = {
-  about: 'an upgrade under live streams: old and new version on one schema',
-  run: upgrade,
-};
+export const about = 'an upgrade under live streams: old and new version on one schema';
 
-async function upgrade({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
   const [callers, streamMs, togetherMs] = short ? [3, 3_000, 4_000] : [12, 20_000, 30_000];
   const [named, ...oldSettings] = args;
   const folder = await mkdtemp(join(tmpdir(), 'upgrade-'));
@@ -128,7 +125,7 @@ async function lastRelease(): Promise<string | null> {
 }
 
 async function git(...words: readonly string[]): Promise<string> {
-  return (await run('git', words, { cwd: ROOT })).stdout.trim();
+  return (await execute('git', words, { cwd: ROOT })).stdout.trim();
 }
 
 async function checkOut(reference: string, folder: string): Promise<void> {
@@ -142,7 +139,7 @@ async function checkOut(reference: string, folder: string): Promise<void> {
     '--filter',
     '@svc-asr/server...',
   ];
-  await run('npx', install, { cwd: folder });
+  await execute('npx', install, { cwd: folder });
 }
 
 /** Creates an account with the old version's own commands, because its schema may differ. */
@@ -170,7 +167,7 @@ async function runAdmin(
 ): Promise<string> {
   const main = join(version, 'server/src/admin/main.ts');
   const options = { env: { ...process.env, ...env } };
-  return (await run(process.execPath, [main, ...words], options)).stdout;
+  return (await execute(process.execPath, [main, ...words], options)).stdout;
 }
 
 async function countMigrations({ pool }: Fleet): Promise<number> {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rawFrame } from '@svc-asr/testing/service/raw-frame.ts';
-import type { Campaign, CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { residentKib } from '../engine/processor.ts';
 import { inParallel, numbers } from '../service/concurrency.ts';
-import { reserveSession, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
+import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { INSPECTED, liveKib } from '../service/live-memory.ts';
-import { openStream } from '../service/open-stream.ts';
+import { Call } from '../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Sends millions of malformed frames. The process survives, its memory stays flat, and no session fails. */
@@ -44,13 +44,10 @@ interface Memory {
   readonly engineKib: number;
 }
 
-export const campaign: Campaign = {
-  about:
-    'mutated WebSocket frames: no crash, no failed session, memory flat; fails with leak=frame, leak=stream',
-  run,
-};
+export const about =
+  'mutated WebSocket frames: no crash, no failed session, memory flat; fails with leak=frame, leak=stream';
 
-async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
+export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
   const [frames, accounts] = short ? [10_000, 4] : [1_000_000, 8];
   const fleet = await Fleet.start();
   try {
@@ -134,11 +131,10 @@ async function abuse(input: {
   tally: Tally;
 }): Promise<void> {
   const { service, tenant, tally } = input;
-  const session = await reserveSession(service.url, tenant, {
+  const { client } = await Call.open(service, tenant, {
     model: MODEL,
     max_audio_seconds: 300,
   });
-  const client = await openStream(service.streamUrl, session);
   const { wire } = client;
   if (wire === null) throw new Error('There is no connection.');
   // From here on the fuzzer writes raw bytes to the socket. The server's messages are still read.
@@ -233,8 +229,7 @@ async function stillServes(service: ServiceProcess, tenants: readonly Tenant[]):
   let serving = 0;
   for (const tenant of tenants) {
     const body = { model: MODEL, max_audio_seconds: 1 } as const;
-    const session = await reserveSession(service.url, tenant, body);
-    const client = await openStream(service.streamUrl, session);
+    const { client } = await Call.open(service, tenant, body);
     await client.close();
     const { reserved_ms } = await usageOf(service.url, tenant);
     if (reserved_ms === 0) serving += 1;

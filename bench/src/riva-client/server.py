@@ -23,21 +23,21 @@ class Recognition(riva_asr_pb2_grpc.RivaSpeechRecognitionServicer):
     def StreamingRecognize(self, requests, context):
         config = next(requests).streaming_config.config
         words = self.texts[config.language_code].split(" ")
-        heard = said = 0
+        audio_bytes = words_sent = 0
         for request in requests:
-            heard += len(request.audio_content)
-            while heard // INTERIM_BYTES > said and said < len(words):
-                said += 1
-                alternative = asr.SpeechRecognitionAlternative(transcript=" ".join(words[:said]))
+            audio_bytes += len(request.audio_content)
+            while audio_bytes // INTERIM_BYTES > words_sent and words_sent < len(words):
+                words_sent += 1
+                alternative = asr.SpeechRecognitionAlternative(transcript=" ".join(words[:words_sent]))
                 result = asr.StreamingRecognitionResult(
-                    alternatives=[alternative], stability=0.0, audio_processed=said * INTERIM_BYTES / 32000
+                    alternatives=[alternative], stability=0.0, audio_processed=words_sent * INTERIM_BYTES / 32000
                 )
                 yield asr.StreamingRecognizeResponse(results=[result])
-        if heard == 0:
+        if audio_bytes == 0:
             return
         timed = [asr.WordInfo(word=word, start_time=at * 300, end_time=at * 300 + 200) for at, word in enumerate(words)]
         alternative = asr.SpeechRecognitionAlternative(transcript=" ".join(words) + " ", words=timed)
-        result = asr.StreamingRecognitionResult(alternatives=[alternative], is_final=True, audio_processed=heard / 32000)
+        result = asr.StreamingRecognitionResult(alternatives=[alternative], is_final=True, audio_processed=audio_bytes / 32000)
         yield asr.StreamingRecognizeResponse(results=[result])
 
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AsrSession } from '@svc-asr/protocol';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { Call } from './call.ts';
 import { createSession, type Tenant } from './fleet.ts';
 
 const MODEL = 'svc-asr-kikuyu-v1';
@@ -27,24 +28,17 @@ export async function keepAllCalling(tenants: readonly Tenant[], input: CallInpu
   await Promise.all(tenants.map((tenant) => keepCalling({ ...input, tenant })));
 }
 
-/** Streams one utterance after another. A stream is cut unless it ends with 1000 and a final for all of its audio. */
+/** Makes one call after another. */
 async function keepCalling(input: CallInput & { tenant: Tenant }): Promise<void> {
   const { tally, signal, streamMs } = input;
   const { pcm } = speech('kikuyu-2');
   while (!signal.aborted) {
     const session = await reserve(input);
-    const client = await open(session, input);
+    const call = new Call(session, await open(session, input));
     tally.streams += 1;
     const untilMs = performance.now() + streamMs * (0.5 + Math.random());
-    let sent = 0;
-    while (performance.now() < untilMs && client.socket.readyState === client.socket.OPEN) {
-      client.send(pcm.subarray(0, 6_400));
-      sent += 200;
-      await sleep(200);
-    }
-    const final = await client.flush().catch(() => null);
-    const { code } = await client.close();
-    if (code !== 1000 || final?.total_audio_ms !== sent) tally.cut += 1;
+    await call.repeat(pcm, () => performance.now() < untilMs);
+    if (!(await call.hangUp())) tally.cut += 1;
   }
 }
 

@@ -8,11 +8,11 @@ import type { AsrSession, CreditBalance, ModelId } from '@svc-asr/protocol';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+import { WIDE_LIMITS } from '../wide-limits.ts';
 
 export type { Tenant };
 
 const RESERVE_WITHIN_MS = 60_000;
-const WIDE = '6000000';
 /** Launch with these to run under the limits that users meet. An empty setting selects the default. */
 export const DEFAULT_LIMITS = { RATE_SESSIONS: '', RATE_USAGE: '' } as const;
 const DATABASE = { settings: { max_connections: '400' } };
@@ -36,8 +36,8 @@ export class Fleet {
   ): Promise<Fleet> {
     // Committed data must survive.
     const fsync = options.dataDir !== undefined;
-    const { migrate: install, ...place } = options;
-    const postgres = await startLocalPostgres({ ...place, ...DATABASE, fsync });
+    const { migrate: install, ...directory } = options;
+    const postgres = await startLocalPostgres({ ...directory, ...DATABASE, fsync });
     await (install === undefined ? migrate({ url: postgres.url }) : install(postgres.url));
     return new Fleet(postgres);
   }
@@ -61,9 +61,7 @@ export class Fleet {
       MODELS_DIR,
       ENGINE_CHILDREN: '1',
       LOG_LEVEL: 'info',
-      RATE_SESSIONS: WIDE,
-      RATE_USAGE: WIDE,
-      RATE_FAILED_UPGRADES: WIDE,
+      ...WIDE_LIMITS,
       ...env,
     };
     const launched = await ServiceProcess.start(settings, main);
@@ -76,11 +74,11 @@ export class Fleet {
   }
 
   async addTenants(count: number, creditMs: number): Promise<Tenant[]> {
-    const config = { apiKeyPepper: this.apiKeyPepper };
+    const pepper = this.apiKeyPepper;
     const tenants: Tenant[] = [];
     while (tenants.length < count) {
       const batch = Array.from({ length: Math.min(10, count - tenants.length) }, () =>
-        createAccountWithKey(this.pool, { name: 'Campaign', creditMs, config }),
+        createAccountWithKey(this.pool, { name: 'Campaign', creditMs, pepper }),
       );
       tenants.push(...(await Promise.all(batch)));
     }

@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerEvent } from '@svc-asr/protocol';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
-import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
-import { reserveSession, usageOf, type Tenant } from './fleet.ts';
-import { openStream } from './open-stream.ts';
+import { Call, FRAME_MS } from './call.ts';
+import { usageOf, type Tenant } from './fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-const FRAME_MS = 100;
-const BYTES_PER_MS = 32;
-const FRAME_BYTES = FRAME_MS * BYTES_PER_MS;
 /** Sessions end here; the longest one allowed takes 300 s. */
 const SESSION_AUDIO_MS = 270_000;
 /** Timeout for a final that never arrives. Long, because a busy machine may be slow. */
@@ -97,27 +93,25 @@ export class LiveCaller {
   async #session(onSpeaking: () => void): Promise<void> {
     const { service, tenant, tally } = this.#input;
     const body = { model: this.#model, max_audio_seconds: 300 };
-    const session = await reserveSession(service.url, tenant, body);
-    const client = await openStream(service.streamUrl, session);
+    const call = await Call.open(service, tenant, body);
     tally.sessions += 1;
-    let audioMs = 0;
-    for (let utterance = 0; !this.#isStopping && audioMs < SESSION_AUDIO_MS; utterance += 1) {
-      const answered = await this.#utterance(client, utterance);
+    for (let utterance = 0; !this.#isStopping && call.sentMs < SESSION_AUDIO_MS; utterance += 1) {
+      const answered = await this.#utterance(call, utterance);
       this.#answers += 1;
       if (!answered) {
         tally.failed += 1;
-        client.socket.terminate();
+        call.client.socket.terminate();
         return;
       }
-      audioMs += this.#pcm.byteLength / BYTES_PER_MS;
       onSpeaking();
     }
-    await client.close();
-    this.#billedMs += Math.ceil(audioMs / 1000) * 1000;
+    await call.client.close();
+    this.#billedMs += call.billedMs;
   }
 
   /** Returns false if the stream broke. */
-  async #utterance(client: StreamClient, utterance: number): Promise<boolean> {
+  async #utterance(call: Call, utterance: number): Promise<boolean> {
+    const { client } = call;
     const sentAtMs: number[] = [];
     let stable = '';
     const onEvent = (event: ServerEvent): void => {
@@ -130,20 +124,9 @@ export class LiveCaller {
     const finals = client.ofType('final').length;
     const listener = (data: Buffer): void => onEvent(JSON.parse(data.toString()));
     client.socket.on('message', listener);
-    const beganAtMs = performance.now();
-    for (let at = 0; at < this.#pcm.byteLength; at += FRAME_BYTES) {
-      if (client.socket.readyState !== client.socket.OPEN) break;
-      client.send(this.#pcm.subarray(at, at + FRAME_BYTES));
-      sentAtMs.push(performance.now());
-      const nextAtMs = beganAtMs + sentAtMs.length * FRAME_MS;
-      await sleep(Math.max(0, nextAtMs - performance.now()));
-    }
+    await call.speak(this.#pcm, () => void sentAtMs.push(performance.now()));
     const flushedAtMs = performance.now();
-    if (client.socket.readyState === client.socket.OPEN) client.say({ type: 'flush' });
-    const final = await Promise.race([
-      client.next('final', finals + 1).catch(() => null),
-      sleep(FINAL_WITHIN_MS, null, { ref: false }),
-    ]);
+    const final = await Promise.race([call.flush(), sleep(FINAL_WITHIN_MS, null, { ref: false })]);
     client.socket.off('message', listener);
     client.events.splice(seen, client.events.length, ...client.ofType('final').slice(finals));
     if (final === null || client.ofType('error').length > 0) return false;

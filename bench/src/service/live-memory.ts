@@ -11,8 +11,19 @@ interface HeapUsage {
   readonly backingStorageSize: number;
 }
 
-/** Returns the memory in use after a collection, because resident memory depends on the collector. */
+/** Objects on the heap, and buffers outside of it, such as audio. */
+export interface LiveMemory {
+  readonly heapKib: number;
+  readonly buffersKib: number;
+}
+
 export async function liveKib(service: ServiceProcess): Promise<number> {
+  const { heapKib, buffersKib } = await liveMemory(service);
+  return heapKib + buffersKib;
+}
+
+/** Returns the memory in use after a collection, because resident memory depends on the collector. */
+export async function liveMemory(service: ServiceProcess): Promise<LiveMemory> {
   const url = service.lines.map((line) => /listening on (ws:\S+)/.exec(line)?.[1]).find(Boolean);
   if (url === undefined) throw new Error('The service was not launched with an inspector.');
   const socket = new WebSocket(url, { perMessageDeflate: false });
@@ -22,7 +33,10 @@ export async function liveKib(service: ServiceProcess): Promise<number> {
   await ask(socket, 'HeapProfiler.collectGarbage');
   const { result } = await ask(socket, 'Runtime.getHeapUsage');
   socket.terminate();
-  return Math.round((result.usedSize + result.backingStorageSize) / 1024);
+  return {
+    heapKib: Math.round(result.usedSize / 1024),
+    buffersKib: Math.round(result.backingStorageSize / 1024),
+  };
 }
 
 /** Sends one request at a time. No domain is enabled, so there are no events. */

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { Call } from './call.ts';
 import { reserveSession, type Tenant } from './fleet.ts';
 import { openStream } from './open-stream.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-const FRAME_MS = 100;
-const BYTES_PER_MS = 32;
 /** Some callers disconnect without closing. */
 const VANISHING_SHARE = 0.2;
 const OUR_FAULTS: ReadonlySet<string> = new Set([
@@ -81,13 +80,13 @@ export class SoakCaller {
       return null;
     });
     if (client === null) return;
-    let sentMs = 0;
+    const call = new Call(session, client);
     for (let utterance = 0; utterance < utterances; utterance += 1) {
-      const final = await say(client, sentence.pcm);
+      await call.speak(sentence.pcm);
+      const final = await call.flush();
       if (final === null) return this.#broken(client, session.id);
-      sentMs += sentence.pcm.byteLength / BYTES_PER_MS;
       if (final.text !== sentence.expected) record.surprises.push('A final has another text.');
-      if (final.total_audio_ms !== Math.ceil(sentMs)) record.surprises.push('Audio was lost.');
+      if (final.total_audio_ms !== Math.ceil(call.sentMs)) record.surprises.push('Audio was lost.');
       await sleep(Math.random() * pauseMs);
     }
     if (client.ofType('error').length > 0) return this.#broken(client, session.id);
@@ -98,7 +97,7 @@ export class SoakCaller {
       if (code !== 1000) return this.#broken(client, session.id);
       seen = `${code} ${reason}`;
     }
-    const billedMs = Math.ceil(sentMs / 1000) * 1000;
+    const { billedMs } = call;
     record.outcomes.push({ sessionId: session.id, status: 'completed', billedMs, seen });
   }
 
@@ -115,20 +114,4 @@ export class SoakCaller {
     const seen = `${error?.code}, ${code} ${reason}`;
     record.outcomes.push({ sessionId, status: 'failed', billedMs: 0, seen });
   }
-}
-
-/** Returns the final, or null if the stream broke. */
-async function say(client: StreamClient, pcm: Uint8Array) {
-  const finals = client.ofType('final').length;
-  const beganAtMs = performance.now();
-  const frameBytes = FRAME_MS * BYTES_PER_MS;
-  for (let at = 0; at < pcm.byteLength; at += frameBytes) {
-    if (client.socket.readyState !== client.socket.OPEN) return null;
-    client.send(pcm.subarray(at, at + frameBytes));
-    const dueAtMs = beganAtMs + (at / frameBytes + 1) * FRAME_MS;
-    await sleep(Math.max(0, dueAtMs - performance.now()));
-  }
-  if (client.socket.readyState !== client.socket.OPEN) return null;
-  client.say({ type: 'flush' });
-  return client.next('final', finals + 1).catch(() => null);
 }

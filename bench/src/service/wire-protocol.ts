@@ -69,3 +69,5 @@ const sherpa: WireProtocol = {
 };
 
 export const WIRE_PROTOCOLS = { ours, oursEndpointing, oursConfirmed, sherpa } as const;
+export const OUR_PROTOCOLS = ['ours', 'oursEndpointing', 'oursConfirmed'] as const;
+export type OurProtocol = (typeof OUR_PROTOCOLS)[number];

@@ -127,7 +127,7 @@ function speakAll(seconds: number): Promise<number> {
   });
 }
 
-async function obey(order: PacedOrder): Promise<PacedAnswer> {
+async function answerOrder(order: PacedOrder): Promise<PacedAnswer> {
   const beforeMs = ownCpuMs();
   lagsMs = [];
   let audioS = 0;
@@ -145,7 +145,7 @@ function framesOf(pcm: Uint8Array): Buffer[] {
 }
 
 process.on('message', (order: PacedOrder) => {
-  void obey(order).then((answer) => process.send?.(answer));
+  void answerOrder(order).then((answer) => process.send?.(answer));
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.('ready');

@@ -3,7 +3,7 @@ import type { Conversation, SpokenPhrase } from './conversation.ts';
 import { quantile } from './phrases.ts';
 import type { Segment } from './segments.ts';
 
-/** Compares what a detector heard with what was said. */
+/** Compares what a detector found with what was said. */
 
 export interface Tally {
   turns: number;
@@ -27,8 +27,8 @@ const MS = AUDIO.sampleRateHz / 1_000;
 const LATE_MS = 500;
 const TOLERANCE_MS = 100;
 const START_EARLY_MS = 250;
-/** A phrase was heard if this share of it was. */
-const HEARD_SHARE = 0.2;
+/** A phrase counts as detected if this share of it was. */
+const DETECTED_SHARE = 0.2;
 
 export function emptyTally(): Tally {
   const counts = { turns: 0, cut: 0, never: 0, phrases: 0, missed: 0, short: 0, missedShort: 0 };
@@ -109,11 +109,11 @@ function turnsOf(
 }
 
 function isHeard(phrase: SpokenPhrase, segments: readonly Segment[]): boolean {
-  let heard = 0;
+  let detected = 0;
   for (const { start, end } of segments) {
-    heard += Math.max(0, Math.min(end, phrase.end) - Math.max(start, phrase.start));
+    detected += Math.max(0, Math.min(end, phrase.end) - Math.max(start, phrase.start));
   }
-  return heard >= HEARD_SHARE * (phrase.end - phrase.start);
+  return detected >= DETECTED_SHARE * (phrase.end - phrase.start);
 }
 
 /** Nothing was said during the segment. */

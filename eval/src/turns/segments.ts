@@ -33,7 +33,7 @@ export function segmentsOf(
       startedAt = at;
       segments.push({ start, end, startedAt, endpoint: null, confirmed: null });
     }
-    const over = at - end >= silenceMs * SAMPLES_PER_MS;
+    const over = at - end >= silenceMs * SAMPLES_PER_MS && verdict.isOnset !== true;
     const { confirmed = null } = verdict;
     segments[segments.length - 1] = {
       start,

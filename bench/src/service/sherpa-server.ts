@@ -12,10 +12,10 @@ import { freePort } from '@svc-asr/local/free-port.ts';
 
 /** The same version as the library that our engine uses. */
 const PACKAGE = 'sherpa-onnx-bin==1.13.8';
-const HOME = join(tmpdir(), `svc-peer-${PACKAGE.split('==')[1]}`);
+const HOME = join(tmpdir(), `svc-sherpa-${PACKAGE.split('==')[1]}`);
 
 /** sherpa-onnx's own WebSocket server with our weights and one decoding thread, like our engine's one process. */
-export class Peer {
+export class SherpaServer {
   readonly pid: number;
   readonly url: string;
   readonly #process: ChildProcess;
@@ -26,7 +26,7 @@ export class Peer {
     this.url = `ws://127.0.0.1:${port}`;
   }
 
-  static async start(): Promise<Peer> {
+  static async start(): Promise<SherpaServer> {
     await install();
     const manifest = (await loadManifests(MODELS_DIR)).get('svc-asr-kikuyu-v1');
     if (manifest?.kind !== 'transducer') throw new Error('There is no transducer.');
@@ -49,9 +49,9 @@ export class Peer {
       stdio: 'ignore',
       cwd: HOME,
     });
-    const peer = new Peer(server, port);
+    const started = new SherpaServer(server, port);
     await untilOpen(port);
-    return peer;
+    return started;
   }
 
   async stop(): Promise<void> {
