@@ -9,7 +9,7 @@ notes=$(awk -v heading="## $version - " '
   found
 ' "$(dirname "$0")/../CHANGELOG.md")
 if [ -z "$notes" ]; then
-  echo "CHANGELOG.md has no section for $version. Rename \"Unreleased\" to \"$version - DATE\" in the release pull request." >&2
+  echo "CHANGELOG.md has no section for $version. Run node release/changelog.ts $version DATE in the release pull request." >&2
   exit 1
 fi
 echo "$notes"

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { STATEMENTS } from '@svc-asr/protocol/statements.ts';
@@ -37,7 +37,14 @@ test('titles in docs/conformance.md have no ids, escapes and placeholders', () =
 });
 
 test('docs/configuration.md lists every environment variable', async () => {
-  const source = await readFile(join(root, 'server/src/config.ts'), 'utf8');
+  const folders = ['server/src/config', 'runtime/src'];
+  const files = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(join(root, folder))).map((name) => join(folder, name)),
+    ),
+  );
+  const sources = ['server/src/config.ts', ...files.flat()].map((path) => join(root, path));
+  const source = (await Promise.all(sources.map((path) => readFile(path, 'utf8')))).join('\n');
   const page = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   const names = [...source.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(15);

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'deploy/kubernetes');
 const FORMS = ['base', 'overlays/one-box', 'overlays/several-nodes', 'overlays/two-tiers'];
-const OLD_CLUSTERS = 'components/kubernetes-1.20';
+const OLD_CLUSTERS = '../try/kubernetes-box/kubernetes-1.20';
 const OPERATOR = 'components/prometheus-operator';
 
 /** The parts of a manifest that the tests below read. */
@@ -220,7 +220,7 @@ test('the documented secrets have every file that the pods read', () => {
   }
 });
 
-test('old clusters get the same objects in versions that they know', () => {
+test('the old cluster of the trial gets the same objects in versions that it knows', () => {
   const changes = (kustomization(OLD_CLUSTERS).patches ?? []).map(({ target, patch = '' }) => ({
     kind: target?.kind ?? '',
     to: parseAllDocuments(patch)[0]?.toJS(),

@@ -22,6 +22,7 @@ export function pythonWire(): string {
   return [
     header,
     `ModelId: TypeAlias = Literal[${models}]`,
+    NO_NAME,
     ...(needsHelper ? [OBJECT_OR_PLAIN] : []),
     ...body,
     `\n\nServerEvent: TypeAlias = (\n    ${events.join('\n    | ')}\n)`,
@@ -37,6 +38,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 `;
+
+/** A missing name must not become the first of its list. */
+const NO_NAME = '_NO_NAME: Any = ""';
 
 const OBJECT_OR_PLAIN = `
 
@@ -171,7 +175,8 @@ function plain(name: string, empty: string): PythonType {
 
 function literal(values: readonly unknown[]): PythonType {
   const texts = values.map((value) => (value === false ? 'False' : JSON.stringify(value)));
-  return plain(`Literal[${texts.join(', ')}]`, texts[0] ?? 'None');
+  const isConstant = values.length === 1 || values.includes(false);
+  return plain(`Literal[${texts.join(', ')}]`, isConstant ? (texts[0] ?? 'None') : '_NO_NAME');
 }
 
 function nested(name: string): PythonType {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join, matchesGlob } from 'node:path';
+import { basename, join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
+import { collectChanges } from '../release/collect-changes.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -36,6 +37,50 @@ test('release notes come from the changelog, and a missing section is an error',
   expect(notes).toContain('The first release.');
   expect(notes).not.toContain('Unreleased');
   expect(() => releaseNotes('0.0.9')).toThrow('CHANGELOG.md has no section for 0.0.9');
+});
+
+const CHANGELOG =
+  '# Changelog\n\n## Unreleased\n\n### Fixed\n\n- Old fix.\n\n## 0.1.0 - 2026-11-15\n\n- First.\n';
+const RELEASE = { version: '0.2.0', date: '2026-12-01' };
+
+test('a release moves changes and unreleased entries to a section of the changelog', () => {
+  const changes = [
+    { file: 'b.fixed.md', text: '- New fix.\n' },
+    { file: 'a.added.md', text: '- New part.\n' },
+  ];
+  expect(collectChanges(CHANGELOG, changes, RELEASE)).toBe(
+    '# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2026-12-01\n\n### Added\n\n- New part.\n\n' +
+      '### Fixed\n\n- Old fix.\n- New fix.\n\n## 0.1.0 - 2026-11-15\n\n- First.\n',
+  );
+});
+
+test('a change with an unknown kind is refused, and those in changes/ are valid', async () => {
+  const unknown = [{ file: 'a.bench.md', text: '- x' }];
+  expect(() => collectChanges(CHANGELOG, unknown, RELEASE)).toThrow('name it NAME.KIND.md');
+  const files = tracked('changes/*.md').filter((path) => path !== 'changes/README.md');
+  for (const path of files) {
+    const text = await read(path);
+    expect(text, path).toMatch(/^- /);
+    collectChanges(CHANGELOG, [{ file: basename(path), text }], RELEASE);
+  }
+});
+
+test('every command names the package manager of package.json', async () => {
+  const { packageManager }: { packageManager: string } = JSON.parse(await read('package.json'));
+  const options = { cwd: root, encoding: 'utf8' } as const;
+  const used = execFileSync(
+    'git',
+    ['grep', '-hoE', 'pnpm@[0-9]+\\.[0-9.]+[0-9]', '--', ':!pnpm-lock.yaml'],
+    options,
+  );
+  expect([...new Set(used.trim().split('\n'))]).toEqual([packageManager]);
+});
+
+test('Python packages have the addresses of package.json', async () => {
+  const { homepage }: { homepage: string } = JSON.parse(await read('package.json'));
+  for (const path of pythonProjects()) {
+    expect(await read(path), path).toContain(`Homepage = "${homepage.replace('#readme', '')}"`);
+  }
 });
 
 const manifests = (): string[] => tracked('*package.json');

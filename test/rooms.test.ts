@@ -68,3 +68,13 @@ test('inside server, doors do not import doors and platform imports nothing abov
     'server/src/platform/b.ts imports server/src/ledger: platform may not',
   ]);
 });
+
+test('inside engine, no folder imports one above it', async () => {
+  const problems = await problemsOf({
+    'engine/src/ctc/a.ts': `import { x } from '../recognisers/x.ts';\n`,
+    'engine/src/recognisers/b.ts': `import { x } from '../ctc/a.ts';\n`,
+    'engine/src/replay/c.ts': `import { x } from '../engine.ts';\n`,
+    'engine/src/index.ts': `import { x } from './node/x.ts';\n`,
+  });
+  expect(problems).toEqual(['engine/src/ctc/a.ts imports engine/src/recognisers: ctc may not']);
+});

@@ -2,10 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 
 /** Which package may import which. */
-export const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
-  engine: ['protocol'],
-  server: ['engine', 'protocol'],
+  // Settings, traces, TLS files and addresses, for every process.
+  runtime: [],
+  engine: ['runtime', 'protocol'],
+  server: ['engine', 'runtime', 'protocol'],
   local: ['server', 'engine', 'protocol'],
   testing: ['local', 'server', 'engine', 'protocol'],
   sdk: ['protocol'],
@@ -22,15 +24,17 @@ export const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   eval: ['engine', 'models', 'protocol'],
   bench: ['server', 'local', 'testing', 'engine', 'protocol', 'sdk', 'emulator', 'eval'],
   simulate: ['server', 'local', 'testing', 'engine', 'protocol', 'sdk'],
+  // Their build scripts.
+  release: ['sdk', 'cli', 'emulator'],
 };
 
 /** Further imports of development scripts. */
-export const ALLOWED_SCRIPT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+const ALLOWED_SCRIPT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   server: ['local'],
 };
 
 /** Further imports of tests. */
-export const ALLOWED_TEST_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+const ALLOWED_TEST_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   emulator: ['testing'],
   engine: ['local', 'testing'],
   models: ['testing'],
@@ -41,22 +45,41 @@ export const ALLOWED_TEST_IMPORTS: Readonly<Record<string, readonly string[]>> =
 };
 
 /** Which folder of server/src may import which. Platform code knows nothing of speech or money. */
-export const ALLOWED_SERVER_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+const ALLOWED_SERVER_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   ledger: ['platform'],
   accounts: ['platform', 'ledger'],
   nodes: ['platform', 'ledger'],
   cells: ['platform', 'ledger', 'accounts'],
   sessions: ['platform', 'ledger', 'accounts', 'nodes', '.'],
+  config: ['platform', 'accounts', 'sessions'],
   http: ['platform', 'ledger', 'accounts', 'nodes', 'sessions', '.'],
   gateway: ['platform', 'ledger', 'accounts', 'nodes', 'sessions', '.'],
-  console: ['platform', 'ledger', 'accounts', 'nodes', 'sessions', '.'],
+  console: ['platform', 'ledger', 'accounts', 'nodes', 'sessions', 'config', '.'],
   admin: ['platform', 'ledger', 'accounts', 'nodes', 'cells', 'sessions', '.'],
 };
 
+/** Which folder of engine/src may import which. The files directly in it are the engine's contract, for all of them. */
+const ALLOWED_ENGINE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  'voice-activity': [],
+  silero: ['voice-activity'],
+  lm: [],
+  keyterms: ['lm'],
+  ctc: ['lm', '.'],
+  transducer: ['ctc', 'lm', '.'],
+  recognisers: ['transducer', 'ctc', 'keyterms', 'lm', '.'],
+  weights: ['ctc', 'lm'],
+  scripted: ['voice-activity', '.'],
+  replay: ['.'],
+  pool: ['recognisers', 'weights', 'ctc', 'keyterms', '.'],
+  grpc: ['.'],
+  riva: ['grpc', '.'],
+  node: ['pool', 'weights', 'grpc', '.'],
+};
+
+const FOLDERS = { 'server/src': ALLOWED_SERVER_IMPORTS, 'engine/src': ALLOWED_ENGINE_IMPORTS };
 const IMPORT = /(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
 const PACKAGE_PREFIX = '@svc-asr/';
-const SERVER_SOURCE = 'server/src';
 
 /** Lists every import that the tables forbid. */
 export async function findForbiddenImports(root: string): Promise<string[]> {
@@ -75,7 +98,7 @@ export async function findForbiddenImports(root: string): Promise<string[]> {
         if (target !== room && !allowedHere.has(target)) {
           problems.push(`${path} imports ${target}: ${room} may not`);
         }
-        const problem = serverProblem({ root, path, specifier });
+        const problem = folderProblem({ root, path, specifier });
         if (problem !== null) problems.push(problem);
       }
     }
@@ -97,22 +120,25 @@ function roomOf(input: { root: string; file: string; specifier: string }): strin
   return target.split('/')[0];
 }
 
-/** Returns the problem with an import between two folders of server/src, or null. */
-function serverProblem(input: { root: string; path: string; specifier: string }): string | null {
+/** Returns the problem with an import between two folders of a package, or null. */
+function folderProblem(input: { root: string; path: string; specifier: string }): string | null {
   const { root, path, specifier } = input;
-  if (!path.startsWith(`${SERVER_SOURCE}/`) || path.endsWith('.test.ts')) return null;
-  if (!specifier.startsWith('.')) return null;
-  const from = serverFolder(path);
-  const to = serverFolder(relative(root, resolve(root, path, '..', specifier)));
-  // The files directly in server/src assemble the parts, so they may import all of them.
-  if (from === '.' || from === to) return null;
-  const allowed = ALLOWED_SERVER_IMPORTS[from];
-  if (allowed === undefined) return `${path}: add ${from} to the table in test/rooms.ts`;
-  return allowed.includes(to) ? null : `${path} imports server/src/${to}: ${from} may not`;
+  if (!specifier.startsWith('.') || path.endsWith('.test.ts')) return null;
+  const target = relative(root, resolve(root, path, '..', specifier));
+  for (const [source, table] of Object.entries(FOLDERS)) {
+    if (!path.startsWith(`${source}/`)) continue;
+    const [from, to] = [folderIn(source, path), folderIn(source, target)];
+    // The files directly in src assemble the parts, so they may import all of them.
+    if (from === '.' || from === to) return null;
+    const allowed = table[from];
+    if (allowed === undefined) return `${path}: add ${from} to the table in test/rooms.ts`;
+    return allowed.includes(to) ? null : `${path} imports ${source}/${to}: ${from} may not`;
+  }
+  return null;
 }
 
-function serverFolder(path: string): string {
-  const [folder = '.', ...rest] = path.slice(SERVER_SOURCE.length + 1).split('/');
+function folderIn(source: string, path: string): string {
+  const [folder = '.', ...rest] = path.slice(source.length + 1).split('/');
   return rest.length === 0 ? '.' : folder;
 }
 

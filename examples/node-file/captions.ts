@@ -9,7 +9,7 @@ if (model !== 'svc-asr-kikuyu-v1' && model !== 'svc-asr-dholuo-v1') {
 
 const client = new SvcClient();
 const stream = openStream({
-  getSession: () => client.sessions.create({ model, maxAudioSeconds: 300 }),
+  getSession: ({ signal }) => client.sessions.create({ model, maxAudioSeconds: 300 }, { signal }),
   // A pause of 600 ms ends a cue. Without a pause a new cue starts after 8 s.
   endpointing: { silenceMs: 600, maxUtteranceMs: 8_000 },
 });

@@ -19,7 +19,7 @@ export function pages(): string[] {
   return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
     .split('\n')
     .filter((path) => path !== '' && existsSync(join(ROOT, path)))
-    .filter((path) => !['CHANGELOG.md', 'sdk/api-report.md'].includes(path));
+    .filter((path) => path !== 'CHANGELOG.md' && !path.endsWith('/api-report.md'));
 }
 
 export function readPage(page: string): string {

@@ -14,7 +14,7 @@ type Row = readonly [limit: string, value: string, above: string];
 
 /** Returns docs/concepts/limits.md: every limit, from the constants that enforce it. */
 export function limitsPage(): string {
-  const { rates, connectionsPerAddress } = defaultConfig();
+  const { rates, connectionsPerAddress } = defaultConfig().limits;
   return [
     ...INTRODUCTION,
     ...table('Sessions and credit', sessionRows()),
@@ -81,7 +81,7 @@ function sessionRows(): Row[] {
   ];
 }
 
-function requestRows(rates: Config['rates'], connectionsPerAddress: number): Row[] {
+function requestRows(rates: Config['limits']['rates'], connectionsPerAddress: number): Row[] {
   return [
     ['`POST /v1/asr/sessions` per account', rate(rates.sessions), RATE_REFUSAL],
     ['`GET /v1/usage` per account', rate(rates.usage), RATE_REFUSAL],

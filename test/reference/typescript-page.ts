@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { MODEL_IDS } from '@svc-asr/protocol';
-import { buildPackage } from '../../sdk/scripts/build.ts';
+import { buildPackage } from '../../release/build-package.ts';
 
 /** Returns docs/reference/typescript.md: the exported declarations of the published package, with their comments. */
 export async function typescriptPage(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sdk-api-'));
   try {
-    await buildPackage(folder);
+    await buildPackage('@svc-asr/sdk', folder);
     return await renderPackage(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });

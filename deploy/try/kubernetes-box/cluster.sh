@@ -72,7 +72,7 @@ control_plane() {
   for name in admin controllers scheduler kubelet proxy; do kubeconfig "$name"; done
   background etcd etcd --data-dir "$box/etcd" --unsafe-no-fsync --listen-client-urls http://127.0.0.1:2379 \
     --advertise-client-urls http://127.0.0.1:2379 --listen-peer-urls http://127.0.0.1:2380
-  # Pod Security admission is newer than 1.20. PodSecurityPolicy does its work, see deploy/kubernetes/components/kubernetes-1.20.
+  # Pod Security admission is newer than 1.20. PodSecurityPolicy does its work, see kubernetes-1.20 beside this file.
   background api-server "$bin/kube-apiserver" --etcd-servers=http://127.0.0.1:2379 --advertise-address="$address" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction,PodSecurityPolicy --service-cluster-ip-range="$services" \
     --client-ca-file="$box/pki/ca.crt" --tls-cert-file="$box/pki/api-server.crt" --tls-private-key-file="$box/pki/api-server.key" \

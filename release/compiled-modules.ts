@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const SHARED_FOLDER = 'protocol';
+/** Modules of the protocol package, which is private. A package holds copies of those that it imports. */
+const SHARED_MODULE = /(['"])@svc-asr\/protocol\/([\w-]+)\.ts\1/g;
+/** Modules of the protocol that another one of its modules imports. */
+const SHARED_BY_SHARED = /from '\.\/([\w-]+)\.(?:js|ts)'/g;
+/** The types of the protocol's schemas. */
+const WIRE = /(['"])@svc-asr\/protocol\1/g;
+
+/**
+ * Writes a package's compiled modules and declarations, unbundled, which suits bundlers best. `wireTypes` are declarations
+ * in place of the protocol package's schemas, so that the published package doesn't need their library.
+ */
+export async function writeCompiled(
+  folder: string,
+  out: string,
+  { wireTypes }: { readonly wireTypes?: string } = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  execFileSync(tsc, ['-b', join(ROOT, folder)], { stdio: 'inherit' });
+  const compiled = join(ROOT, folder, 'dist/compiled/src');
+  const shared = new Set<string>();
+  for (const path of await readdir(compiled, { recursive: true })) {
+    if (!/\.(js|d\.ts)$/.test(path)) continue;
+    const text = await readFile(join(compiled, path), 'utf8');
+    for (const [, , module = ''] of text.matchAll(SHARED_MODULE)) shared.add(module);
+    await write(join(out, path), publishable(text, relative(dirname(path), '.')));
+  }
+  await copyShared(shared, out);
+  if (wireTypes !== undefined) {
+    await write(join(out, SHARED_FOLDER, 'wire.js'), 'export {};\n');
+    await write(join(out, SHARED_FOLDER, 'wire.d.ts'), wireTypes);
+  }
+  return {};
+}
+
+/** Copies the modules into a folder of their own, so that no name can clash. A set also visits entries added to it meanwhile. */
+async function copyShared(modules: Set<string>, out: string): Promise<void> {
+  for (const module of modules) {
+    for (const ending of ['.js', '.d.ts']) {
+      const path = join(ROOT, 'protocol/dist/src', module + ending);
+      const text = await readFile(path, 'utf8');
+      for (const [, needed = ''] of text.matchAll(SHARED_BY_SHARED)) modules.add(needed);
+      await write(join(out, SHARED_FOLDER, module + ending), publishable(text, '..'));
+    }
+  }
+}
+
+/** Declarations keep the source's endings, which are not in the package. */
+function publishable(text: string, toRoot: string): string {
+  const shared = `./${join(toRoot, SHARED_FOLDER)}`;
+  return text
+    .replace(SHARED_MODULE, `'${shared}/$2.js'`)
+    .replace(WIRE, `'${shared}/wire.js'`)
+    .replace(/((?:from|import\()\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2')
+    .replace(/^\/\/# sourceMappingURL=.*$/gm, '');
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
