@@ -41,6 +41,7 @@ const WAITS: ReadonlySet<string> = new Set([
   'service_restarting',
   'service_unavailable',
   'session_credential_expired',
+  'session_credential_used',
   'timeout',
 ]);
 
