@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import wave
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 from pipecat.frames.frames import (
@@ -21,7 +21,7 @@ from pipecat.frames.frames import (
 from pipecat.metrics.metrics import STTUsageMetricsData, TTFBMetricsData
 from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import SleepFrame, run_test
-from svc_asr import Endpointing, FinalEvent
+from svc_asr import Endpointing, FinalEvent, SpeechEndedEvent, SpeechStartedEvent, StreamEvent
 from tests.conftest import TEXT
 from tests.emulator import ROOT, Emulator
 from tests.speech import client_of
@@ -174,3 +174,35 @@ async def test_with_endpointing_the_service_proposes_the_turns(
     assert [type(each) for each in down if type(each) in turn[1:]] == turn[1:] * 2
     assert [type(each) for each in up if type(each) in turn] == [turn[0], turn[2]] * 2
     assert [(each.text, each.finalized) for each in transcriptions(down)] == [(TEXT, True)] * 2
+
+
+async def test_turns_that_arrive_at_once_keep_their_order(
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an outage."""
+    monkeypatch.setattr("svc_asr_pipecat.stt.open_stream", lambda **_: TwoTurnsAtOnce())
+    down, _ = await run(emulator, [], endpointing=Endpointing(silence_ms=700))
+    kinds = (TranscriptionFrame, ProposedUserStoppedSpeakingFrame)
+    assert [type(each) for each in down if isinstance(each, kinds)] == [*kinds, *kinds]
+
+
+class TwoTurnsAtOnce:
+    async def events(self) -> AsyncGenerator[StreamEvent, None]:
+        for at in range(2):
+            yield SpeechStartedEvent(utterance=at, audio_ms=at * 3_000, confirmed=True)
+            yield SpeechEndedEvent(utterance=at, audio_ms=at * 3_000 + 1_200)
+            yield FinalEvent.from_wire(
+                {
+                    "text": f"turn {at}",
+                    "utterance": at,
+                    "reason": "endpoint",
+                    "start_ms": at * 3_000,
+                    "end_ms": at * 3_000 + 1_900,
+                }
+            )
+
+    def flush_nowait(self) -> None: ...
+
+    async def finish(self) -> None: ...
+
+    async def close(self) -> None: ...

@@ -44,6 +44,7 @@ from svc_asr.languages import language_of, model_of
 from svc_asr.turns import SILENCE_MS, TurnTracker
 
 SAMPLE_RATE_HZ = 16_000
+Proposal = type[ProposedUserStartedSpeakingFrame] | type[ProposedUserStoppedSpeakingFrame]
 
 
 class _Kikuyu(StrEnum):
@@ -99,6 +100,7 @@ class SvcSTTService(STTService):
             on_end=lambda: self._propose(ProposedUserStoppedSpeakingFrame),
             silence_ms=(endpointing and endpointing.silence_ms) or SILENCE_MS,
         )
+        self._proposals: list[Proposal] = []
         self._own_client = SvcClient(base_url, api_key) if client is None else None
         self._client = client or self._own_client
         self._stream: SvcStream | None = None
@@ -173,12 +175,14 @@ class SvcSTTService(STTService):
             async for event in stream.events():
                 if self._endpointing is not None:
                     self._turns.before(event)
+                    await self._push_proposals()
                 if isinstance(event, DeltaEvent):
                     await self._push_interim(event)
                 elif isinstance(event, FinalEvent):
                     await self._push_final(event)
                     if self._endpointing is not None:
                         self._turns.after(event)
+                        await self._push_proposals()
                 elif isinstance(event, ReadyEvent):
                     await self._call_event_handler("on_connected")
                 elif isinstance(event, ReconnectingEvent):
@@ -189,11 +193,14 @@ class SvcSTTService(STTService):
             await self._call_event_handler("on_connection_error", str(error))
             await self.push_error(error_msg=str(error), exception=error)
 
-    def _propose(
-        self,
-        frame: type[ProposedUserStartedSpeakingFrame] | type[ProposedUserStoppedSpeakingFrame],
-    ) -> None:
-        self.create_task(self.broadcast_frame(frame), name="svc_asr_turn")
+    def _propose(self, frame: Proposal) -> None:
+        self._proposals.append(frame)
+        # For a turn that ends by time. The reader pushes its own at once: the text of the next turn must not overtake.
+        self.create_task(self._push_proposals(), name="svc_asr_turn")
+
+    async def _push_proposals(self) -> None:
+        while self._proposals:
+            await self.broadcast_frame(self._proposals.pop(0))
 
     async def _push_interim(self, event: DeltaEvent) -> None:
         if event.text:
