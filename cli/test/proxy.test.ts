@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { STREAM_PATH } from '@svc-asr/protocol';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { makeCertificate, type TestCertificate } from '@svc-asr/testing/certificate.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';
@@ -14,6 +14,7 @@ const proxy: Server = createServer();
 let service: Service;
 let certificate: TestCertificate;
 let port: string;
+let proxyPort: number;
 
 beforeAll(async () => {
   certificate = await makeCertificate();
@@ -35,8 +36,7 @@ beforeAll(async () => {
     });
     for (const end of [socket, upstream]) end.on('error', () => upstream.destroy());
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  proxyPort = await listen(proxy);
 });
 afterAll(async () => {
   proxy.closeAllConnections();
@@ -45,8 +45,6 @@ afterAll(async () => {
 });
 
 test('HTTP requests and streams go through HTTPS_PROXY with NODE_USE_ENV_PROXY=1', async () => {
-  const address = proxy.address();
-  const proxyPort = typeof address === 'object' ? address?.port : address;
   const { out } = await runSvc(['doctor', '--json'], {
     env: {
       PATH: process.env['PATH'],

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -140,9 +140,7 @@ describe('file names', () => {
       paths.push(request.url ?? '');
       response.end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // oxlint-disable-next-line no-unsafe-type-assertion
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const cwd = join(folder, 'cwd');
     await mkdir(join(cwd, `http:/127.0.0.1:${port}`), { recursive: true });
     await writeFile(join(cwd, `http:/127.0.0.1:${port}/a.wav`), toneWav(700));

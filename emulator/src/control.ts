@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { guarded, guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
 import { FAULTS, parseFault } from './faults.ts';
 import type { Emulator, ScriptedTurn } from './emulator.ts';
@@ -22,14 +23,8 @@ export async function startControl(emulator: Emulator, port: number): Promise<Co
     }),
   );
   guardHttpServer(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const bound = address !== null && typeof address === 'object' ? address.port : port;
   return {
-    url: `http://127.0.0.1:${bound}`,
+    url: `http://127.0.0.1:${await listen(server, port)}`,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 const EMULATOR = join(import.meta.dirname, '../src/main.ts');
 
@@ -65,10 +65,8 @@ test('lists the faults when one is unknown', async () => {
 });
 
 test.each(['--port', '--control-port'])('names a %s that is in use', async (flag) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const address = other.address();
-  const port = String(typeof address === 'object' ? address?.port : address);
+  const other = createServer();
+  const port = String(await listen(other));
   const { code, err } = await run(['--port', '0', '--control-port', '0', flag, port]);
   other.close();
   expect([code, err]).toEqual([2, expect.stringContaining(`Port ${port} is in use.`)]);

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { killOnExit } from './child-process.ts';
 
 const MAIN = fileURLToPath(new URL('../../integrations/compatible/src/main.ts', import.meta.url));
 
@@ -34,9 +35,7 @@ export class CompatibleProcess {
         ...env,
       },
     });
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
+    killOnExit(child);
     const lines: string[] = [];
     const first = Promise.withResolvers<string>();
     createInterface({ input: child.stderr }).on('line', (line) => {

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { TlsFiles } from '@svc-asr/engine';
+import { childrenOf, killOnExit } from './child-process.ts';
 import { freePort } from './free-port.ts';
 
 const MAIN = fileURLToPath(new URL('../../engine/src/node/main.ts', import.meta.url));
@@ -47,8 +47,7 @@ export class EngineNodeProcess {
 
   /** Its recogniser processes. */
   children(): number[] {
-    const path = `/proc/${this.pid}/task/${this.pid}/children`;
-    return readFileSync(path, 'latin1').trim().split(' ').filter(Boolean).map(Number);
+    return childrenOf(this.pid);
   }
 
   async start(): Promise<void> {
@@ -69,9 +68,7 @@ export class EngineNodeProcess {
       },
     });
     this.#process = child;
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
+    killOnExit(child);
     const listening = Promise.withResolvers<void>();
     createInterface({ input: child.stdout }).on('line', (line) => {
       this.lines.push(line);

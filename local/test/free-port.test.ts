@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { claimPort, freePort } from '../src/free-port.ts';
 
 test('a free port stays reserved for the process that asked for it', async () => {
@@ -16,10 +16,8 @@ test('the kernel never gives a free port to another connection or server', async
 });
 
 test('a port in use is not free', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const server = createServer();
+  const port = await listen(server);
   expect(await claimPort(port)).toBe(false);
   server.close();
 });

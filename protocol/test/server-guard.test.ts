@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import * as fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import { listen } from '../src/listen.ts';
 import { guarded, guardHttpServer, readTarget } from '../src/server-guard.ts';
 
 let server: Server;
@@ -14,10 +14,7 @@ afterEach(() => {
 async function listening(listener?: ReturnType<typeof guarded>): Promise<number> {
   server = createServer(listener);
   guardHttpServer(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return listen(server);
 }
 
 test('a reset after a refused upgrade closes the socket and nothing else', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { SvcClient, SvcError } from '../src/index.ts';
 
 /** A server that sends the given responses in turn and records the requests. */
@@ -26,10 +27,8 @@ async function answering(
     response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
     response.end(JSON.stringify(answer.body ?? null));
   });
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  servers.push(server);
+  const port = await listen(server);
   return { asked, baseUrl: `http://127.0.0.1:${port}` };
 }
 
@@ -55,10 +54,8 @@ test('a call after one that was given up gets the session that was reserved for 
     if (asked.length > 1) response.writeHead(402).end();
     else server.emit('reserved');
   });
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  servers.push(server);
+  const port = await listen(server);
   const client = new SvcClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY });
   const model = 'svc-asr-kikuyu-v1';
   const stop = new AbortController();
@@ -110,10 +107,8 @@ async function unending(begin: (response: ServerResponse) => void) {
     request.resume();
     begin(response);
   });
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  servers.push(server);
+  const port = await listen(server);
   return { asked: () => asked, baseUrl: `http://127.0.0.1:${port}` };
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXAMPLE_SESSION } from '@svc-asr/protocol/examples.ts';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { openStream } from '../src/stream.ts';
 
 /** A service that sends `ready` and then nothing, which the real service never does. */
@@ -35,10 +35,7 @@ beforeAll(async () => {
     );
     socket.resume();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const port = await listen(server);
   url = `ws://127.0.0.1:${port}/v1/asr/stream`;
 });
 afterAll(() => {

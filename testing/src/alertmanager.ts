@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { eventually } from './eventually.ts';
+import { listen } from '@svc-asr/protocol/listen.ts';
+import { killOnExit } from '@svc-asr/local/child-process.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
+import { eventually } from './eventually.ts';
+import { alertName } from './prometheus.ts';
 
 const CONFIG = new URL('../../deploy/monitoring/alertmanager.yml', import.meta.url);
 const READY_WITHIN_MS = 30_000;
@@ -37,18 +39,15 @@ export class Alertmanager {
     const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const { receiver, alerts }: Notification = JSON.parse(await text(request));
       for (const { status, labels } of alerts) {
-        notified.add(`${receiver} ${status} ${nameOf(labels)}`);
+        notified.add(`${receiver} ${status} ${alertName(labels)}`);
       }
       response.end();
     };
     const webhook = createServer((request, response) => void receive(request, response));
-    webhook.listen(0, '127.0.0.1');
-    await once(webhook, 'listening');
-    const address = webhook.address();
-    if (typeof address !== 'object' || address === null) throw new Error('no address');
+    const port = await listen(webhook);
     const folder = await mkdtemp(join(tmpdir(), 'svc-alertmanager-'));
     const config = (await readFile(CONFIG, 'utf8'))
-      .replaceAll('127.0.0.1:9095', `127.0.0.1:${address.port}`)
+      .replaceAll('127.0.0.1:9095', `127.0.0.1:${port}`)
       .replaceAll(/^( +group_(?:wait|interval):) \w+$/gm, '$1 1s');
     await writeFile(join(folder, 'alertmanager.yml'), config);
     const target = `127.0.0.1:${await freePort()}`;
@@ -63,11 +62,9 @@ export class Alertmanager {
       ],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     );
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
+    killOnExit(child);
     const stop = async (): Promise<void> => {
-      kill();
+      child.kill('SIGKILL');
       webhook.close();
       await rm(folder, { recursive: true, force: true });
     };
@@ -91,9 +88,4 @@ export class Alertmanager {
   stop(): Promise<void> {
     return this.#stop();
   }
-}
-
-/** The name of an alert, with the objective of those that name one. */
-function nameOf({ alertname = '', slo }: Notification['alerts'][number]['labels']): string {
-  return slo === undefined ? alertname : `${alertname} ${slo}`;
 }

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 const STORE = resolve(import.meta.dirname, '../../node_modules/.pnpm');
 const run = promisify(execFile);
@@ -41,9 +42,7 @@ export async function startLocalRegistry(cache: string): Promise<LocalRegistry> 
     else if (version === undefined) response.end(JSON.stringify(packument(name, versions, url)));
     else sendTarball(response, versions.get(version)?.folder);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   const url = `http://127.0.0.1:${port}`;
   const env = {
     npm_config_registry: url,

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 /** A TCP relay on which a test can simulate a dead or stalled network. */
 export interface NetworkPath {
@@ -30,12 +31,9 @@ export async function startNetworkPath(targetPort: number): Promise<NetworkPath>
       else from.resume();
     }
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
+  const port = await listen(server);
   return {
-    port: typeof address === 'object' ? (address?.port ?? 0) : 0,
+    port,
     cut() {
       isCut = true;
       for (const socket of sockets) socket.pause();

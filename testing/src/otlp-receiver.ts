@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 export interface ReceivedSpan {
   readonly service: string;
@@ -32,10 +33,7 @@ export class OtlpReceiver {
 
   static async start(): Promise<OtlpReceiver> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
+    const port = await listen(server);
     const receiver = new OtlpReceiver(server, `http://127.0.0.1:${port}`);
     server.on('request', (request, response) => {
       void text(request).then((body) => {

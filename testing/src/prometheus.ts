@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { killOnExit } from '@svc-asr/local/child-process.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
+import { eventually } from './eventually.ts';
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>;
@@ -49,9 +50,7 @@ export class Prometheus {
       ],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     );
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
+    killOnExit(child);
     const started = new Prometheus({ url: `http://127.0.0.1:${port}`, folder, process: child });
     const ended = once(child, 'exit').then(() => {
       throw new Error('Prometheus exited. See its output for the reason.');
@@ -83,14 +82,10 @@ export class Prometheus {
     }));
   }
 
-  /** Returns the names of firing alerts, with their objective if they have one. */
+  /** Returns the names of firing alerts. */
   async firing(): Promise<Set<string>> {
     const alerts = await this.query('ALERTS{alertstate="firing"}');
-    return new Set(
-      alerts.map(({ metric: { alertname = '', slo } }) =>
-        slo === undefined ? alertname : `${alertname} ${slo}`,
-      ),
-    );
+    return new Set(alerts.map(({ metric }) => alertName(metric)));
   }
 
   async stop(): Promise<void> {
@@ -108,13 +103,16 @@ export class Prometheus {
   }
 
   async #ready(): Promise<void> {
-    for (;;) {
-      const status = await fetch(`${this.url}/-/ready`).then(
-        (response) => response.status,
-        () => 0,
-      );
-      if (status === 200) return;
-      await sleep(50);
-    }
+    await eventually(() =>
+      fetch(`${this.url}/-/ready`).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
   }
+}
+
+/** The name of an alert, with the objective of those that name one. */
+export function alertName({ alertname = '', slo }: Sample['metric']): string {
+  return slo === undefined ? alertname : `${alertname} ${slo}`;
 }

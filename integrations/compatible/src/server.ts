@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { clientAddress, networkOf, trustProxies } from '@svc-asr/protocol/network.ts';
 import { hasBearer } from '@svc-asr/protocol/server-access.ts';
 import { guarded, guardHttpServer, readTarget } from '@svc-asr/protocol/server-guard.ts';
@@ -190,7 +191,7 @@ export async function startCompatible(
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrade(request, socket, head).catch(() => socket.destroy());
   });
-  const port = await listen(server, config);
+  const port = await listen(server, config.port, config.host);
 
   async function stop(): Promise<void> {
     isDraining = true;
@@ -292,13 +293,4 @@ async function openSocket(input: {
   } finally {
     websockets.off('headers', addHeaders);
   }
-}
-
-async function listen(server: Server, { host, port }: Config): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : port;
 }

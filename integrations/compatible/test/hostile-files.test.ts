@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { hostileFiles, type HostileFile } from '@svc-asr/testing/speech/hostile-files.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Decoders } from '../src/audio/decoders.ts';
@@ -40,10 +40,8 @@ beforeAll(async () => {
   server = createServer((_, response) => {
     requests += 1;
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  const port = await listen(server);
   files = await hostileFiles({ url: `http://127.0.0.1:${port}`, path }, AUDIO_MS_MAX);
 });
 afterAll(async () => {

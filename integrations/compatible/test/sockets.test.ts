@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { DEFAULT_LIMITS } from '../src/index.ts';
 import { startCompatibleService, type CompatibleService } from './compatible-service.ts';
 import { ListenClient } from './deepgram/listen-client.ts';
@@ -41,9 +41,8 @@ test('a Realtime socket that sends nothing is closed', async () => {
 });
 
 test('a client that does not read is cut off after a megabyte, and no sooner', async () => {
-  const http = createServer().listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const { port }: AddressInfo = Object(http.address());
+  const http = createServer();
+  const port = await listen(http);
   const accepted = once(new WebSocketServer({ server: http }), 'connection');
   const client = new WebSocket(`ws://127.0.0.1:${port}`);
   const [[raw]] = await Promise.all([accepted, once(client, 'open')]);

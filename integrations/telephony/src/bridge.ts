@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { hasBearer, isSame } from '@svc-asr/protocol/server-access.ts';
 import { guardServer, readTarget } from '@svc-asr/protocol/server-guard.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -102,12 +103,12 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       PROTOCOLS[asked.protocol](new ClientSocket(websocket), context);
     });
   });
-  const port = await listen(http, host, options.port ?? 0);
+  const port = await listen(http, options.port, host);
   const tcp = audioSocket === null ? null : createAudioSocketServer(calls, audioSocket.allow ?? []);
   const audioSocketPort =
     audioSocket === null || tcp === null
       ? null
-      : await listen(tcp, audioSocket.host ?? '127.0.0.1', audioSocket.port);
+      : await listen(tcp, audioSocket.port, audioSocket.host);
   const sockets = tcp === null ? new Set<Socket>() : track(tcp);
 
   async function stop(): Promise<void> {
@@ -186,13 +187,4 @@ function track(server: Server): ReadonlySet<Socket> {
     socket.once('close', () => sockets.delete(socket));
   });
   return sockets;
-}
-
-async function listen(server: Server, host: string, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : port;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { isSignedWebhook } from '../src/index.ts';
 import { twilioCall } from './calls.ts';
 
@@ -100,10 +101,8 @@ async function startReceiver() {
       if (isSigned) bodies.push(body);
       response.writeHead(isSigned ? 200 : 401).end();
     });
-  }).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const address = receiver.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  const port = await listen(receiver);
   return { url: `http://127.0.0.1:${port}`, bodies };
 }
 

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { BridgeMetrics } from '../src/metrics.ts';
 import { isSignedWebhook, Webhook, type CallEvent, type Notice } from '../src/index.ts';
 import { signWebhook } from '../src/webhook-signature.ts';
@@ -26,10 +26,8 @@ async function receiver(...statuses: number[]) {
       const status = statuses.shift() ?? 200;
       response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  const port = await listen(server);
   const notices: Notice[] = [];
   const metrics = new BridgeMetrics();
   const webhook = new Webhook({

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { download } from '../src/download.ts';
 import { serveFiles, type FileServer } from './file-server.ts';
 
@@ -83,9 +83,7 @@ test('survives servers that close the connection before everything is written', 
     const head = `HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.once('data', () => socket.end(Buffer.concat([Buffer.from(head), body])));
   });
-  closing.listen(0, '127.0.0.1');
-  await once(closing, 'listening');
-  const { port } = Object(closing.address());
+  const port = await listen(closing);
   const closed = { url: `http://127.0.0.1:${port}/x`, bytes: body.length, sha256: hash };
   const paths = Array.from({ length: 10 }, (_, at) => join(folder, `${at}`));
   await Promise.all(paths.map((path) => download(closed, path)));

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 /** Serves files by path and counts requests. */
 export interface FileServer {
@@ -39,12 +40,9 @@ export async function serveFiles(
     response.write(body.subarray(0, after));
     void arrived().finally(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no address');
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     asked,
     breakAfter: (after, arrived) => {
       broken = { after, arrived };

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { errorResponse, type SvcClient } from '@svc-asr/sdk';
 import { build } from 'esbuild';
 import { KIKUYU } from '../emulator-client.ts';
@@ -50,9 +50,6 @@ export async function servePage(input: {
         });
     } else response.setHeader('content-type', 'text/html').end(input.html ?? PAGE);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const port = await listen(server);
   return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }

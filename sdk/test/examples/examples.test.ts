@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const FIXTURE = join(ROOT, 'models/fixtures/dholuo-1.wav');
@@ -33,10 +34,8 @@ test.each(['browser', 'node-file', 'telephony'])(
 );
 
 test('browser: a browser that leaves cancels the request of its backend', async () => {
-  const service = createServer().listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  const address = service.address();
-  const port = typeof address === 'object' ? address?.port : '';
+  const service = createServer();
+  const port = await listen(service);
   const backend = spawn(process.execPath, [join(ROOT, 'examples/browser/server.ts')], {
     env: { ...settings(), SVC_BASE_URL: `http://127.0.0.1:${port}` },
     stdio: ['ignore', 'pipe', 'inherit'],

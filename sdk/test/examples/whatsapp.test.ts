@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SECRET = 'app-secret';
@@ -60,9 +61,8 @@ async function startGraph() {
       }
     })();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const port = await listen(server);
+  const url = `http://127.0.0.1:${port}`;
   return { url, sent: sent.promise, stop: () => void server.close() };
 }
 

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { SvcClient, errorResponse, type SvcError } from '@svc-asr/sdk';
 import { fetchSession, openStream } from '@svc-asr/sdk/stream';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
@@ -64,11 +64,9 @@ async function startBackend(): Promise<string> {
       },
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   onTestFinished(() => void server.close());
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/session`;
+  return `http://127.0.0.1:${port}/session`;
 }
 
 test('the next stream of the page gets the session that an earlier one could not open', async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import type { AsrSession } from '@svc-asr/protocol';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
@@ -113,10 +114,7 @@ test('with --compatible a form with a file is transcribed at the printed address
 test('the env file keeps the authorities that the shell trusted', async () => {
   const [cert, key] = await Promise.all([readFile(company.certFile), readFile(company.keyFile)]);
   const proxy = createServer({ cert, key }, (_, response) => response.end('reached'));
-  proxy.listen(0, 'localhost');
-  await once(proxy, 'listening');
-  const address = proxy.address();
-  const port = typeof address === 'object' ? address?.port : '';
+  const port = await listen(proxy, 0, 'localhost');
   const program = `console.log(await (await fetch('https://localhost:${port}')).text())`;
   try {
     const command = `. ${folder}/env; node --input-type=module -e "${program}"`;

@@ -5,15 +5,14 @@ import { text } from 'node:stream/consumers';
 import { API_ERRORS } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { freePort } from '@svc-asr/local/free-port.ts';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { startHaproxy } from '@svc-asr/testing/haproxy.ts';
 
 test('H01 H02 H03 the load balancer returns the error format of the contract when no node is left', async () => {
   const certificate = await makeCertificate();
-  const node = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
-  await once(node, 'listening');
-  const address = node.address();
-  const port = typeof address === 'object' ? address?.port : 0;
+  const node = createServer((_request, response) => response.end());
+  const port = await listen(node);
   const url = `http://127.0.0.1:${port}`;
   const proxy = await startHaproxy({ certificate, port: await freePort(), nodes: [url, url] });
   try {

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '@svc-asr/local/free-port.ts';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/health-check-main.ts');
 
@@ -15,11 +15,8 @@ let unused: string;
 beforeAll(async () => {
   server = createServer(({ url }, response) => {
     response.writeHead(url === '/healthz' ? status : 404).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no address');
-  port = String(address.port);
+  });
+  port = String(await listen(server));
   unused = String(await freePort());
 });
 afterAll(() => server.close());

@@ -4,15 +4,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 /** A default action would end this process too, but the first process of a container has none: it needs the handler. */
 test('SIGTERM ends a service that is still waiting for its database, through a handler', async () => {
-  const database = createServer().listen(0, '127.0.0.1');
-  await once(database, 'listening');
-  const address = database.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const database = createServer();
+  const port = await listen(database);
   const secret = Buffer.alloc(32, 7).toString('base64');
   const child = spawn(process.execPath, [MAIN], {
     env: {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { killOnExit } from '@svc-asr/local/child-process.ts';
 
 const MAIN = fileURLToPath(new URL('./mover-main.ts', import.meta.url));
 
@@ -31,12 +32,10 @@ export async function runMover(order: MoverOrder): Promise<'done' | 'killed'> {
   const mover = spawn(process.execPath, [MAIN, JSON.stringify(order)], {
     stdio: ['ignore', 'inherit', 'pipe'],
   });
-  const kill = (): void => void mover.kill('SIGKILL');
-  process.once('exit', kill);
+  killOnExit(mover);
   let said = '';
   mover.stderr.on('data', (chunk: Buffer) => void (said += chunk.toString()));
   const [code, signal] = await once(mover, 'close');
-  process.off('exit', kill);
   if (signal === 'SIGKILL') return 'killed';
   if (code === 0) return 'done';
   throw new Error(`The mover failed: ${said}`);

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 type State = 'open' | 'cut' | 'silent';
 
@@ -54,12 +55,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     if (state === 'cut' && onlyNamed === '') client.destroy();
     else relay(client);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
+  const port = await listen(server);
   const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  url.host = `127.0.0.1:${port}`;
   function destroyDisturbed(): void {
     for (const connection of connections) {
       if (stateOf(connection) !== 'open') connection.destroy();

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 export type OperatorActions = Readonly<Record<string, () => Promise<unknown>>>;
 
@@ -18,12 +19,9 @@ export async function startOperator(
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('No port.');
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     async stop() {
       server.close();
       server.closeAllConnections();

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ServerEvent } from '@svc-asr/protocol';
 import type { Page } from 'playwright-core';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { launchChromium } from '../chromium.ts';
 
 /** WebSocket clients that are not `ws`: each handles the close handshake in its own way. */
@@ -126,10 +127,8 @@ export function pythonClient(): ForeignClient {
 export async function chromiumClient(): Promise<ForeignClient> {
   const site = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html>');
-  }).listen(0, '127.0.0.1');
-  await once(site, 'listening');
-  const address = site.address();
-  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  });
+  const origin = `http://127.0.0.1:${await listen(site)}`;
   const browser = await launchChromium();
   return {
     async open(url, protocols) {

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { childrenOf, killOnExit } from '@svc-asr/local/child-process.ts';
 import { STREAM_PATH } from '@svc-asr/protocol';
 
 const MAIN = fileURLToPath(import.meta.resolve('@svc-asr/server/main.ts'));
@@ -30,10 +30,7 @@ export class ServiceProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', ...env },
     });
-    // Stop the service if the campaign is stopped.
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
+    killOnExit(child);
     const lines: string[] = [];
     const listening = Promise.withResolvers<string>();
     createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
@@ -53,8 +50,7 @@ export class ServiceProcess {
 
   /** Process ids of its engine children. */
   children(): number[] {
-    const path = `/proc/${this.pid}/task/${this.pid}/children`;
-    return readFileSync(path, 'latin1').trim().split(' ').filter(Boolean).map(Number);
+    return childrenOf(this.pid);
   }
 
   kill(signal: NodeJS.Signals): void {

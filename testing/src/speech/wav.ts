@@ -6,9 +6,14 @@ export function toneWav(ms: number): Buffer {
 
 /** A WAV file with the given 16 kHz mono PCM. */
 export function wavOf(pcm: Uint8Array): Buffer {
+  return Buffer.concat([wavHeader(pcm.byteLength), pcm]);
+}
+
+/** What precedes this many bytes of 16 kHz mono PCM in a WAV file. */
+export function wavHeader(bytes: number): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0);
-  header.writeUInt32LE(36 + pcm.byteLength, 4);
+  header.writeUInt32LE(36 + bytes, 4);
   header.write('WAVEfmt ', 8);
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(1, 20);
@@ -18,6 +23,6 @@ export function wavOf(pcm: Uint8Array): Buffer {
   header.writeUInt16LE(2, 32);
   header.writeUInt16LE(16, 34);
   header.write('data', 36);
-  header.writeUInt32LE(pcm.byteLength, 40);
-  return Buffer.concat([header, pcm]);
+  header.writeUInt32LE(bytes, 40);
+  return header;
 }
