@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '@svc-asr/protocol/listen.ts';
 
 /**
  * When a connection is cut: before the statement is sent (it never runs), right after it is sent (the
@@ -57,10 +58,9 @@ export async function startCuttingProxy(target: { port: number }): Promise<Cutti
       client.write(chunk);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listen(server);
   return {
-    port: address !== null && typeof address === 'object' ? address.port : 0,
+    port,
     cutNext: (...next) => void (planned = [...next]),
     calm: () => void (planned = []),
     cuts: () => cuts,

@@ -1,6 +1,16 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
+/** In the process itself: reports that it is ready, and then answers one order at a time, until its parent is gone. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what its parent sends
+export function answerOrders<Order>(work: (order: Order) => Promise<unknown>): void {
+  process.on('message', (order: Order) => {
+    void work(order).then((answer) => process.send?.(answer));
+  });
+  process.on('disconnect', () => process.exit(0));
+  process.send?.('ready');
+}
+
 /** A process of its own whose CPU time is measured apart. It reports that it is ready, and then answers one order at a time. */
 export class MeasuredProcess<Order extends object, Answer> {
   readonly pid: number;

@@ -1,4 +1,5 @@
 import { seededRandom } from './conditions.ts';
+import { round } from './statistics.ts';
 
 /** Errors and words (or letters) of one recording. */
 export interface Count {
@@ -96,8 +97,4 @@ function resample<Item>(
   const sorted = rates.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
   return { low: round(at(0.025)), high: round(at(0.975)) };
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

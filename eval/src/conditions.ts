@@ -21,7 +21,7 @@ export function gaussian(random: () => number): number {
   return Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
 }
 
-function power(wave: Float32Array): number {
+export function powerOf(wave: Float32Array): number {
   let sum = 0;
   for (const sample of wave) sum += sample * sample;
   return sum / Math.max(1, wave.length);
@@ -29,7 +29,7 @@ function power(wave: Float32Array): number {
 
 export function withWhiteNoise(wave: Float32Array, seed: number): Float32Array {
   const random = seededRandom(seed);
-  const level = Math.sqrt(power(wave) * 10 ** (-NOISE_DB / 10));
+  const level = Math.sqrt(powerOf(wave) * 10 ** (-NOISE_DB / 10));
   return wave.map((sample) => sample + level * gaussian(random));
 }
 
@@ -49,7 +49,7 @@ export function withBabble(
       babble[i] = (babble[i] ?? 0) + (other[(from + i) % other.length] ?? 0);
     }
   }
-  const gain = Math.sqrt((power(wave) / (power(babble) || 1)) * 10 ** (-NOISE_DB / 10));
+  const gain = Math.sqrt((powerOf(wave) / (powerOf(babble) || 1)) * 10 ** (-NOISE_DB / 10));
   return wave.map((sample, i) => sample + gain * (babble[i] ?? 0));
 }
 
@@ -98,8 +98,8 @@ function filteredAt(wave: Float32Array, taps: Float32Array, at: number, step: 1 
   return sum;
 }
 
-function sine(hz: number, t: number): number {
-  return Math.sin(2 * Math.PI * hz * t);
+export function sine(hz: number, t: number, phase = 0): number {
+  return Math.sin(2 * Math.PI * hz * t + phase);
 }
 
 /** Sounds without speech. The correct transcript is empty. */

@@ -1,6 +1,7 @@
 import type { EngineWord } from '@svc-asr/engine';
 import { align } from './alignment.ts';
 import { normalise, words } from './scoring.ts';
+import { round } from './statistics.ts';
 
 /** A recognised word with its confidence and whether it is correct. */
 export interface ScoredWord {
@@ -56,8 +57,8 @@ export function confidenceQuality(scored: readonly ScoredWord[]): ConfidenceQual
   const gaps = bins.map((bin) => Math.abs(bin.mean * bin.words - bin.right));
   return {
     words: scored.length,
-    auc: round(aucOf(scored)),
-    ece: round(gaps.reduce((sum, gap) => sum + gap, 0) / scored.length),
+    auc: round(aucOf(scored), 3),
+    ece: round(gaps.reduce((sum, gap) => sum + gap, 0) / scored.length, 3),
     bins,
   };
 }
@@ -89,8 +90,4 @@ function aucOf(words: readonly ScoredWord[]): number {
   }
   const right = words.filter((word) => word.right).length;
   return (rankSum - (right * (right + 1)) / 2) / (right * (words.length - right));
-}
-
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

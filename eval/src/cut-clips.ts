@@ -1,4 +1,5 @@
 import { AUDIO } from '@svc-asr/protocol';
+import { powerOf } from './conditions.ts';
 
 const FRAME_SAMPLES = AUDIO.sampleRateHz / 50;
 /** Clips shorter than this have too few frames to judge. */
@@ -12,16 +13,10 @@ const END_MIN = 0.3;
 export function isCutInSpeech(wave: Float32Array): boolean {
   const levels: number[] = [];
   for (let at = 0; at + FRAME_SAMPLES <= wave.length; at += FRAME_SAMPLES) {
-    levels.push(levelOf(wave.subarray(at, at + FRAME_SAMPLES)));
+    levels.push(Math.sqrt(powerOf(wave.subarray(at, at + FRAME_SAMPLES))));
   }
   if (levels.length < FRAMES_MIN) return false;
   const loud = levels.toSorted((a, b) => a - b)[Math.floor(LOUD_SHARE * levels.length)] ?? 0;
-  const last = levelOf(wave.subarray(-FRAME_SAMPLES));
+  const last = Math.sqrt(powerOf(wave.subarray(-FRAME_SAMPLES)));
   return loud > 0 && ((levels[0] ?? 0) > START_MIN * loud || last > END_MIN * loud);
-}
-
-function levelOf(samples: Float32Array): number {
-  let sum = 0;
-  for (const sample of samples) sum += sample ** 2;
-  return Math.sqrt(sum / samples.length);
 }

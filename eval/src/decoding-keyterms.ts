@@ -4,11 +4,10 @@ import { KeytermTree, type CtcRecogniser, type Logits } from '@svc-asr/engine';
 import { AUDIO, KEYTERMS, readKeyterms } from '@svc-asr/protocol';
 import { readSet, textOf } from './decoding-set.ts';
 import { words } from './scoring.ts';
-import type { Language, Utterance } from './sets.ts';
+import { LANGUAGES, type Language, type Utterance } from './sets.ts';
 
 /** What each letter of a keyterm may add, in natural logarithms. */
 const BOOSTS = [0.5, 0.75, 1, 1.5, 2] as const;
-const LANGUAGES = ['ki', 'luo'] as const;
 /** With none found, fewer than this many are expected, with 95 % confidence. */
 const NONE_FOUND_95 = 3;
 

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { CtcLoader, type CtcRecogniser } from '@svc-asr/engine';
 import { errorRate, type Count, type Interval } from './bootstrap.ts';
 import { overTelephone, withWhiteNoise } from './conditions.ts';
 import { measureKeyterms } from './decoding-keyterms.ts';
-import { countErrors, readSet, searchCost, streamCost, textOf } from './decoding-set.ts';
-import type { Language, Utterance } from './sets.ts';
+import { countErrors, filesOf, readSet, searchCost, streamCost, textOf } from './decoding-set.ts';
+import { LANGUAGES, type Language, type Utterance } from './sets.ts';
 
 export interface DecodingOptions {
   /** Recordings of `speech.held_out`: folders `seen` and `unseen`, and optionally those of `speech.names`. */
@@ -36,7 +35,6 @@ const ENCODER_RECORDINGS = 3;
 const COST_RECORDINGS = 10;
 const WIDTHS = [4, 8, 16, 32, 100] as const;
 const WIDTH_RECORDINGS = 40;
-const LANGUAGES = ['ki', 'luo'] as const;
 
 interface Recognisers {
   readonly greedy: CtcRecogniser;
@@ -95,8 +93,7 @@ async function measureEncoder(options: DecodingOptions): Promise<number> {
   const { encoder } = options;
   if (encoder === undefined) return ENCODER_300M_MS;
   const recogniser = await new CtcLoader().load({ files: filesOf(encoder) });
-  const [first] = LANGUAGES;
-  const own = (await readSet(options, 'seen', first)).slice(0, ENCODER_RECORDINGS);
+  const own = (await readSet(options, 'seen', LANGUAGES[0])).slice(0, ENCODER_RECORDINGS);
   const encoderMs = await streamCost(recogniser, own);
   console.log(`encoder of ${encoder}: ${encoderMs.toFixed(0)} ms per audio second of a stream`);
   return encoderMs;
@@ -105,10 +102,6 @@ async function measureEncoder(options: DecodingOptions): Promise<number> {
 /** A stream searches each frame twice. */
 function shareInStream(searchMs: number, encoderMs: number): number {
   return (2 * searchMs) / encoderMs;
-}
-
-function filesOf(weights: string): { model: string; tokens: string } {
-  return { model: join(weights, 'model.onnx'), tokens: join(weights, 'tokens.txt') };
 }
 
 /** Returns the cost of the search with the language model, in ms per audio second of a recording. */

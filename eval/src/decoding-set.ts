@@ -4,8 +4,9 @@ import type { CtcRecogniser, KeytermTree, Logits } from '@svc-asr/engine';
 import type { Count } from './bootstrap.ts';
 import { distance, words } from './scoring.ts';
 import { isFolder, readFolder, type Language, type Utterance } from './sets.ts';
+import { ownCpuMs } from './statistics.ts';
 
-export interface Decoded {
+interface Decoded {
   readonly text: string;
   /** How long after its last letter each word became stable, in audio time. */
   readonly lagsMs: readonly number[];
@@ -49,19 +50,16 @@ export function countErrors(spoken: string, recognised: string, speaker: string)
 export async function searchCost(
   recogniser: CtcRecogniser,
   own: readonly Utterance[],
-  keyterms?: KeytermTree,
 ): Promise<{ searchMs: number; encoderMs: number }> {
   let [searchMs, encoderMs, seconds] = [0, 0, 0];
   for (const { wave } of own) {
-    const began = process.cpuUsage();
+    const beganMs = ownCpuMs();
     const logits = await recogniser.model.run(wave);
-    const encoded = process.cpuUsage(began);
-    const text = recogniser.newText(keyterms);
-    const searching = process.cpuUsage();
+    encoderMs += ownCpuMs() - beganMs;
+    const text = recogniser.newText();
+    const searchingMs = ownCpuMs();
     text.add(logits, { firstFrame: 0, keepTo: 0 });
-    const searched = process.cpuUsage(searching);
-    encoderMs += (encoded.user + encoded.system) / 1000;
-    searchMs += (searched.user + searched.system) / 1000;
+    searchMs += ownCpuMs() - searchingMs;
     seconds += wave.length / AUDIO.sampleRateHz;
   }
   return { searchMs: searchMs / seconds, encoderMs: encoderMs / seconds };
@@ -72,14 +70,13 @@ export async function streamCost(
   recogniser: CtcRecogniser,
   own: readonly Utterance[],
 ): Promise<number> {
-  const began = process.cpuUsage();
+  const beganMs = ownCpuMs();
   let seconds = 0;
   for (const { wave } of own) {
     await stream(recogniser, wave);
     seconds += wave.length / AUDIO.sampleRateHz;
   }
-  const { user, system } = process.cpuUsage(began);
-  return (user + system) / 1000 / seconds;
+  return (ownCpuMs() - beganMs) / seconds;
 }
 
 /** The text of a whole recording: one encoding serves every way of decoding it. */
@@ -87,6 +84,11 @@ export function textOf(text: ReturnType<CtcRecogniser['newText']>, logits: Logit
   text.add(logits, { firstFrame: 0, keepTo: 0 });
   text.end();
   return text.transcript(Infinity).text;
+}
+
+/** The files of an offline CTC model in a folder. */
+export function filesOf(folder: string): { model: string; tokens: string } {
+  return { model: join(folder, 'model.onnx'), tokens: join(folder, 'tokens.txt') };
 }
 
 /** The recordings of one language in `folder/set`. None if there is no such set. */

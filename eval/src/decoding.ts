@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import { CtcLoader, type CtcRecogniser, type Decoding } from '@svc-asr/engine';
 import { errorRate, type Count, type Interval } from './bootstrap.ts';
 import { overTelephone, withWhiteNoise } from './conditions.ts';
-import { countErrors, searchCost, stream } from './decoding-set.ts';
-import { readFolder, type Language, type Utterance } from './sets.ts';
+import { countErrors, filesOf, searchCost, stream } from './decoding-set.ts';
+import { LANGUAGES, readFolder, type Language, type Utterance } from './sets.ts';
 
 /**
  * Compares greedy decoding, beam search and beam search with a language model on recordings, streamed in chunks:
@@ -42,10 +42,7 @@ const disturb = CONDITIONS[options.condition];
 if (options.folder === undefined || options.model === undefined || disturb === undefined) {
   throw new RangeError('Give --folder, --model and a --condition: clean, telephone or noise.');
 }
-const files = {
-  model: join(options.model, 'model.onnx'),
-  tokens: join(options.model, 'tokens.txt'),
-};
+const files = filesOf(options.model);
 const loader = new CtcLoader();
 const search = {
   width: Number(options.beam),
@@ -56,7 +53,7 @@ const utterances = (await readFolder(options.folder)).map((one, at) => ({
   ...one,
   wave: disturb(one.wave, at),
 }));
-for (const language of ['ki', 'luo'] as const) {
+for (const language of LANGUAGES) {
   const own = utterances.filter((one) => one.language === language).slice(0, Number(options.limit));
   if (own.length > 0) await compare(language, own);
 }

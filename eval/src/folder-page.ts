@@ -1,30 +1,25 @@
 import { SPEAKERS_MIN, type Improvement, type Interval } from './bootstrap.ts';
 import type { Judgement } from './judgement.ts';
 import type { Finding } from './recordings-check.ts';
+import { escapeHtml, htmlRow, presentRows } from './present.ts';
 import { reliabilityPlot } from './reliability-plot.ts';
+import { LANGUAGE_NAMES } from './sets.ts';
 
-const NAMES = { ki: 'Kikuyu', luo: 'Dholuo' } as const;
 const FEW_WORDS = 1_000;
 
 /** Returns one line per model and language, for the terminal. */
 export function presentJudgements(judgements: readonly Judgement[]): string {
-  const rows = [
+  return presentRows([
     ['model', 'language', 'recordings', 'WER % (95 %)', 'CER % (95 %)', 'against the first'],
     ...judgements.map((one) => [
       one.model,
-      NAMES[one.language],
+      LANGUAGE_NAMES[one.language],
       String(one.recordings),
       withRange(one.wer),
       withRange(one.cer),
       one.improvement === null ? '' : verdict(one.improvement),
     ]),
-  ];
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
-  );
-  return rows
-    .map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '))
-    .join('\n');
+  ]);
 }
 
 export function withRange({ rate, low, high }: Interval): string {
@@ -53,7 +48,7 @@ export function presentFolderPage(input: {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escape(input.title)}</title>
+<title>${escapeHtml(input.title)}</title>
 <style>
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1a202c }
   h2 { margin-top: 2.5rem; border-top: 1px solid #cbd5e0; padding-top: 1.5rem }
@@ -62,8 +57,8 @@ export function presentFolderPage(input: {
   .headline { font-size: 1.15rem }
   .note { color: #4a5568 }
 </style>
-<h1>${escape(input.title)}</h1>
-<p class="note">Recordings of ${escape(input.folder)}. Each was streamed through the recogniser as a caller would send it, and
+<h1>${escapeHtml(input.title)}</h1>
+<p class="note">Recordings of ${escapeHtml(input.folder)}. Each was streamed through the recogniser as a caller would send it, and
 what it wrote was compared with the text beside the recording.</p>
 ${checks(input.findings)}
 ${input.judgements.map(section).join('\n')}
@@ -80,12 +75,17 @@ function checks(findings: readonly Finding[]): string {
   if (findings.length === 0)
     return '<p>The recordings and their texts have none of the known problems.</p>';
   const rows = findings.map(({ problem, isSerious, names }) =>
-    row('td', [isSerious ? 'problem' : 'note', String(names.length), problem, names.join(', ')]),
+    htmlRow('td', [
+      isSerious ? 'problem' : 'note',
+      String(names.length),
+      problem,
+      names.join(', '),
+    ]),
   );
   const serious = findings.some(({ isSerious }) => isSerious)
     ? '<p><strong>The figures below are wrong until the problems in this table are mended.</strong></p>'
     : '';
-  return `<h2>The recordings themselves</h2>${serious}<table>${row('th', ['', 'count', 'what', 'where'])}${rows.join('')}</table>`;
+  return `<h2>The recordings themselves</h2>${serious}<table>${htmlRow('th', ['', 'count', 'what', 'where'])}${rows.join('')}</table>`;
 }
 
 function section(one: Judgement): string {
@@ -99,30 +99,30 @@ function section(one: Judgement): string {
       ? ''
       : `<p>Against the first model on the same recordings: <strong>${verdict(one.improvement)}</strong>
 (${withRange(one.improvement)} points).</p>`;
-  return `<h2>${escape(one.model)}: ${NAMES[one.language]}</h2>
+  return `<h2>${escapeHtml(one.model)}: ${LANGUAGE_NAMES[one.language]}</h2>
 <p class="headline">Out of 100 words, <strong>${wer.rate.toFixed(0)}</strong> are wrong (between ${wer.low.toFixed(0)} and
 ${wer.high.toFixed(0)}).</p>
 ${compared}${few}
-<table>${row('th', ['recordings', 'words', 'words wrong %', 'letters wrong %', 'words wrong %, tildes ignored'])}
-${row('td', [String(one.recordings), String(one.words), withRange(wer), withRange(one.cer), withRange(one.werWithoutTilde)])}</table>
+<table>${htmlRow('th', ['recordings', 'words', 'words wrong %', 'letters wrong %', 'words wrong %, tildes ignored'])}
+${htmlRow('td', [String(one.recordings), String(one.words), withRange(wer), withRange(one.cer), withRange(one.werWithoutTilde)])}</table>
 ${groups(one)}${confusions(one)}${confidence(one)}${worst(one)}`;
 }
 
 function groups(one: Judgement): string {
   if (one.groups.length === 0) return '';
   const rows = one.groups.map(({ by, group, recordings, wer }) =>
-    row('td', [by, group, String(recordings), withRange(wer)]),
+    htmlRow('td', [by, group, String(recordings), withRange(wer)]),
   );
-  const head = row('th', ['by', '', 'recordings', 'words wrong %']);
+  const head = htmlRow('th', ['by', '', 'recordings', 'words wrong %']);
   return `<h3>Who and what is understood worst</h3><table>${head}${rows.join('')}</table>`;
 }
 
 function confusions(one: Judgement): string {
   if (one.confusions.length === 0) return '';
   const rows = one.confusions.map(({ spoken, recognised, count }) =>
-    row('td', [shown(spoken), shown(recognised), String(count)]),
+    htmlRow('td', [shown(spoken), shown(recognised), String(count)]),
   );
-  return `<h3>Letters it confuses</h3><table>${row('th', ['spoken', 'written', 'times'])}${rows.join('')}</table>`;
+  return `<h3>Letters it confuses</h3><table>${htmlRow('th', ['spoken', 'written', 'times'])}${rows.join('')}</table>`;
 }
 
 function shown(letter: string): string {
@@ -133,7 +133,7 @@ function shown(letter: string): string {
 function confidence({ confidence: quality }: Judgement): string {
   if (quality === null) return '';
   const rows = quality.bins.map(({ from, to, words, right }) =>
-    row('td', [
+    htmlRow('td', [
       `${Math.round(100 * from)} to ${Math.round(100 * to)} %`,
       String(words),
       words === 0 ? '-' : `${Math.round((100 * right) / words)} %`,
@@ -143,22 +143,14 @@ function confidence({ confidence: quality }: Judgement): string {
 <p>A right word gets a higher score than a wrong one ${Math.round(100 * quality.auc)} times out of 100 (50 is chance).
 On average, the score differs from the share of right words by ${(100 * quality.ece).toFixed(1)} points.</p>
 ${reliabilityPlot([{ name: 'words', colour: '#2b6cb0', bins: quality.bins }])}
-<table>${row('th', ['score', 'words', 'of them right'])}${rows.join('')}</table>`;
+<table>${htmlRow('th', ['score', 'words', 'of them right'])}${rows.join('')}</table>`;
 }
 
 function worst(one: Judgement): string {
   if (one.worst.length === 0) return '';
   const rows = one.worst.map(({ name, spoken, recognised, errors }) =>
-    row('td', [name, spoken, recognised, String(errors)]),
+    htmlRow('td', [name, spoken, recognised, String(errors)]),
   );
-  const head = row('th', ['recording', 'spoken', 'written', 'words wrong']);
+  const head = htmlRow('th', ['recording', 'spoken', 'written', 'words wrong']);
   return `<h3>Worst sentences</h3><table>${head}${rows.join('')}</table>`;
-}
-
-function row(tag: 'td' | 'th', values: readonly string[]): string {
-  return `<tr>${values.map((value) => `<${tag}>${escape(value)}</${tag}>`).join('')}</tr>`;
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -4,7 +4,8 @@ import { startSherpaEngine } from '@svc-asr/engine';
 import { stageModelSet } from '@svc-asr/models/model-set.ts';
 import { judge, type Recognised, type Judgement } from './judgement.ts';
 import { presentFolderPage, presentJudgements } from './folder-page.ts';
-import { recogniseWords, mapConcurrently } from './recognise.ts';
+import { mapConcurrently } from './concurrency.ts';
+import { recogniseWords } from './recognise.ts';
 import { readRecordings, type Recording } from './recordings.ts';
 import {
   checkRecordings,
@@ -12,7 +13,7 @@ import {
   presentFindings,
   type Finding,
 } from './recordings-check.ts';
-import { MODEL_OF, type Language } from './sets.ts';
+import { LANGUAGES, MODEL_OF, type Language } from './sets.ts';
 
 export interface FolderOptions {
   readonly folder: string;
@@ -25,7 +26,6 @@ export interface FolderOptions {
   readonly training: readonly string[];
 }
 
-const LANGUAGES: readonly Language[] = ['ki', 'luo'];
 const STREAMS_AT_ONCE = 8;
 const LEAD_INS_MS = [0, 40, 80, 120, 160, 200, 240, 280];
 

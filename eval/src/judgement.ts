@@ -19,21 +19,21 @@ export interface Recognised {
   readonly words: readonly EngineWord[];
 }
 
-export interface GroupRate {
+interface GroupRate {
   readonly by: 'speaker' | 'band' | 'length';
   readonly group: string;
   readonly recordings: number;
   readonly wer: Interval;
 }
 
-export interface WorstSentence {
+interface WorstSentence {
   readonly name: string;
   readonly spoken: string;
   readonly recognised: string;
   readonly errors: number;
 }
 
-export interface Confusion {
+interface Confusion {
   readonly spoken: string;
   readonly recognised: string;
   readonly count: number;

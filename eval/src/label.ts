@@ -4,9 +4,11 @@ import { startSherpaEngine, type Engine, type EngineWord } from '@svc-asr/engine
 import { stageModelSet } from '@svc-asr/models/model-set.ts';
 import { AUDIO } from '@svc-asr/protocol';
 import { readWave } from './audio.ts';
-import { mapConcurrently, recogniseWords } from './recognise.ts';
+import { mapConcurrently } from './concurrency.ts';
+import { recogniseWords } from './recognise.ts';
 import { normalise } from './scoring.ts';
 import { languageOf, MODEL_OF, type Language } from './sets.ts';
+import { round } from './statistics.ts';
 import { readSpeakers } from './training-material.ts';
 
 /** One line of a NeMo manifest. NeMo ignores the fields that it doesn't know. */
@@ -96,7 +98,7 @@ async function label(
       word: text,
       start: startMs / 1000,
       end: endMs / 1000,
-      confidence: round(confidence),
+      confidence: round(confidence, 3),
     })),
   };
 }
@@ -105,7 +107,7 @@ async function label(
 export function certainty(words: readonly Pick<EngineWord, 'confidence'>[]): number {
   if (words.length === 0) return 0;
   const logs = words.map(({ confidence = 0 }) => Math.log(Math.max(confidence, 1e-6)));
-  return round(Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length));
+  return round(Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length), 3);
 }
 
 /** Sorts by confidence and marks the first third. */
@@ -128,8 +130,4 @@ function report(sorted: readonly Label[], manifest: string): void {
   );
   const figures = { recordings: sorted.length, to_check: checked.length, without_words: empty };
   console.log(JSON.stringify({ name: 'label', passed: true, figures }));
-}
-
-function round(value: number): number {
-  return Math.round(1000 * value) / 1000;
 }

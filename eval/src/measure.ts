@@ -1,9 +1,10 @@
 import type { Engine } from '@svc-asr/engine';
 import { overTelephone, soundsWithoutSpeech, withBabble, withWhiteNoise } from './conditions.ts';
 import { scoreWords, type ScoredWord } from './confidence.ts';
-import { recogniseWords, mapConcurrently, recognise } from './recognise.ts';
+import { mapConcurrently } from './concurrency.ts';
+import { recogniseWords } from './recognise.ts';
 import { addTo, emptyScore, normalise, withoutTilde, words, type Score } from './scoring.ts';
-import { MODEL_OF, type Language, type Utterance } from './sets.ts';
+import { LANGUAGES, MODEL_OF, type Language, type Utterance } from './sets.ts';
 
 /** The result of one condition for one language. */
 export interface Result {
@@ -20,7 +21,6 @@ export interface Condition {
   readonly utterances: readonly Utterance[];
 }
 
-const LANGUAGES: readonly Language[] = ['ki', 'luo'];
 const STREAMS_AT_ONCE = 8;
 const SOUND_SECONDS = 5;
 
@@ -68,11 +68,11 @@ export async function measureSilence(engine: Engine): Promise<ReadonlyMap<string
     LANGUAGES.map((language) => ({ sound, wave, model: MODEL_OF[language] })),
   );
   const recognised = await mapConcurrently(trials, STREAMS_AT_ONCE, (trial) =>
-    recognise(engine, trial),
+    recogniseWords(engine, trial),
   );
   const counts = new Map<string, number>();
   for (const [i, { sound }] of trials.entries()) {
-    counts.set(sound, (counts.get(sound) ?? 0) + words(recognised[i] ?? '').length);
+    counts.set(sound, (counts.get(sound) ?? 0) + words(recognised[i]?.text ?? '').length);
   }
   return counts;
 }

@@ -31,22 +31,3 @@ export async function recogniseWords(
     await stream.close();
   }
 }
-
-export async function recognise(engine: Engine, input: Utterance): Promise<string> {
-  return (await recogniseWords(engine, input)).text;
-}
-
-/** Maps items with limited concurrency and keeps their order. */
-export async function mapConcurrently<Item, Result>(
-  items: readonly Item[],
-  width: number,
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  const queue = items.entries();
-  async function worker(): Promise<void> {
-    for (const [index, item] of queue) results[index] = await work(item);
-  }
-  await Promise.all(Array.from({ length: width }, worker));
-  return results;
-}

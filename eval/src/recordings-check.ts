@@ -17,7 +17,7 @@ export interface Finding {
   readonly names: readonly string[];
 }
 
-export type FindingCode = keyof typeof PROBLEMS;
+type FindingCode = keyof typeof PROBLEMS;
 
 const PROBLEMS = {
   double_encoded: { isSerious: true, problem: 'text encoded twice, such as Å© for ũ' },

@@ -4,8 +4,8 @@ import { lowPassedPower } from './conditions.ts';
 import { readFolder, type Language, type Utterance } from './sets.ts';
 import { readSpeakers } from './training-material.ts';
 
-export type Band = 'wide band' | 'telephone band';
-export type Length = 'under 3 s' | '3 to 8 s' | 'over 8 s';
+type Band = 'wide band' | 'telephone band';
+type Length = 'under 3 s' | '3 to 8 s' | 'over 8 s';
 
 /** One recording of an operator's folder with its properties. */
 export interface Recording extends Utterance {

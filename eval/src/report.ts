@@ -1,7 +1,9 @@
 import { confidenceQuality, type ConfidenceQuality } from './confidence.ts';
+import { htmlRow, presentRows } from './present.ts';
 import { reliabilityPlot } from './reliability-plot.ts';
 import { characterErrorRate, wordErrorRate } from './scoring.ts';
 import type { Result } from './measure.ts';
+import { LANGUAGE_NAMES, LANGUAGES } from './sets.ts';
 
 export interface Report {
   readonly title: string;
@@ -11,14 +13,13 @@ export interface Report {
 }
 
 /** Goals: word error rates in percent. */
-export const GOALS: Readonly<Record<string, number>> = {
+const GOALS: Readonly<Record<string, number>> = {
   'seen voices': 5,
   'unseen voices': 10,
   festival: 40,
   telephone: 15,
 };
 
-const NAMES = { ki: 'Kikuyu', luo: 'Dholuo' } as const;
 const COLOURS = { ki: '#2b6cb0', luo: '#c05621' } as const;
 const HEADINGS = [
   'condition',
@@ -35,7 +36,7 @@ function cells(result: Result): string[] {
   const quality = confidenceQuality(result.scoredWords);
   return [
     result.condition,
-    NAMES[result.language],
+    LANGUAGE_NAMES[result.language],
     String(result.score.utterances),
     wordErrorRate(result.score).toFixed(1),
     characterErrorRate(result.score).toFixed(1),
@@ -49,7 +50,7 @@ function cells(result: Result): string[] {
 function confidenceByLanguage(
   report: Report,
 ): { language: Result['language']; quality: ConfidenceQuality }[] {
-  return (['ki', 'luo'] as const).flatMap((language) => {
+  return LANGUAGES.flatMap((language) => {
     const mine = report.results.filter((result) => result.language === language);
     const quality = confidenceQuality(mine.flatMap((result) => result.scoredWords));
     return quality === null ? [] : [{ language, quality }];
@@ -58,9 +59,6 @@ function confidenceByLanguage(
 
 /** Returns the table for the terminal. */
 export function presentTable(report: Report): string {
-  const rows = [HEADINGS, ...report.results.map(cells)];
-  const widths = HEADINGS.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  '));
   const total = [...report.wordsWithoutSpeech.values()].reduce((sum, count) => sum + count, 0);
   const sounds = [...report.wordsWithoutSpeech].filter(([, count]) => count > 0);
   const which = sounds.map(([sound, count]) => `${sound} ${count}`).join(', ');
@@ -68,11 +66,11 @@ export function presentTable(report: Report): string {
     report.title,
     report.note,
     '',
-    ...lines,
+    presentRows([HEADINGS, ...report.results.map(cells)]),
     '',
     ...confidenceByLanguage(report).map(
       ({ language, quality }) =>
-        `confidence, ${NAMES[language]}: AUC ${quality.auc.toFixed(3)} for right against wrong words, ` +
+        `confidence, ${LANGUAGE_NAMES[language]}: AUC ${quality.auc.toFixed(3)} for right against wrong words, ` +
         `expected calibration error ${quality.ece.toFixed(3)} (${quality.words} words)`,
     ),
     `words written without speech: ${total}${which === '' ? '' : ` (${which})`}`,
@@ -88,7 +86,6 @@ export function figuresOf(report: Report): Record<string, number> {
     festival: 'festival',
     telephone: 'telephone',
     fixtures: 'fixtures',
-    'your folder': 'folder',
     'white noise': 'white',
     babble: 'babble',
   };
@@ -104,7 +101,7 @@ export function figuresOf(report: Report): Record<string, number> {
   }
   const everyWord = report.results.flatMap(({ scoredWords }) => scoredWords);
   addConfidence(figures, '', confidenceQuality(everyWord));
-  for (const language of ['ki', 'luo']) {
+  for (const language of LANGUAGES) {
     for (const rate of ['wer', 'cer']) {
       const white = figures[`${rate}_${language}_white`];
       const babble = figures[`${rate}_${language}_babble`];
@@ -133,7 +130,7 @@ export function missedGoals(report: Report): string[] {
     const goal = GOALS[result.condition];
     const rate = wordErrorRate(result.score);
     if (goal === undefined || rate <= goal) return [];
-    const name = NAMES[result.language];
+    const name = LANGUAGE_NAMES[result.language];
     return [`${name}, ${result.condition}: WER ${rate} %, the goal is ${goal} %`];
   });
   const written = [...report.wordsWithoutSpeech.values()].reduce((sum, count) => sum + count, 0);
@@ -141,14 +138,10 @@ export function missedGoals(report: Report): string[] {
   return missed;
 }
 
-function row(tag: 'td' | 'th', values: readonly string[]): string {
-  return `<tr>${values.map((value) => `<${tag}>${value}</${tag}>`).join('')}</tr>`;
-}
-
 /** Returns a self-contained HTML report. */
 export function presentPage(report: Report): string {
   const sounds = [...report.wordsWithoutSpeech].map(([sound, count]) =>
-    row('td', [sound, String(count)]),
+    htmlRow('td', [sound, String(count)]),
   );
   return `<!doctype html>
 <html lang="en">
@@ -162,10 +155,10 @@ export function presentPage(report: Report): string {
 <h1>${report.title}</h1>
 <p><strong>${report.note}</strong></p>
 ${bars(report.results)}
-<table>${row('th', HEADINGS)}${report.results.map((result) => row('td', cells(result))).join('')}</table>
+<table>${htmlRow('th', HEADINGS)}${report.results.map((result) => htmlRow('td', cells(result))).join('')}</table>
 ${confidenceSection(report)}
 <h2>Where nobody speaks</h2>
-<table>${row('th', ['sound', 'words written'])}${sounds.join('')}</table>
+<table>${htmlRow('th', ['sound', 'words written'])}${sounds.join('')}</table>
 </html>
 `;
 }
@@ -174,22 +167,22 @@ function confidenceSection(report: Report): string {
   const found = confidenceByLanguage(report);
   if (found.length === 0) return '';
   const rows = found.map(({ language, quality }) =>
-    row('td', [
-      NAMES[language],
+    htmlRow('td', [
+      LANGUAGE_NAMES[language],
       String(quality.words),
       quality.auc.toFixed(3),
       quality.ece.toFixed(3),
     ]),
   );
   const series = found.map(({ language, quality }) => ({
-    name: NAMES[language],
+    name: LANGUAGE_NAMES[language],
     colour: COLOURS[language],
     bins: quality.bins,
   }));
   return `<h2>Confidence</h2>
 <p>AUC: how often a right word has a higher confidence than a wrong one (0.5 is chance). ECE: the mean difference between the
 confidence and the share of right words. All conditions together.</p>
-<table>${row('th', ['language', 'words', 'AUC', 'ECE'])}${rows.join('')}</table>
+<table>${htmlRow('th', ['language', 'words', 'AUC', 'ECE'])}${rows.join('')}</table>
 ${reliabilityPlot(series)}`;
 }
 
@@ -210,7 +203,7 @@ function bars(results: readonly Result[]): string {
         ? ''
         : `<line x1="${goalAt}" x2="${goalAt}" y1="${top}" y2="${top + BAR_HEIGHT}" stroke="black"/>`;
     const width = Math.min(100, rate) * SCALE;
-    return `<text x="0" y="${top + 16}">${NAMES[result.language]}, ${result.condition}</text>
+    return `<text x="0" y="${top + 16}">${LANGUAGE_NAMES[result.language]}, ${result.condition}</text>
 <rect x="${LABEL_WIDTH}" y="${top + 3}" width="${width}" height="${BAR_HEIGHT - 6}" fill="${colour}"/>
 <text x="${LABEL_WIDTH + width + 6}" y="${top + 16}">${rate.toFixed(1)}</text>${line}`;
   });

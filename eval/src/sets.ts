@@ -6,7 +6,10 @@ import type { ModelId } from '@svc-asr/protocol';
 import { readWave } from './audio.ts';
 import { normalise } from './scoring.ts';
 
-export type Language = 'ki' | 'luo';
+export const LANGUAGES = ['ki', 'luo'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export const LANGUAGE_NAMES = { ki: 'Kikuyu', luo: 'Dholuo' } as const;
 
 export const MODEL_OF: Readonly<Record<Language, ModelId>> = {
   ki: 'svc-asr-kikuyu-v1',

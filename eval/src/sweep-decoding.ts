@@ -2,18 +2,17 @@ import { join } from 'node:path';
 import { BeamText, CtcModel, NgramModel, scorersOf, type LmUnit } from '@svc-asr/engine';
 import type { ModelSet, SetDecoding } from '@svc-asr/models/model-set.ts';
 import { errorRate, improvement, type Count } from './bootstrap.ts';
-import { textOf } from './decoding-set.ts';
-import { countErrors } from './decoding-set.ts';
+import { countErrors, textOf } from './decoding-set.ts';
 import { verdict, withRange } from './folder-page.ts';
 import { readAndCheck } from './folder.ts';
 import type { Recording } from './recordings.ts';
 import { words } from './scoring.ts';
-import { MODEL_OF, type Language } from './sets.ts';
+import { LANGUAGES, MODEL_OF, type Language } from './sets.ts';
 import type { SweepOptions } from './sweep.ts';
 import { readTrainingMaterial } from './training-material.ts';
 
 /** What is tuned. */
-export interface Setting {
+interface Setting {
   readonly alpha: number;
   readonly beta: number;
   readonly beam: number;
@@ -25,7 +24,6 @@ interface Tried {
   readonly counts: readonly Count[];
 }
 
-const LANGUAGES: readonly Language[] = ['ki', 'luo'];
 const ALPHAS = [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
 const BETAS = [-0.5, 0, 0.5, 1, 1.5, 2];
 const BEAMS = [8, 16, 32, 64];

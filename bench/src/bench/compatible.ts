@@ -1,7 +1,7 @@
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { CompatibleFleet } from '../compatible/compatible-fleet.ts';
 import type { SpeakOrder, Spoken } from '../compatible/speaker-main.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile, round } from '@svc-asr/eval/statistics.ts';
 import { MeasuredProcess } from '../measured-process.ts';
 import { cpuSecondsOf } from '../reserve/cpu-time.ts';
 import { numbers } from '../service/concurrency.ts';
@@ -73,8 +73,4 @@ class Measured {
   get bestLagMs(): number {
     return Math.min(...this.#lagsMs);
   }
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

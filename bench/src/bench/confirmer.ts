@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SileroConfirmer } from '@svc-asr/engine';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
-import { cpuMsOf, ownCpuMs, residentKib } from '../engine/processor.ts';
+import { ownCpuMs, percentile, round } from '@svc-asr/eval/statistics.ts';
+import { cpuMsOf, residentKib } from '../engine/processor.ts';
 import { distinctUtterance, pcmOf } from '../engine/utterances.ts';
 import { numbers } from '../service/concurrency.ts';
 
@@ -89,19 +89,15 @@ async function measure({
     // Audio that went on without a verdict costs nothing.
     const audioS = streams * seconds * share;
     return {
-      child_ms_per_audio_s: rounded((cpuMsOf([pid]) - before.child) / audioS),
-      gateway_ms_per_audio_s: rounded((ownCpuMs() - before.own) / audioS),
-      loop_p99_ms: rounded(loop.percentile(99) / 1e6),
-      wait_p50_ms: rounded(percentile(waitsMs, 0.5)),
-      wait_p95_ms: rounded(percentile(waitsMs, 0.95)),
+      child_ms_per_audio_s: round((cpuMsOf([pid]) - before.child) / audioS, 2),
+      gateway_ms_per_audio_s: round((ownCpuMs() - before.own) / audioS, 2),
+      loop_p99_ms: round(loop.percentile(99) / 1e6, 2),
+      wait_p50_ms: round(percentile(waitsMs, 0.5), 2),
+      wait_p95_ms: round(percentile(waitsMs, 0.95), 2),
       child_mib: Math.round(residentKib(pid) / 1_024),
-      confirmed_percent: rounded(100 * share),
+      confirmed_percent: round(100 * share, 2),
     };
   } finally {
     await confirmer.close();
   }
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }

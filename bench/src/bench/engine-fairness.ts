@@ -2,7 +2,7 @@ import { startSherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile, round } from '@svc-asr/eval/statistics.ts';
 import { cpuMsOf } from '../engine/processor.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 
@@ -54,9 +54,9 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
     return {
       passed: growth < GROWTH_MAX,
       figures: {
-        lag_p99_alone_ms: Math.round(p99.alone * 10) / 10,
-        lag_p99_beside_ms: Math.round(p99.beside * 10) / 10,
-        growth: Math.round(growth * 100) / 100,
+        lag_p99_alone_ms: round(p99.alone),
+        lag_p99_beside_ms: round(p99.beside),
+        growth: round(growth, 2),
         fast_speed: Math.round(fastAudioS / ((windows * windowMs) / 1000)),
       },
     };

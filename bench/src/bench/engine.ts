@@ -6,7 +6,7 @@ import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { bareSide, startBare, type Bare } from '../engine/bare.ts';
 import { measureCtc } from '../engine/ctc.ts';
 import { LiveSpeaker, speakFor } from '../engine/live-speaker.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile, round } from '@svc-asr/eval/statistics.ts';
 import { residentKib } from '../engine/processor.ts';
 import { measureReplay } from '../engine/replay-cost.ts';
 import { compareSides, planStreams, poolSide } from '../engine/throughput.ts';
@@ -115,8 +115,8 @@ async function measureOpening(
   const heldKib = (): number => {
     globalThis.gc?.();
     const { heapUsed, external } = process.memoryUsage();
-    const children = engine.children().reduce((sum, { pid }) => sum + residentKib(pid), 0);
-    return (heapUsed + external) / 1024 + children;
+    const children = engine.children().map(({ pid }) => pid);
+    return (heapUsed + external) / 1024 + residentKib(...children);
   };
   // The first streams free memory left from loading and allocate the batch buffers. Neither belongs to a stream.
   const first: OpenStream[] = [];
@@ -193,6 +193,6 @@ async function measureAdded(input: {
 
 function rounded(figures: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [name, Math.round(value * 1000) / 1000]),
+    Object.entries(figures).map(([name, value]) => [name, round(value, 3)]),
   );
 }

@@ -86,6 +86,6 @@ async function look(service: ServiceProcess): Promise<Snapshot> {
     ...live,
     replayKib: replayBytes / 1024,
     gatewayKib: residentKib(service.pid),
-    recogniserKib: service.children().reduce((sum, pid) => sum + residentKib(pid), 0),
+    recogniserKib: residentKib(...service.children()),
   };
 }

@@ -1,5 +1,5 @@
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { cpuMsOf, residentKib } from '../engine/processor.ts';
 import { distinctUtterance, type UtterancePlan } from '../engine/utterances.ts';
 import { numbers } from '../service/concurrency.ts';
@@ -72,7 +72,7 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
 }
 
 function memoryMib(contender: Contender): number {
-  return Math.round(contender.pids().reduce((sum, pid) => sum + residentKib(pid), 0) / 1024);
+  return Math.round(residentKib(...contender.pids()) / 1024);
 }
 
 /** Alternates between the servers and takes the median of each. */

@@ -3,7 +3,7 @@ import { generateSecrets } from '@svc-asr/server/config.ts';
 import { inTransaction } from '@svc-asr/server/platform/db.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { registerCampaignNode } from '../campaign-node.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { reserveByPgbench } from '../reserve/bare-load.ts';
 import { measureCallLog } from '../reserve/call-log-cost.ts';
 import { cpuSecondsOf } from '../reserve/cpu-time.ts';

@@ -1,7 +1,8 @@
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startBare } from '../engine/bare.ts';
-import { percentile } from '../engine/percentile.ts';
-import { distinctUtterance, pcmOf, secondsOf } from '../engine/utterances.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
+import { audioSeconds } from '../engine/throughput.ts';
+import { distinctUtterance } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
 import { startLoad } from '../service/load.ts';
 import { measureServedWeights } from '../service/served-weights.ts';
@@ -52,7 +53,7 @@ async function measureRatios(bench: StreamBench): Promise<Record<OurProtocol, nu
   const plans = Array.from({ length: short ? 16 : STREAMS }, (_, at) =>
     distinctUtterance(at * 7, short ? 4 : SENTENCES),
   );
-  const audioS = plans.reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
+  const audioS = audioSeconds([plans]);
   const ratios: Record<OurProtocol, number[]> = {
     ours: [],
     oursEndpointing: [],

@@ -2,13 +2,14 @@ import { ROLE_NAME, type TlsFiles } from '@svc-asr/engine';
 import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { cpuMsOf } from '../engine/processor.ts';
-import { distinctUtterance, pcmOf, secondsOf } from '../engine/utterances.ts';
+import { audioSeconds } from '../engine/throughput.ts';
+import { distinctUtterance } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
 import { startLoad, type Load } from '../service/load.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
-import { openSessions } from '../service/sessions.ts';
+import { serviceCpuMs } from '../service/service-cpu.ts';
 import { measureGateway } from '../tier/gateway-load.ts';
 import { ScriptedNodes, runSpeakers } from '../tier/scripted-nodes.ts';
 
@@ -106,12 +107,17 @@ async function measureWholePath({ fleet, load, nodeTls, gatewayTls, short, log }
       ...tlsEnvironment(gatewayTls),
       ENGINE_ADDRESSES: node.address,
     });
-    const localPids = [local.pid, ...local.children()];
-    const remotePids = [remote.pid, node.pid, ...node.children()];
+    const plans = Array.from({ length: short ? 8 : 32 }, (_, at) =>
+      distinctUtterance(at * 7, short ? 4 : 8),
+    );
+    const rate = async (service: ServiceProcess, pids: readonly number[]): Promise<number> => {
+      const cpuMs = await serviceCpuMs({ fleet, load, service, pids }, plans, 'ours');
+      return audioSeconds([plans]) / (cpuMs / 1000);
+    };
     const ratios: number[] = [];
     for (let round = 0; round < (short ? 2 : 6); round += 1) {
-      const far = await rate({ fleet, load, service: remote, pids: remotePids, short });
-      const near = await rate({ fleet, load, service: local, pids: localPids, short });
+      const far = await rate(remote, [remote.pid, node.pid, ...node.children()]);
+      const near = await rate(local, [local.pid, ...local.children()]);
       // The first round warms both up.
       if (round > 0) ratios.push(far / near);
       log(`in nodes ${far.toFixed(0)}, in process ${near.toFixed(0)} audio s per CPU s`);
@@ -120,29 +126,4 @@ async function measureWholePath({ fleet, load, nodeTls, gatewayTls, short, log }
   } finally {
     await node.stop();
   }
-}
-
-async function rate(input: {
-  fleet: Fleet;
-  load: Load;
-  service: ServiceProcess;
-  pids: readonly number[];
-  short: boolean;
-}): Promise<number> {
-  const { fleet, load, service, pids, short } = input;
-  const plans = Array.from({ length: short ? 8 : 32 }, (_, at) =>
-    distinctUtterance(at * 7, short ? 4 : 8),
-  );
-  const audioS = plans.reduce((sum, plan) => sum + secondsOf(pcmOf(plan)), 0);
-  const sessions = await openSessions({ fleet, service }, plans);
-  const before = cpuMsOf(pids);
-  const answer = await load.run({
-    url: service.streamUrl,
-    protocol: 'ours',
-    sessions,
-    plans,
-    speed: 0,
-  });
-  if (answer.broken > 0) throw new Error(`${answer.broken} streams broke.`);
-  return audioS / ((cpuMsOf(pids) - before) / 1000);
 }

@@ -5,7 +5,7 @@ import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { converse } from '../endpointing/conversation.ts';
 import { noTurns, recordLive, speakLive, type LiveSpeaker } from '../endpointing/live-turns.ts';
 import { turnParts, type TurnParts } from '../endpointing/turn-parts.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import type { Attack } from './attacks.ts';
 
 const CONNECT_MS_MAX = 10_000;
@@ -92,10 +93,8 @@ async function deliver(input: { socket: Socket; wire: Socket; attack: Attack }):
 
 /** The first message of a TLS client, as bytes, so that it can be cut anywhere. */
 export async function clientHello(): Promise<Buffer> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const server = createServer();
+  const port = await listen(server);
   const client = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
   client.on('error', () => undefined);
   const [accepted] = await once(server, 'connection');

@@ -13,7 +13,7 @@ export interface Attack {
   readonly ending: Ending;
 }
 
-export type Ending = 'wait' | 'half_close' | 'reset' | 'reset_after_answer';
+type Ending = 'wait' | 'half_close' | 'reset' | 'reset_after_answer';
 
 const ENDINGS: readonly Ending[] = ['wait', 'half_close', 'reset', 'reset_after_answer'];
 

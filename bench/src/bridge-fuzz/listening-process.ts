@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { killOnExit } from '@svc-asr/local/child-process.ts';
 
 const START_MS_MAX = 120_000;
 const LINES_KEPT = 200;
@@ -38,9 +39,7 @@ export class ListeningProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH, NODE_COMPILE_CACHE, HOME, ...input.env },
     });
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
+    killOnExit(child);
     const lines: string[] = [];
     const ready = Promise.withResolvers<RegExpExecArray>();
     for (const output of [child.stdout, child.stderr]) {

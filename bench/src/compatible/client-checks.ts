@@ -16,7 +16,7 @@ import type { CompatibleFleet } from './compatible-fleet.ts';
  * `yes`: as promised. `status`: the client shows the HTTP status, but hides our sentence. `none`: its API can't do it.
  * `no`: it failed.
  */
-export type Verdict = 'yes' | 'status' | 'none' | 'no';
+type Verdict = 'yes' | 'status' | 'none' | 'no';
 
 export interface ClientRow {
   readonly client: string;
@@ -35,7 +35,7 @@ const CHECKS = [
   'limit',
   'restart',
 ] as const;
-export type Check = (typeof CHECKS)[number];
+type Check = (typeof CHECKS)[number];
 
 const KIKUYU = speech('kikuyu-1');
 const DHOLUO = speech('dholuo-1');

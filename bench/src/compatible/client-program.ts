@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { killOnExit } from '@svc-asr/local/child-process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const CLIENTS = join(ROOT, 'integrations/compatible/clients');
@@ -62,8 +63,7 @@ export async function runClient(
       NODE_EXTRA_CA_CERTS: input.certFile,
     },
   });
-  const stop = (): void => void child.kill('SIGKILL');
-  process.once('exit', stop);
+  killOnExit(child);
   const errors: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (errors.push(line) > ERROR_LINES) errors.shift();
@@ -75,7 +75,6 @@ export async function runClient(
     else outcomes.push(printed);
   });
   await once(child, 'close');
-  process.off('exit', stop);
   if (outcomes.length === runs.length) return outcomes;
   throw new Error(`${program.client} ended early:\n${errors.join('\n')}`);
 }

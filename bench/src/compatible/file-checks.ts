@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import type { ModelId } from '@svc-asr/protocol';
 import { SvcClient } from '@svc-asr/sdk';
 import { openStream, type Transcript } from '@svc-asr/sdk/stream';
 import { encode } from '@svc-asr/testing/speech/audio-files.ts';
 import { MODELS_DIR, SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import { inParallel } from '../service/concurrency.ts';
 import { usageOf, type Tenant } from '../service/fleet.ts';
 import type { CheckContext } from './client-checks.ts';
 
@@ -39,7 +39,7 @@ export async function checkFiles(
   const files = sentences.flatMap((name) => TEN_FORMATS.map((ending) => ({ name, ending })));
   let different = 0;
   let receiptsDifferent = 0;
-  await inParallel(files, AT_ONCE, async ({ name, ending }) => {
+  await mapConcurrently(files, AT_ONCE, async ({ name, ending }) => {
     const sentence = SPEECH.find((each) => each.name === name);
     const model = sentence?.model ?? 'svc-asr-kikuyu-v1';
     const path = join(folder, `${name}-${randomUUID()}.${ending}`);

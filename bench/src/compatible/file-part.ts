@@ -1,3 +1,4 @@
+import type { CampaignResult } from '../campaign.ts';
 import type { CheckContext } from './client-checks.ts';
 import { checkFiles } from './file-checks.ts';
 import { checkHostileUploads } from './hostile-uploads.ts';
@@ -10,16 +11,11 @@ const LONG_FILE_MIB_MAX = 200;
 /** Two frames of the recogniser. */
 const WORD_DRIFT_MS_MAX = 160;
 
-export interface FilePart {
-  readonly passed: boolean;
-  readonly figures: Readonly<Record<string, number>>;
-}
-
 /** Files over HTTP: formats, an hour of speech, and hostile uploads. */
 export async function checkFilePart(
   context: CheckContext,
   input: { readonly short: boolean; readonly log: (line: string) => void },
-): Promise<FilePart> {
+): Promise<CampaignResult> {
   const files = await checkFiles(context, input);
   const seconds = input.short ? LONG_S.short : LONG_S.full;
   const long = await checkLongFile(context, { seconds, log: input.log });

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
+import { childrenOf } from '@svc-asr/local/child-process.ts';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { hostileFiles } from '@svc-asr/testing/speech/hostile-files.ts';
-import { inParallel } from '../service/concurrency.ts';
 import type { CheckContext } from './client-checks.ts';
 
 const CREDIT_MS = 100_000_000;
@@ -30,10 +30,8 @@ export async function checkHostileUploads(
   const target = createServer((_, response) => {
     reached += 1;
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(target, 'listening');
-  const address = target.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  const port = await listen(target);
   const path = join(folder, 'secret.raw');
   await writeFile(path, Buffer.alloc(100_000, 0x5a), { mode: 0o644 });
   const targets = { url: `http://127.0.0.1:${port}`, path };
@@ -42,7 +40,7 @@ export async function checkHostileUploads(
   const files = all.filter(({ name }) => !/silence in (Opus|AAC)/.test(name));
   const tenants = await service.fleet.addTenants(AT_ONCE, CREDIT_MS);
   let failed = 0;
-  await inParallel(files, AT_ONCE, async ({ name, bytes }, at) => {
+  await mapConcurrently(files, AT_ONCE, async ({ name, bytes }, at) => {
     const form = new FormData();
     form.append('model', 'svc-asr-kikuyu-v1');
     form.append('file', new Blob([new Uint8Array(bytes)]), 'upload');
@@ -60,9 +58,7 @@ export async function checkHostileUploads(
     input.log(`${name}: status ${status}`);
   });
   target.close();
-  const { pid } = service.program;
-  const hasDecoder = (): boolean =>
-    readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim() !== '';
+  const hasDecoder = (): boolean => childrenOf(service.program.pid).length > 0;
   const isLeft = await eventually(() => !hasDecoder(), GONE_MS_MAX).then(
     () => false,
     () => true,

@@ -2,8 +2,11 @@ import { createWriteStream, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { round } from '@svc-asr/eval/statistics.ts';
 import type { Transcript } from '@svc-asr/sdk/stream';
+import { childrenOf } from '@svc-asr/local/child-process.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
+import { wavHeader } from '@svc-asr/testing/speech/wav.ts';
 import { residentKib } from '../engine/processor.ts';
 import { usageOf } from '../service/fleet.ts';
 import type { CheckContext } from './client-checks.ts';
@@ -124,23 +127,6 @@ async function writeSpeech(path: string, seconds: number): Promise<string> {
   return path;
 }
 
-function wavHeader(bytes: number): Buffer {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + bytes, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(16_000, 24);
-  header.writeUInt32LE(BYTES_PER_S, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(bytes, 40);
-  return header;
-}
-
 /** Samples the memory of a process and its children. */
 class MemoryWatch {
   readonly #pid: number;
@@ -163,8 +149,7 @@ class MemoryWatch {
   }
 
   #now(): number {
-    const children = readFileSync(`/proc/${this.#pid}/task/${this.#pid}/children`, 'latin1');
-    const pids = [this.#pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
+    const pids = [this.#pid, ...childrenOf(this.#pid)];
     return pids.reduce((sum, pid) => sum + residentIfAlive(pid), 0);
   }
 }
@@ -184,8 +169,4 @@ function cpuMsWithChildren(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
   // utime, stime, cutime and cstime are the 14th to 17th fields. The name before them is cut off.
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_MS, 0);
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -3,6 +3,7 @@ import { VoiceGate, type GateOutput } from '@svc-asr/sdk/audio';
 import { openStream } from '@svc-asr/sdk/stream';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { WebSocket } from 'ws';
+import { answerOrders } from '../measured-process.ts';
 import { inRealTime } from '../service/call.ts';
 
 /** A process with live speakers, through the SDK or as clients of Deepgram's socket. Its CPU time is measured from outside. */
@@ -94,18 +95,14 @@ async function openDeepgramLine(url: string, apiKey: string): Promise<Line> {
   };
 }
 
-process.on('message', (order: SpeakOrder) => {
-  void (async () => {
-    const { path, url, apiKeys, sentences } = order;
-    const lags = await Promise.all(
-      apiKeys.map(async (apiKey) => {
-        const line =
-          path === 'sdk' ? openSdkLine(url, apiKey) : await openDeepgramLine(url, apiKey);
-        return speak(line, sentences);
-      }),
-    );
-    const audioS = (apiKeys.length * sentences * SENTENCE.pcm.byteLength) / 32_000;
-    process.send?.({ audioS, lagsMs: lags.flat() } satisfies Spoken);
-  })();
+answerOrders(async (order: SpeakOrder): Promise<Spoken> => {
+  const { path, url, apiKeys, sentences } = order;
+  const lags = await Promise.all(
+    apiKeys.map(async (apiKey) => {
+      const line = path === 'sdk' ? openSdkLine(url, apiKey) : await openDeepgramLine(url, apiKey);
+      return speak(line, sentences);
+    }),
+  );
+  const audioS = (apiKeys.length * sentences * SENTENCE.pcm.byteLength) / 32_000;
+  return { audioS, lagsMs: lags.flat() };
 });
-process.send?.('ready');

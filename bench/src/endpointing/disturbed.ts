@@ -1,7 +1,7 @@
 import type { Conversation as Spoken } from '@svc-asr/eval/turns/conversation.ts';
-import { powerOf, SPEECH_DB } from '@svc-asr/eval/turns/phrases.ts';
+import { SPEECH_DB } from '@svc-asr/eval/turns/phrases.ts';
 import { CONDITIONS } from '@svc-asr/eval/turns/turn-conditions.ts';
-import { seededRandom } from '@svc-asr/eval/conditions.ts';
+import { powerOf, seededRandom } from '@svc-asr/eval/conditions.ts';
 import type { Conversation } from './conversation.ts';
 
 /** Sounds that hide pauses from the level detector. Those that need no recordings. */

@@ -1,6 +1,8 @@
 import { CtcEncoder } from '@svc-asr/engine';
+import { ownCpuMs } from '@svc-asr/eval/statistics.ts';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
+import { answerOrders } from '../measured-process.ts';
 import type { BareAnswer, BareOrder } from './bare-main.ts';
 import { pcmOf } from './utterances.ts';
 
@@ -13,14 +15,13 @@ async function carryOut(order: BareOrder): Promise<BareAnswer> {
     return windowsOf(toUtterance({ model: plan.model, pcm: pcmOf(plan) }).samples);
   });
   const decodesMs: number[] = [];
-  const before = process.cpuUsage();
+  const beforeMs = ownCpuMs();
   for (const window of windows) {
     const beganMs = performance.now();
     await encoder.run(window);
     decodesMs.push(performance.now() - beganMs);
   }
-  const { user, system } = process.cpuUsage(before);
-  return { texts: [], cpuMs: (user + system) / 1000, decodesMs };
+  return { texts: [], cpuMs: ownCpuMs() - beforeMs, decodesMs };
 }
 
 /** Each chunk with the chunk before it and two seconds before that (ADR 0016), normalised. */
@@ -39,7 +40,4 @@ function normalised(samples: Float32Array): Float32Array<ArrayBuffer> {
   return new Float32Array(samples.map((sample) => (sample - mean) / Math.sqrt(variance + 1e-5)));
 }
 
-process.on('message', (order: BareOrder) => {
-  void carryOut(order).then((answer) => process.send?.(answer));
-});
-process.send?.('ready');
+answerOrders(carryOut);

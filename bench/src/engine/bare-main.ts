@@ -1,4 +1,6 @@
+import { ownCpuMs } from '@svc-asr/eval/statistics.ts';
 import { BareRecogniser, toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
+import { answerOrders } from '../measured-process.ts';
 import type { StreamPlans } from './throughput.ts';
 import { pcmOf } from './utterances.ts';
 
@@ -13,16 +15,14 @@ export interface BareAnswer {
 /** Runs the bare recogniser in its own process, so that its CPU time can be measured. */
 const bare = await BareRecogniser.load(process.argv[2]);
 
-function runOrder(order: BareOrder): BareAnswer {
+async function runOrder(order: BareOrder): Promise<BareAnswer> {
   const speakers = order.map((plans) =>
     plans.map((plan) => toUtterance({ model: plan.model, pcm: pcmOf(plan) })),
   );
   bare.decodesMs.length = 0;
-  const before = process.cpuUsage();
+  const beforeMs = ownCpuMs();
   const texts = bare.recogniseSpeakers(speakers);
-  const { user, system } = process.cpuUsage(before);
-  return { texts, cpuMs: (user + system) / 1000, decodesMs: bare.decodesMs };
+  return { texts, cpuMs: ownCpuMs() - beforeMs, decodesMs: bare.decodesMs };
 }
 
-process.on('message', (order: BareOrder) => process.send?.(runOrder(order)));
-process.send?.('ready');
+answerOrders(runOrder);

@@ -5,7 +5,7 @@ import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startBareCtc } from './bare.ts';
 import { measureCommitLags } from './commit-lag.ts';
 import { compareFewStreams, FEW_STREAMS } from './few-streams.ts';
-import { percentile } from './percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 
 const GOALS = { ratio: 0.9, commitLagP90Ms: 2_500 };
 

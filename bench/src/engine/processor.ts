@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Returns the CPU time of other processes in nanoseconds, including all threads. */
+/** Returns the CPU time of other processes, including all threads. */
 export function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -13,13 +13,10 @@ function runNs(path: string): number {
   return Number(readFileSync(path, 'latin1').split(' ')[0]);
 }
 
-/** Returns the CPU time of this process. */
-export function ownCpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
-export function residentKib(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+/** Returns the memory of processes together. */
+export function residentKib(...pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+  }, 0);
 }

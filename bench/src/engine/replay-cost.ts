@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { withReplay, type Engine, type EngineStream, type SherpaEngine } from '@svc-asr/engine';
-import { percentile } from './percentile.ts';
-import { ownCpuMs } from './processor.ts';
+import { ownCpuMs, percentile } from '@svc-asr/eval/statistics.ts';
+
 import {
   audioSeconds,
   compareSides,

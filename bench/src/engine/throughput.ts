@@ -1,7 +1,7 @@
 import { VoiceActivity, type Engine, type SherpaEngine } from '@svc-asr/engine';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import { percentile } from './percentile.ts';
-import { cpuMsOf, ownCpuMs } from './processor.ts';
+import { ownCpuMs, percentile } from '@svc-asr/eval/statistics.ts';
+import { cpuMsOf } from './processor.ts';
 import { distinctUtterance, pcmOf, secondsOf, type UtterancePlan } from './utterances.ts';
 
 /** The utterances of each stream. Streams run concurrently, utterances one after another. */

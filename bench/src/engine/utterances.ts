@@ -1,5 +1,5 @@
 import type { ModelId } from '@svc-asr/protocol';
-import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
+import { SPEECH, speech } from '@svc-asr/testing/speech/fixtures.ts';
 
 /** Fixture sentences joined together. */
 export interface UtterancePlan {
@@ -10,12 +10,7 @@ export interface UtterancePlan {
 const PAUSE = new Uint8Array(8_000);
 
 export function pcmOf(plan: UtterancePlan): Uint8Array {
-  const parts = plan.sentences.flatMap((name) => {
-    const sentence = SPEECH.find((one) => one.name === name);
-    if (sentence === undefined) throw new RangeError(`No fixture ${name}.`);
-    return [sentence.pcm, PAUSE];
-  });
-  return Buffer.concat(parts);
+  return Buffer.concat(plan.sentences.flatMap((name) => [speech(name).pcm, PAUSE]));
 }
 
 /** Returns the n-th distinct sequence of the given number of sentences in one language. */

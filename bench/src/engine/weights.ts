@@ -1,4 +1,5 @@
 import { loadManifests, startSherpaEngine } from '@svc-asr/engine';
+import { round } from '@svc-asr/eval/statistics.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { bareSide, startBare, startBareCtc, type Bare } from './bare.ts';
 import { residentKib } from './processor.ts';
@@ -39,9 +40,9 @@ export async function measureWeights(
       const sides = [bareSide(bare), poolSide(engine)];
       const [alone, pool] = await compareSides(sides, { plans, rounds: short ? 1 : 3 });
       if (alone === undefined || pool === undefined) throw new RangeError();
-      figures[`bare_streams_per_core_${streams}`] = rounded(alone.rate);
-      figures[`streams_per_core_${streams}`] = rounded(pool.rate);
-      figures[`ratio_${streams}`] = Math.round(1000 * pool.ratio) / 1000;
+      figures[`bare_streams_per_core_${streams}`] = round(alone.rate, 2);
+      figures[`streams_per_core_${streams}`] = round(pool.rate, 2);
+      figures[`ratio_${streams}`] = round(pool.ratio, 3);
       log(`${manifest.build}, ${streams} streams: ${pool.rate.toFixed(2)} live streams per core`);
     }
     if (manifest.kind === 'offline_ctc') {
@@ -72,8 +73,4 @@ async function windowsPerCpuS(bare: Bare): Promise<number> {
   const full = decodesMs.slice(SHORTER_WINDOWS, -1);
   const meanMs = full.reduce((sum, ms) => sum + ms, 0) / full.length;
   return Math.round(100_000 / meanMs) / 100;
-}
-
-function rounded(rate: number): number {
-  return Math.round(100 * rate) / 100;
 }

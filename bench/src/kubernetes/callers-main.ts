@@ -3,18 +3,13 @@ import { createPool } from '@svc-asr/server/platform/db.ts';
 import { createAccountWithKey } from '@svc-asr/local/account-with-key.ts';
 import { keepAllCalling, type CallTally } from '../service/callers.ts';
 import { numbers } from '../service/concurrency.ts';
+import { setting } from './setting.ts';
 
 /**
  * Callers for deploy/try/kubernetes: each streams one utterance after another through the services of the cluster until
  * SIGTERM. Prints a tally. Settings: API_URL, DATABASE_URL of the owner, API_KEY_PEPPER_FILE, NODE_EXTRA_CA_CERTS,
  * CALLERS, STREAM_SECONDS.
  */
-
-function setting(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set.`);
-  return value;
-}
 
 const pepperText = await readFile(setting('API_KEY_PEPPER_FILE'), 'utf8');
 const pepper = Buffer.from(pepperText.trim(), 'base64');

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { promisify } from 'node:util';
+import { setting } from './setting.ts';
 
 /**
  * Stands in for prometheus-adapter in deploy/try/kubernetes: offers `svc_engine_slots_used_ratio` of every engine pod to
@@ -32,12 +33,6 @@ interface Pods {
     readonly metadata: { readonly name: string };
     readonly status: { readonly podIP?: string };
   }[];
-}
-
-function setting(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set.`);
-  return value;
 }
 
 function sample(metrics: string, name: string): number {

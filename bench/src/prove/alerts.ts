@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { Alertmanager } from '@svc-asr/testing/alertmanager.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import {
@@ -229,11 +229,8 @@ async function serveAudit(): Promise<{ server: Server; target: string }> {
       `svc_ledger_audit_timestamp_seconds ${nowS}\nsvc_ledger_audit_violations{invariant="x"} 0\n`,
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no address');
-  return { server, target: `127.0.0.1:${address.port}` };
+  const port = await listen(server);
+  return { server, target: `127.0.0.1:${port}` };
 }
 
 function until(fact: () => Promise<boolean>): Promise<void> {

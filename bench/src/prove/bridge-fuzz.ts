@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import {
   audioSocketMessage,
   brokenHello,
@@ -16,7 +17,7 @@ import {
 import { clientHello, isServing, send } from '../bridge-fuzz/attacker.ts';
 import { startTargets, type Target } from '../bridge-fuzz/targets.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { inParallel, numbers } from '../service/concurrency.ts';
+import { numbers } from '../service/concurrency.ts';
 
 const SIZES = {
   full: { randomAttacks: 5_000, helloStep: 1 },
@@ -76,7 +77,7 @@ async function assault(
   let sent = 0;
   let isNamed = false;
   const recent: string[] = [];
-  await inParallel(attacks, AT_ONCE, async (attack) => {
+  await mapConcurrently(attacks, AT_ONCE, async (attack) => {
     if (target.process.hasEnded) {
       if (!isNamed) log(`${target.name} ended. Last attacks: ${recent.join('; ')}`);
       isNamed = true;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import {
   checkClient,
@@ -12,8 +13,7 @@ import type { ClientProgram } from '../compatible/client-program.ts';
 import { writeResults } from '../compatible/client-results.ts';
 import { CLIENTS, SHORT_CLIENTS } from '../compatible/clients.ts';
 import { CompatibleFleet } from '../compatible/compatible-fleet.ts';
-import { checkFilePart, type FilePart } from '../compatible/file-part.ts';
-import { inParallel } from '../service/concurrency.ts';
+import { checkFilePart } from '../compatible/file-part.ts';
 
 export const about =
   "other services' clients against svc-compatible: transcripts, refusals, a node's restart, files";
@@ -37,10 +37,10 @@ export async function run({ short, args: words, log }: CampaignOptions): Promise
     log(`${client} ${version}: ${JSON.stringify(checks)}`);
     for (const outcome of outcomes) log(`  ${JSON.stringify(outcome)}`);
   };
-  let files: FilePart = { passed: true, figures: {} };
+  let files: CampaignResult = { passed: true, figures: {} };
   try {
     const context = { service, folder };
-    await inParallel(clients, AT_ONCE, async (client) => {
+    await mapConcurrently(clients, AT_ONCE, async (client) => {
       add(client, await checkClient(client, context));
     });
     // Each restart takes seconds, so the short form has one.

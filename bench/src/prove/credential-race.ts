@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import type { AsrSession } from '@svc-asr/protocol';
 import { WebSocket } from 'ws';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { inParallel, numbers } from '../service/concurrency.ts';
+import { numbers } from '../service/concurrency.ts';
 import { reserveSession, Fleet, type Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
@@ -24,7 +25,7 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
     const nodes = [await fleet.launch(), await fleet.launch()];
     const tenants = await fleet.addTenants(accounts, 3_600_000);
     const tally = { attempts: 0, winners: 0, races: 0, wrong: 0 };
-    await inParallel(tenants, accounts, async (tenant) => {
+    await mapConcurrently(tenants, accounts, async (tenant) => {
       for (const _ of numbers(credentials / accounts)) {
         await race({ nodes, tenant, tally });
         if (tally.races % (credentials / 10) === 0) {

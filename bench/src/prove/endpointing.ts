@@ -4,7 +4,7 @@ import { toPcm } from '@svc-asr/eval/audio.ts';
 import { detectorFor } from '@svc-asr/eval/turns/detectors.ts';
 import { readFixtures, readFolder, type Utterance } from '@svc-asr/eval/sets.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { converse, type Conversation } from '../endpointing/conversation.ts';
 import { disturbed } from '../endpointing/disturbed.ts';
 import { detect, emptyDetection, type Detection } from '../endpointing/detection.ts';

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import { childrenOf } from '@svc-asr/local/child-process.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startBare } from '../engine/bare.ts';
@@ -97,22 +98,8 @@ async function strike(input: {
 function holdings(): { children: number; handles: number; heapKib: number } {
   globalThis.gc?.();
   return {
-    children: childProcesses(),
+    children: childrenOf(process.pid).length,
     handles: readdirSync('/proc/self/fd').length,
     heapKib: Math.round(process.memoryUsage().heapUsed / 1024),
   };
-}
-
-function childProcesses(): number {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => parentOf(pid) === process.pid).length;
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { openStream, type SvcStream, type Transcript } from '@svc-asr/sdk/stream';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { compareWords } from '../engine/word-errors.ts';
 import { DEFAULT_LIMITS, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
@@ -117,18 +118,13 @@ async function dictate(
 
 /** Compares words: missing, duplicated and mistimed ones. */
 function compare(expected: Transcript, actual: Transcript) {
-  const missing = expected.words.map((word) => word.text);
-  let doubled = 0;
-  for (const word of actual.words.map((word) => word.text)) {
-    const at = missing.indexOf(word);
-    if (at < 0) doubled += 1;
-    else missing.splice(at, 1);
-  }
+  const [spoken, stitched] = [expected, actual].map(({ words }) => words.map(({ text }) => text));
+  const { missing, added } = compareWords(spoken ?? [], stitched ?? []);
   const moved = expected.words.filter((word, at) => {
     const other = actual.words[at];
     return other?.start_ms !== word.start_ms || other.end_ms !== word.end_ms;
   }).length;
-  return { lost: missing.length, doubled, moved };
+  return { lost: missing, doubled: added, moved };
 }
 
 /** Only completed sessions are charged. */

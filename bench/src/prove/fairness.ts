@@ -1,14 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { LIMITS, type AsrSession } from '@svc-asr/protocol';
 import { setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { requireEightBitModels } from '../engine/eight-bit-models.ts';
-import { percentile } from '../engine/percentile.ts';
-import { inParallel, numbers } from '../service/concurrency.ts';
+import { percentile, round } from '@svc-asr/eval/statistics.ts';
+import { numbers } from '../service/concurrency.ts';
 import { Call } from '../service/call.ts';
 import { createSession, Fleet, reserveSession, type Tenant } from '../service/fleet.ts';
 import { openStream } from '../service/open-stream.ts';
@@ -101,8 +102,7 @@ export async function run({ short, args, log }: CampaignOptions): Promise<Campai
 }
 
 function growthOf(quietMs: number, besideMs: number): number {
-  const growth = Math.max(besideMs, FLOOR_MS) / Math.max(quietMs, FLOOR_MS);
-  return Math.round(growth * 100) / 100;
+  return round(Math.max(besideMs, FLOOR_MS) / Math.max(quietMs, FLOOR_MS), 2);
 }
 
 function p95(waitsMs: readonly number[]): number {
@@ -112,7 +112,7 @@ function p95(waitsMs: readonly number[]): number {
 /** Streams the utterances of every honest account, each in its own session. Returns the waits. */
 async function speakAll({ service, honest, utterances }: Scene): Promise<number[]> {
   const waitsMs: number[] = [];
-  await inParallel(honest, honest.length, async (tenant) => {
+  await mapConcurrently(honest, honest.length, async (tenant) => {
     for (const at of numbers(utterances)) {
       waitsMs.push(await speak(service, tenant, at).catch(() => REFUSED_MS));
     }

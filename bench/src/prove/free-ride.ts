@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROLE_NAME } from '@svc-asr/engine';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { audioFrame, rawFrame, textFrame } from '@svc-asr/testing/service/raw-frame.ts';
@@ -8,7 +9,7 @@ import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { search } from '../free-ride/search.ts';
-import { inParallel, numbers } from '../service/concurrency.ts';
+import { numbers } from '../service/concurrency.ts';
 import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { Call } from '../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
@@ -86,7 +87,7 @@ async function bursts(
   const { service, stop } = await launch(fleet, input.tiers);
   const tenants = await fleet.addTenants(8, 2_000_000_000);
   let unbilled = 0;
-  await inParallel(numbers(input.attempts), tenants.length, async (_, at) => {
+  await mapConcurrently(numbers(input.attempts), tenants.length, async (_, at) => {
     const tenant = tenants[at % tenants.length];
     if (tenant === undefined) return;
     // Every attack alone first, then random sequences of them.

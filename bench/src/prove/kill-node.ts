@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { numbers } from '../service/concurrency.ts';
 import { createSession, Fleet, reserveSession, usageOf, type Tenant } from '../service/fleet.ts';
 import { launchAt } from '../service/placed-node.ts';

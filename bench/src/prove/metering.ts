@@ -1,7 +1,8 @@
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { LIMITS } from '@svc-asr/protocol';
 import * as fc from 'fast-check';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { inParallel, numbers } from '../service/concurrency.ts';
+import { numbers } from '../service/concurrency.ts';
 import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { Call } from '../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
@@ -21,7 +22,7 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
     const service = await fleet.launch();
     const tenants = await fleet.addTenants(accounts, 2_000_000_000);
     const tally = { plans: 0, samples: 0, cut_at_limit: 0, violations: 0 };
-    await inParallel(tenants, accounts, async (tenant, at) => {
+    await mapConcurrently(tenants, accounts, async (tenant, at) => {
       const mine = fc.sample(planOf(), { numRuns: Math.ceil(plans / accounts), seed: 1_000 + at });
       let billedMs = 0;
       for (const plan of mine) {

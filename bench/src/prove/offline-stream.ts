@@ -10,7 +10,7 @@ import {
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { standInModels, type StandInDecoding } from '@svc-asr/testing/speech/stand-in.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { STAND_IN_BEAM } from '../engine/stand-in-beam.ts';
 import { variedUtterance, type VariedUtterance } from '../engine/varied-utterance.ts';
 import { wordErrors } from '../engine/word-errors.ts';

@@ -9,7 +9,7 @@ import { registerCampaignNode } from '../campaign-node.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Cluster } from '../postgres-cluster/cluster.ts';
 import { FAULTS, type Fault } from '../postgres-cluster/faults.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { emptyTally, LiveCaller, type CallerTally } from '../service/live-caller.ts';
 import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { compareCharges, startSessionLoad, type Load } from '../session-load.ts';

@@ -4,11 +4,12 @@ import { request } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { residentKib } from '../engine/processor.ts';
-import { inParallel, numbers } from '../service/concurrency.ts';
+import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
@@ -77,7 +78,7 @@ async function stall(
 ): Promise<TLSSocket[]> {
   const { port } = new URL(service.url);
   const sockets: TLSSocket[] = [];
-  await inParallel(numbers(clients), 20, async (number) => {
+  await mapConcurrently(numbers(clients), 20, async (number) => {
     const socket = connect({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false });
     socket.on('error', () => socket.destroy());
     await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]);

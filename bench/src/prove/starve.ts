@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { MeasuredProcess } from '../measured-process.ts';
 import { Call } from '../service/call.ts';
 import { DEFAULT_LIMITS, Fleet, usageOf, type Tenant } from '../service/fleet.ts';

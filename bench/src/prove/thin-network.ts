@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { distance } from '@svc-asr/eval/scoring.ts';
+import { round } from '@svc-asr/eval/statistics.ts';
+import { listen } from '@svc-asr/protocol/listen.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { relay } from '@svc-asr/sdk/relay';
 import { openStream, type GetSession } from '@svc-asr/sdk/stream';
@@ -43,9 +45,8 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
       );
       return { ...session, websocket_url: service.streamUrl };
     };
-    server = await startRelay(getSession);
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    server = createRelay(getSession);
+    const port = await listen(server);
     const seconds = short ? 8 : 300;
     const files = await writeSpeech(folder, seconds, short ? 1 : 20);
     const loopback = await upload({ url: `http://127.0.0.1:${port}/opus`, path: files.opus });
@@ -77,7 +78,7 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
 }
 
 /** The customer's backend: receives a recording while it is made and returns its transcript. */
-async function startRelay(getSession: GetSession): Promise<Server> {
+function createRelay(getSession: GetSession): Server {
   const server = createServer((request, response) => {
     void answer(getSession, request)
       .then((text) => response.end(text))
@@ -85,7 +86,6 @@ async function startRelay(getSession: GetSession): Promise<Server> {
   });
   // Uploads last as long as the speech.
   server.requestTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
 
@@ -168,8 +168,4 @@ async function startLink(port: number): Promise<{ phone: string; stop(): Promise
       await ended;
     },
   };
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -2,10 +2,11 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { rawFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { residentKib } from '../engine/processor.ts';
-import { inParallel, numbers } from '../service/concurrency.ts';
+import { numbers } from '../service/concurrency.ts';
 import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
 import { INSPECTED, liveKib } from '../service/live-memory.ts';
 import { Call } from '../service/call.ts';
@@ -99,7 +100,7 @@ async function memoryOf(service: ServiceProcess): Promise<Memory> {
   return {
     liveKib: await liveKib(service),
     serverKib: residentKib(service.pid),
-    engineKib: service.children().reduce((sum, pid) => sum + residentKib(pid), 0),
+    engineKib: residentKib(...service.children()),
   };
 }
 
@@ -111,7 +112,7 @@ async function abuseAll(input: {
 }): Promise<void> {
   const { service, tenants, tally, frames } = input;
   const before = tally.frames;
-  await inParallel(tenants, tenants.length, async (tenant) => {
+  await mapConcurrently(tenants, tenants.length, async (tenant) => {
     while (tally.frames - before < frames) await abuse({ service, tenant, tally });
   });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ownCpuMs } from '@svc-asr/eval/statistics.ts';
 import { startCallLog } from '@svc-asr/server/accounts/call-log.ts';
 import { systemClock } from '@svc-asr/server/platform/clock.ts';
 import { createLog } from '@svc-asr/server/platform/log.ts';
@@ -18,7 +19,7 @@ export async function measureCallLog(
   input: { postgres: number; calls: number; accountIds: readonly string[] },
 ): Promise<{ postgresSeconds: number; apiSeconds: number }> {
   const log = createLog({ level: 'silent' });
-  let apiMicroseconds = 0;
+  let apiMs = 0;
   const postgresBefore = cpuSecondsOf(input.postgres);
   for (let written = 0; written < input.calls; written += WRITTEN_TOGETHER) {
     const { registry } = createMetrics();
@@ -34,13 +35,12 @@ export async function measureCallLog(
       sessionId: randomUUID(),
       tookMs: 4.2,
     }));
-    const before = process.cpuUsage();
+    const beforeMs = ownCpuMs();
     const callLog = startCallLog({ db: ledger.service, clock: systemClock, registry, log });
     for (const call of calls) callLog.add(call);
     await callLog.stop();
-    const { user, system } = process.cpuUsage(before);
-    apiMicroseconds += user + system;
+    apiMs += ownCpuMs() - beforeMs;
   }
   const postgresSeconds = cpuSecondsOf(input.postgres) - postgresBefore;
-  return { postgresSeconds, apiSeconds: apiMicroseconds / 1e6 };
+  return { postgresSeconds, apiSeconds: apiMs / 1000 };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audioFrame, rawFrame, textFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
+import { answerOrders } from '../measured-process.ts';
 import { numbers } from './concurrency.ts';
 import { createSession, type Tenant } from './fleet.ts';
 
@@ -10,7 +11,7 @@ const EMPTY = Buffer.alloc(0);
 const BLOCK_BYTES = 65_536;
 const RETRY_MS = 100;
 
-export const CHEAP_FRAMES = {
+const CHEAP_FRAMES = {
   empty: audioFrame(EMPTY),
   two_bytes: audioFrame(Buffer.alloc(2)),
   ping: rawFrame({ opcode: 9, payload: EMPTY }),
@@ -86,7 +87,4 @@ async function pump(
   clearTimeout(end);
 }
 
-process.on('message', (order: FloodOrder) => {
-  void flood(order).then((answer) => process.send?.(answer));
-});
-process.send?.('ready');
+answerOrders(flood);

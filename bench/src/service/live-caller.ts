@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerEvent } from '@svc-asr/protocol';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { compareWords } from '../engine/word-errors.ts';
 import { Call, FRAME_MS } from './call.ts';
 import { usageOf, type Tenant } from './fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
@@ -34,16 +35,18 @@ export function emptyTally(): CallerTally {
   };
 }
 
+interface CallerInput {
+  readonly service: ServiceProcess;
+  readonly tenant: Tenant;
+  readonly sentence: string;
+  readonly tally: CallerTally;
+  /** The text of its sentence with these weights. Default: that of the bundled model. */
+  readonly expected?: string | undefined;
+}
+
 /** A client that streams sentences in real time and checks every result. */
 export class LiveCaller {
-  readonly #input: {
-    readonly service: ServiceProcess;
-    readonly tenant: Tenant;
-    readonly sentence: string;
-    readonly tally: CallerTally;
-    /** The text of its sentence with these weights. Default: that of the bundled model. */
-    readonly expected?: string | undefined;
-  };
+  readonly #input: CallerInput;
   readonly #pcm: Uint8Array;
   readonly #expected: string;
   readonly #model: ReturnType<typeof speech>['model'];
@@ -52,13 +55,7 @@ export class LiveCaller {
   #isStopping = false;
   #billedMs = 0;
 
-  constructor(input: {
-    service: ServiceProcess;
-    tenant: Tenant;
-    sentence: string;
-    tally: CallerTally;
-    expected?: string | undefined;
-  }) {
+  constructor(input: CallerInput) {
     this.#input = input;
     const { pcm, expected, model } = speech(input.sentence);
     this.#pcm = pcm;
@@ -145,12 +142,8 @@ export class LiveCaller {
     tally.utterances += 1;
     if (text === this.#expected) return;
     tally.different_texts += 1;
-    const missing = this.#expected.split(' ');
-    for (const word of text.split(' ')) {
-      const at = missing.indexOf(word);
-      if (at < 0) tally.repeated += 1;
-      else missing.splice(at, 1);
-    }
-    tally.lost += missing.length;
+    const { missing, added } = compareWords(this.#expected.split(' '), text.split(' '));
+    tally.lost += missing;
+    tally.repeated += added;
   }
 }

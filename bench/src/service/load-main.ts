@@ -1,6 +1,8 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import type { WebSocket } from 'ws';
+import { framed } from '@svc-asr/testing/service/stream-client.ts';
 import { pcmOf, type UtterancePlan } from '../engine/utterances.ts';
+import { answerOrders } from '../measured-process.ts';
 import { WIRE_PROTOCOLS, type WireProtocol } from './wire-protocol.ts';
 
 /** Runs clients in their own process, so that their CPU time is not counted as the service's. */
@@ -55,7 +57,7 @@ class LoadStream {
   constructor(order: LoadOrder, session: AsrSession | null, plan: UtterancePlan) {
     this.pcm = pcmOf(plan);
     this.#protocol = WIRE_PROTOCOLS[order.protocol];
-    this.#frames = framesOf(this.pcm, FRAME_MS * 32).map((frame) => this.#protocol.encode(frame));
+    this.#frames = [...framed(this.pcm)].map((frame) => this.#protocol.encode(frame));
     this.#frameEveryMs = order.speed === 0 ? 0 : FRAME_MS / order.speed;
     this.#socket = this.#protocol.connect(order.url, session);
     this.#socket.on('message', (data) => {
@@ -126,12 +128,6 @@ class LoadStream {
   }
 }
 
-function framesOf(pcm: Uint8Array, bytes: number): Uint8Array[] {
-  const frames: Uint8Array[] = [];
-  for (let at = 0; at < pcm.length; at += bytes) frames.push(pcm.subarray(at, at + bytes));
-  return frames;
-}
-
 const TICK_MS = 5;
 
 async function runLoad(order: LoadOrder): Promise<LoadAnswer> {
@@ -166,7 +162,4 @@ async function runLoad(order: LoadOrder): Promise<LoadAnswer> {
   };
 }
 
-process.on('message', (order: LoadOrder) => {
-  void runLoad(order).then((answer) => process.send?.(answer));
-});
-process.send?.('ready');
+answerOrders(runLoad);

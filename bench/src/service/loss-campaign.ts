@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignResult } from '../campaign.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import type { Fleet } from './fleet.ts';
 import { emptyTally, LiveCaller } from './live-caller.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';

@@ -3,7 +3,7 @@ import { loadManifests } from '@svc-asr/engine';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { startBare, type Bare } from '../engine/bare.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile, round } from '@svc-asr/eval/statistics.ts';
 import { residentKib } from '../engine/processor.ts';
 import { audioSeconds } from '../engine/throughput.ts';
 import { distinctUtterance, type UtterancePlan } from '../engine/utterances.ts';
@@ -101,8 +101,7 @@ async function figuresOf(input: Turn & { readonly options: CampaignOptions }) {
   const streams = Math.max(1, Math.floor(LIVE_LOAD * perCore));
   const sentences = options.short ? 6 : LIVE_SENTENCES;
   const plans = Array.from({ length: streams }, (_, at) => distinctUtterance(at, sentences));
-  const resident = (): number =>
-    [service.pid, ...service.children()].reduce((sum, pid) => sum + residentKib(pid), 0);
+  const resident = (): number => residentKib(service.pid, ...service.children());
   const sessions = await openSessions({ fleet, service }, plans);
   const before = resident();
   const order = { url: service.streamUrl, protocol: 'ours' as const, sessions, plans };
@@ -112,14 +111,14 @@ async function figuresOf(input: Turn & { readonly options: CampaignOptions }) {
   const answer = await speaking;
   const words = answer.texts.join(' ').split(/\s+/).length;
   return {
-    bare_streams_per_core: rounded(percentile(bareRates, 0.5)),
-    streams_per_core: rounded(perCore),
+    bare_streams_per_core: round(percentile(bareRates, 0.5)),
+    streams_per_core: round(perCore),
     ratio: medianRatio(rates.ours, bareRates),
     ratio_endpointing: medianRatio(rates.oursEndpointing, bareRates),
     ratio_confirmed: medianRatio(rates.oursConfirmed, bareRates),
     live_streams: answer.broken > 0 ? 0 : streams,
     delta_lag_p95_ms: Math.round(percentile(answer.deltaLagMs, 0.95)),
-    words_per_second: rounded(words / answer.audioS),
+    words_per_second: round(words / answer.audioS),
     process_mib: Math.round(before / 1024),
     kib_per_stream: Math.round((settled - before) / streams),
   };
@@ -127,9 +126,5 @@ async function figuresOf(input: Turn & { readonly options: CampaignOptions }) {
 
 function medianRatio(rates: readonly number[], bareRates: readonly number[]): number {
   const ratios = rates.map((rate, at) => rate / (bareRates[at] ?? Number.NaN));
-  return Math.round(1000 * percentile(ratios, 0.5)) / 1000;
-}
-
-function rounded(value: number): number {
-  return Math.round(10 * value) / 10;
+  return round(percentile(ratios, 0.5), 3);
 }

@@ -6,15 +6,20 @@ import type { Load } from './load.ts';
 import { openSessions } from './sessions.ts';
 import type { OurProtocol } from './wire-protocol.ts';
 
-/** Sends all utterances as fast as the service takes them. Returns the CPU time of its processes. */
+/** Sends all utterances as fast as the service takes them. Returns the CPU time of its processes, or of those named. */
 export async function serviceCpuMs(
-  bench: { readonly fleet: Fleet; readonly load: Load; readonly service: ServiceProcess },
+  bench: {
+    readonly fleet: Fleet;
+    readonly load: Load;
+    readonly service: ServiceProcess;
+    readonly pids?: readonly number[];
+  },
   plans: readonly UtterancePlan[],
   protocol: OurProtocol,
 ): Promise<number> {
   const { load, service } = bench;
   const sessions = await openSessions(bench, plans);
-  const pids = [service.pid, ...service.children()];
+  const { pids = [service.pid, ...service.children()] } = bench;
   const before = cpuMsOf(pids);
   const url = service.streamUrl;
   const answer = await load.run({ url, protocol, sessions, plans, speed: 0 });

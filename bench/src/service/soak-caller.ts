@@ -31,25 +31,21 @@ export interface SoakRecord {
   readonly surprises: string[];
 }
 
+interface CallerInput {
+  readonly service: ServiceProcess;
+  readonly tenant: Tenant;
+  /** Of each session. */
+  readonly utterances: number;
+  readonly pauseMs: number;
+  readonly record: SoakRecord;
+}
+
 /** Creates one session after another, streams in real time with pauses, and records the expected charge of each. */
 export class SoakCaller {
-  readonly #input: {
-    readonly service: ServiceProcess;
-    readonly tenant: Tenant;
-    /** Of each session. */
-    readonly utterances: number;
-    readonly pauseMs: number;
-    readonly record: SoakRecord;
-  };
+  readonly #input: CallerInput;
   #isStopping = false;
 
-  constructor(input: {
-    service: ServiceProcess;
-    tenant: Tenant;
-    utterances: number;
-    pauseMs: number;
-    record: SoakRecord;
-  }) {
+  constructor(input: CallerInput) {
     this.#input = input;
   }
 

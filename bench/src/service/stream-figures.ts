@@ -1,7 +1,7 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import { WebSocket } from 'ws';
 import type { Bare } from '../engine/bare.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { residentKib } from '../engine/processor.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 import type { Fleet } from './fleet.ts';
@@ -103,17 +103,16 @@ async function bareDecodeP95Ms(bare: Bare): Promise<number> {
 /** Returns the memory of server and engine per idle connection. */
 export async function measureIdle(bench: StreamBench): Promise<number> {
   const connections = bench.short ? 100 : IDLE_CONNECTIONS;
-  const { pid } = bench.service;
-  const resident = (): number =>
-    [pid, ...bench.service.children()].reduce((sum, each) => sum + residentKib(each), 0);
+  const { service } = bench;
+  const resident = (): number => residentKib(service.pid, ...service.children());
   const before = resident();
   const sockets: WebSocket[] = [];
   // Credentials expire after a minute, so sessions are created and used in small groups.
   while (sockets.length < connections) {
     const plans = Array.from({ length: 50 }, () => distinctUtterance(0, 1));
     const sessions = await openSessions(bench, plans);
-    const url = bench.service.streamUrl;
-    sockets.push(...(await Promise.all(sessions.map((session) => openReady(url, session)))));
+    const opening = sessions.map((session) => openReady(service.streamUrl, session));
+    sockets.push(...(await Promise.all(opening)));
   }
   const kib = (resident() - before) / connections;
   bench.log(`${connections} idle connections: ${kib.toFixed(1)} KiB each, server and engine`);

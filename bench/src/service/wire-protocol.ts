@@ -2,7 +2,7 @@ import { CHUNK_SAMPLES, type AsrSession, type ServerEvent } from '@svc-asr/proto
 import { WebSocket } from 'ws';
 
 /** A parsed message from any recognition server. */
-export type ServerMessage =
+type ServerMessage =
   | { readonly kind: 'ready' }
   /** `samples`: how much audio the server needs before it can send this message. */
   | { readonly kind: 'delta'; readonly samples: number }

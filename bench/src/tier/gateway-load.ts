@@ -1,7 +1,7 @@
 import type { TlsFiles } from '@svc-asr/engine';
 import { tlsEnvironment } from '@svc-asr/local/engine-node-process.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
-import { percentile } from '../engine/percentile.ts';
+import { percentile } from '@svc-asr/eval/statistics.ts';
 import { cpuMsOf } from '../engine/processor.ts';
 import { distinctUtterance } from '../engine/utterances.ts';
 import type { Fleet } from '../service/fleet.ts';

@@ -1,8 +1,11 @@
 import { connect, type Socket } from 'node:net';
+import { ownCpuMs } from '@svc-asr/eval/statistics.ts';
 import type { AsrSession, ServerEvent } from '@svc-asr/protocol';
+import { framed } from '@svc-asr/testing/service/stream-client.ts';
 import { WebSocket } from 'ws';
-import { ownCpuMs } from '../engine/processor.ts';
+
 import { distinctUtterance, pcmOf } from '../engine/utterances.ts';
+import { answerOrders } from '../measured-process.ts';
 import { maskedFrame } from './masked-frames.ts';
 
 /** Opens streams, or lets all open streams speak in real time, or closes them. */
@@ -21,13 +24,12 @@ export interface PacedAnswer {
 }
 
 const FRAME_MS = 100;
-const FRAME_BYTES = FRAME_MS * 32;
 const TICK_MS = 20;
 /** Streams start within one chunk of each other. */
 const STAGGER_MS = 1_120;
 
 /** One utterance, a frame for each 100 ms. All streams send the same bytes: a scripted node does not listen. */
-const FRAMES = framesOf(pcmOf(distinctUtterance(0, 4)));
+const FRAMES = [...framed(pcmOf(distinctUtterance(0, 4)))].map(maskedFrame);
 const FLUSH = maskedFrame('{"type":"flush"}');
 
 /** A client that costs as little as possible: its frames are masked once, for all streams. */
@@ -137,15 +139,4 @@ async function answerOrder(order: PacedOrder): Promise<PacedAnswer> {
   return { audioS, lagsMs, broken, cpuMs: ownCpuMs() - beforeMs };
 }
 
-function framesOf(pcm: Uint8Array): Buffer[] {
-  const count = Math.ceil(pcm.length / FRAME_BYTES);
-  return Array.from({ length: count }, (_, at) =>
-    maskedFrame(pcm.subarray(at * FRAME_BYTES, (at + 1) * FRAME_BYTES)),
-  );
-}
-
-process.on('message', (order: PacedOrder) => {
-  void answerOrder(order).then((answer) => process.send?.(answer));
-});
-process.on('disconnect', () => process.exit(0));
-process.send?.('ready');
+answerOrders(answerOrder);

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { TlsFiles } from '@svc-asr/engine';
+import { MeasuredProcess } from '../measured-process.ts';
 import type { PortAnswer, PortOrder } from './port-main.ts';
 
 /** Engine nodes without recognisers, each in its own process. */
@@ -40,15 +41,9 @@ export class ScriptedNodes {
 
 /** Runs live speakers against an engine in a new process. Throws when that process fails. */
 export async function runSpeakers(order: PortOrder): Promise<PortAnswer> {
-  const child = fork(new URL('./port-main.ts', import.meta.url));
-  const failed = new AbortController();
-  child.once('exit', () => failed.abort(new Error('The speakers ended without a result.')));
-  await once(child, 'message', { signal: failed.signal });
-  child.send(order);
-  const [answer]: PortAnswer[] = await once(child, 'message', { signal: failed.signal });
-  const exited = once(child, 'exit');
-  child.disconnect();
-  await exited;
-  if (answer === undefined) throw new Error('The speaker process returned no result.');
+  const main = new URL('./port-main.ts', import.meta.url);
+  const speakers = await MeasuredProcess.start<PortOrder, PortAnswer>(main);
+  const answer = await speakers.run(order);
+  await speakers.stop();
   return answer;
 }

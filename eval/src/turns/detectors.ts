@@ -6,6 +6,7 @@ import {
   type VoiceVerdicts,
 } from '@svc-asr/engine';
 import type { ENDPOINTING } from '@svc-asr/protocol';
+import { ownCpuMs } from '../statistics.ts';
 
 export type DetectorName = (typeof ENDPOINTING.detectors)[number];
 
@@ -20,14 +21,14 @@ export async function detectorFor(name: DetectorName): Promise<Examine> {
   }
   const silero = await Silero.load();
   return async (waves) => {
-    const before = process.cpuUsage();
+    const before = ownCpuMs();
     const verdicts = await silero.probabilities(
       waves.map((samples) => ({ stream: new SileroStream(), samples })),
     );
-    const { user, system } = process.cpuUsage(before);
+    const cpuMs = ownCpuMs() - before;
     return {
       detect: (stream) => confirmed({ startSample: 0, probabilities: verdicts[stream] ?? NONE }),
-      cpuMs: (user + system) / 1_000,
+      cpuMs,
     };
   };
 }

@@ -2,6 +2,7 @@ import { AUDIO } from '@svc-asr/protocol';
 import type { SpeechDetector } from '@svc-asr/engine';
 import { toPcm } from '../audio.ts';
 import { seededRandom } from '../conditions.ts';
+import { ownCpuMs } from '../statistics.ts';
 import type { Conversation } from './conversation.ts';
 import { detectorFor, type DetectorName, type Examine } from './detectors.ts';
 import { emptyTally, scoreTurns, type Tally } from './score-turns.ts';
@@ -124,10 +125,9 @@ function listen(
     detector,
   }: { samples: Int16Array; silenceMs: number; detector: SpeechDetector },
 ): void {
-  const before = process.cpuUsage();
+  const before = ownCpuMs();
   const segments = segmentsOf(detector, samples, silenceMs);
-  const { user, system } = process.cpuUsage(before);
-  tally.cpuMs += (user + system) / 1_000;
+  tally.cpuMs += ownCpuMs() - before;
   scoreTurns(tally, conversation, { segments, silenceMs });
 }
 

@@ -1,7 +1,6 @@
 import { AUDIO } from '@svc-asr/protocol';
-import { gaussian } from '../conditions.ts';
-import { lowPassed, sine, type Random } from './noises.ts';
-import { powerOf } from './phrases.ts';
+import { gaussian, powerOf, sine } from '../conditions.ts';
+import { lowPassed, type Random } from './noises.ts';
 
 /** Sounds that come and go: clicks, keys, breath, barks and telephone tones. */
 

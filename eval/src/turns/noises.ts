@@ -1,5 +1,5 @@
 import { AUDIO } from '@svc-asr/protocol';
-import { gaussian } from '../conditions.ts';
+import { gaussian, sine } from '../conditions.ts';
 
 /** Sounds that last: noise, hum, wind and music. The level doesn't matter: conditions scale them. */
 
@@ -109,8 +109,4 @@ export function lowPassed(wave: Float32Array, hz: number): Float32Array {
   const keep = Math.exp((-2 * Math.PI * hz) / RATE);
   let out = 0;
   return wave.map((sample) => (out = keep * out + (1 - keep) * sample));
-}
-
-export function sine(hz: number, t: number, phase = 0): number {
-  return Math.sin(2 * Math.PI * hz * t + phase);
 }

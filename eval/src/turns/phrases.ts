@@ -1,4 +1,6 @@
 import { AUDIO } from '@svc-asr/protocol';
+import { powerOf } from '../conditions.ts';
+import { percentile } from '../statistics.ts';
 
 /** Cuts recordings into phrases whose first and last sample are known. */
 
@@ -28,9 +30,9 @@ const SOUND_FRAMES_MIN = 4;
 export function phrasesOf(voice: string, recording: Float32Array): Phrase[] {
   const levels = levelsOf(withoutRumble(recording));
   if (levels.length < 8) return [];
-  const loud = quantile(levels, 0.95);
+  const loud = percentile(levels, 0.95);
   if (loud < -45) return [];
-  const noise = quantile(levels, 0.05);
+  const noise = percentile(levels, 0.05);
   if (noise > loud - CLEAR_DB) return [];
   const threshold = Math.max(loud - RANGE_DB, noise + ABOVE_NOISE_DB, QUIETEST_DB);
   const phrases: Phrase[] = [];
@@ -60,7 +62,7 @@ function runsAbove(levels: readonly number[], threshold: number): [number, numbe
 /** How many frames at the start or the end of a phrase are much quieter than the phrase. */
 function edgeFrames(phrase: Float32Array): number {
   const levels = levelsOf(phrase);
-  const clearDb = quantile(levels, 0.95) - EDGE_DB;
+  const clearDb = percentile(levels, 0.95) - EDGE_DB;
   const isClear = (level: number): boolean => level > clearDb;
   return Math.max(levels.findIndex(isClear), levels.length - 1 - levels.findLastIndex(isClear));
 }
@@ -94,15 +96,4 @@ function faded(wave: Float32Array, gain: number): Float32Array {
     const fade = Math.min(1, at / ramp, (wave.length - 1 - at) / ramp);
     return sample * gain * fade;
   });
-}
-
-export function powerOf(wave: Float32Array): number {
-  let sum = 0;
-  for (const sample of wave) sum += sample * sample;
-  return sum / Math.max(1, wave.length);
-}
-
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }

@@ -1,6 +1,6 @@
 import { AUDIO } from '@svc-asr/protocol';
 import type { Conversation, SpokenPhrase } from './conversation.ts';
-import { quantile } from './phrases.ts';
+import { percentile } from '../statistics.ts';
 import type { Segment } from './segments.ts';
 
 /** Compares what a detector found with what was said. */
@@ -148,5 +148,5 @@ function percent(part: number, whole: number): number {
 }
 
 function at(values: readonly number[], share: number): number {
-  return values.length === 0 ? 0 : Math.round(quantile(values, share));
+  return values.length === 0 ? 0 : Math.round(percentile(values, share));
 }

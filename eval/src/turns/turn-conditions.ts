@@ -1,11 +1,11 @@
 import { AUDIO } from '@svc-asr/protocol';
-import { overTelephone } from '../conditions.ts';
+import { overTelephone, powerOf } from '../conditions.ts';
 import type { Conversation } from './conversation.ts';
 import { throughCodec } from './decode.ts';
 import { barks, breath, click, events, oneOf, telephoneTones, typing } from './noise-events.ts';
 import { mainsHum, music, partOf, pink, reverberated, white, wind } from './noises.ts';
 import type { Random } from './noises.ts';
-import { powerOf, SPEECH_DB, type Phrase } from './phrases.ts';
+import { SPEECH_DB, type Phrase } from './phrases.ts';
 
 /** What the detector hears instead of a clean recording. */
 

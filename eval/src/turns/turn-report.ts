@@ -1,3 +1,4 @@
+import { round } from '../statistics.ts';
 import { figuresOfTally, type Tally } from './score-turns.ts';
 
 export interface TurnResult {
@@ -66,7 +67,7 @@ function means(results: readonly TurnResult[], silenceMs: number): Figures {
   return Object.fromEntries(
     names.map((name) => {
       const value = mean(each.map((figures) => figures[name] ?? 0));
-      return [name, Math.round(value * 100) / 100];
+      return [name, round(value, 2)];
     }),
   );
 }

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { seededRandom } from '../../src/conditions.ts';
+import { powerOf, seededRandom } from '../../src/conditions.ts';
 import { converse } from '../../src/turns/conversation.ts';
-import { phrasesOf, powerOf, SPEECH_DB } from '../../src/turns/phrases.ts';
+import { phrasesOf, SPEECH_DB } from '../../src/turns/phrases.ts';
 import { CONDITIONS, WITHOUT_SPEECH } from '../../src/turns/turn-conditions.ts';
 import { recordingsOf, voicesIn, voicesOf } from '../../src/turns/voices.ts';
 

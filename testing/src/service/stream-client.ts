@@ -157,6 +157,6 @@ export function speech(input: { ms?: number; samples?: number }): Buffer {
 }
 
 /** Splits audio into frames of 100 ms, like a microphone. */
-export function* framed(pcm: Buffer, frameBytes = 3_200): Generator<Buffer> {
+export function* framed(pcm: Uint8Array, frameBytes = 3_200): Generator<Uint8Array> {
   for (let at = 0; at < pcm.byteLength; at += frameBytes) yield pcm.subarray(at, at + frameBytes);
 }
