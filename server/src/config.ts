@@ -13,7 +13,7 @@ import type { CertificateFiles } from './platform/tls.ts';
 export { generateSecrets } from './config/secrets-config.ts';
 
 /** The role of a process. `all` is API, streaming node and sweeper in one. */
-export const ROLES = ['all', 'api', 'node'] as const;
+const ROLES = ['all', 'api', 'node'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface Config {

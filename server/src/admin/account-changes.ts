@@ -12,15 +12,13 @@ import {
   type Account,
 } from '../accounts/accounts.ts';
 import { withAuditReason } from '../accounts/audit-log.ts';
-import { showAccount } from './accounts-command.ts';
+import { changeAccount, showAccount } from './accounts-command.ts';
 import { parseCount, parseReason } from './arguments.ts';
 import { confirm } from './confirm.ts';
 import type { AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT, Problem } from './problem.ts';
-import { accountOf, parseShortId } from './short-id.ts';
-
-const ACCOUNT = ['<account>', 'its id, or the first characters of it', parseShortId] as const;
+import { ACCOUNT_ARGUMENT, accountOf } from './short-id.ts';
 
 /** Adds the commands that change what an account may do. */
 export function addAccountChanges(
@@ -36,28 +34,22 @@ export function addAccountChanges(
     .description(
       'set how many sessions it may have at once; live sessions above a lowered limit continue',
     )
-    .argument(...ACCOUNT)
+    .argument(...ACCOUNT_ARGUMENT)
     .argument('<limit>', 'from 1 to 10000', parseCount(1, 10_000))
     .action((shortId: string, limit: number) =>
-      run(async (context) => {
-        const { id } = await accountOf(context.db, shortId);
-        await setConcurrency(context.db, { id, limit });
-        await showAccount(context, id);
-      }),
+      changeAccount(run, shortId, (db, id) => setConcurrency(db, { id, limit })),
     );
   examples(concurrency, ['accounts set-concurrency 7f0c9a52 5']);
 
   const origins = accounts
     .command('set-origins')
     .description('set the web origins whose pages may stream; without an origin, every page may')
-    .argument(...ACCOUNT)
+    .argument(...ACCOUNT_ARGUMENT)
     .argument('[origins...]', 'such as https://radio.example')
     .action((shortId: string, given: readonly string[]) =>
-      run(async (context) => {
-        const { id } = await accountOf(context.db, shortId);
-        await setAllowedOrigins(context.db, { id, origins: validOrigins(given) });
-        await showAccount(context, id);
-      }),
+      changeAccount(run, shortId, (db, id) =>
+        setAllowedOrigins(db, { id, origins: validOrigins(given) }),
+      ),
     );
   examples(origins, [
     'accounts set-origins 7f0c9a52 https://radio.example https://www.radio.example',
@@ -78,20 +70,18 @@ function addStatus(
   const command = accounts
     .command(verb.name)
     .description(about[verb.status])
-    .argument(...ACCOUNT)
+    .argument(...ACCOUNT_ARGUMENT)
     .option(
       '--reason <text>',
       "why; kept in the audit log, which the account's owners can read",
       parseReason,
     )
     .action((shortId: string, options: { reason?: string }) =>
-      run(async (context) => {
-        const { id } = await accountOf(context.db, shortId);
-        await withAuditReason(context.db, options.reason ?? '', (db) =>
+      changeAccount(run, shortId, (pool, id) =>
+        withAuditReason(pool, options.reason ?? '', (db) =>
           setAccountStatus(db, { id, status: verb.status }),
-        );
-        await showAccount(context, id);
-      }),
+        ),
+      ),
     );
   examples(command, [
     `accounts ${verb.name} 7f0c9a52`,
@@ -105,7 +95,7 @@ function addErase(accounts: Command, run: RunCommand, environment: AdminEnvironm
     .description(
       'remove the personal data of an account for good and revoke its keys; its ledger stays',
     )
-    .argument(...ACCOUNT)
+    .argument(...ACCOUNT_ARGUMENT)
     .option('--yes', 'do not ask')
     .action((shortId: string, options: { yes?: true }) =>
       run(async (context) => {

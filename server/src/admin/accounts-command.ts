@@ -7,13 +7,14 @@ import {
   searchAccounts,
   type Account,
 } from '../accounts/accounts.ts';
+import type { Pool } from '../platform/db.ts';
 import { addAccountChanges } from './account-changes.ts';
 import { parseCount, parseEmailArgument, parseText } from './arguments.ts';
 import type { AdminContext, AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { addMoveCommand } from './move-command.ts';
 import type { Row } from './output.ts';
-import { accountOf, parseShortId } from './short-id.ts';
+import { ACCOUNT_ARGUMENT, accountOf } from './short-id.ts';
 
 export function addAccountsCommand(
   program: Command,
@@ -44,7 +45,7 @@ export function addAccountsCommand(
   const showCommand = accounts
     .command('show')
     .description('show one account and its balance')
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .action((shortId: string) =>
       run(async ({ db, output }) => output.show(present(await accountOf(db, shortId)))),
     );
@@ -76,19 +77,28 @@ export function addAccountsCommand(
   const rename = accounts
     .command('rename')
     .description('change the name of an account')
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .argument('<name>', 'the new name', parseText(1, 200))
     .action((shortId: string, name: string) =>
-      run(async (context) => {
-        const { id } = await accountOf(context.db, shortId);
-        await renameAccount(context.db, { id, name });
-        await showAccount(context, id);
-      }),
+      changeAccount(run, shortId, (db, id) => renameAccount(db, { id, name })),
     );
   examples(rename, ['accounts rename 7f0c9a52 "Radio Nairobi"']);
 
   addAccountChanges(accounts, run, environment);
   addMoveCommand(accounts, run, environment);
+}
+
+/** Changes an account and shows it. */
+export function changeAccount(
+  run: RunCommand,
+  shortId: string,
+  change: (db: Pool, id: string) => Promise<unknown>,
+): Promise<void> {
+  return run(async (context) => {
+    const { id } = await accountOf(context.db, shortId);
+    await change(context.db, id);
+    await showAccount(context, id);
+  });
 }
 
 /** Shows an account as it is now. */

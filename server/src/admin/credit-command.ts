@@ -7,7 +7,7 @@ import { confirm } from './confirm.ts';
 import type { AdminContext, AdminEnvironment, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT, Problem } from './problem.ts';
-import { accountOf, parseShortId } from './short-id.ts';
+import { ACCOUNT_ARGUMENT, accountOf } from './short-id.ts';
 
 const ACCOUNT = '7f0c9a52';
 /** More than this is asked about, because it is usually a typing error. */
@@ -36,7 +36,7 @@ export function addCreditCommand(
   const grant = credit
     .command('grant')
     .description('add credit')
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .argument('<amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .requiredOption('--reason <text>', 'why; kept permanently in the ledger', parseReason)
     .option('--id <uuid>', 'your own id of this grant; a repeated id is applied once', parseUuid)
@@ -52,7 +52,7 @@ export function addCreditCommand(
   const adjust = credit
     .command('adjust')
     .description('add or remove credit, never below zero')
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .option('--add <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .option('--take <amount>', 'audio time with its unit: 90s, 30m, 2h', parseDuration)
     .requiredOption('--reason <text>', 'why; kept permanently in the ledger', parseReason)
@@ -76,7 +76,7 @@ export function addCreditCommand(
   const history = credit
     .command('history')
     .description('the transactions of an account, newest first')
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .option('--limit <count>', 'maximum number of transactions', parseCount(1, 10_000), 50)
     .action((shortId: string, options: { limit: number }) =>
       run(async ({ db, output }) => {

@@ -12,7 +12,7 @@ import { parseExpiry, parseText } from './arguments.ts';
 import type { AdminContext, RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { EXIT, Problem } from './problem.ts';
-import { accountOf, parseShortId } from './short-id.ts';
+import { ACCOUNT_ARGUMENT, accountOf } from './short-id.ts';
 
 const ACCOUNT = '7f0c9a52';
 
@@ -29,7 +29,7 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
   const create = keys
     .command('create')
     .description('create a key; it is shown only once')
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .option('--name <name>', 'a name for the key', parseText(0, 200), '')
     .option('--models <ids>', 'only these models, separated by commas', parseModels)
     .option('--expires <date>', 'when it expires', parseExpiry)
@@ -53,7 +53,7 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
   const list = keys
     .command('list')
     .description('list the keys of an account, including expired and revoked ones')
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .action((shortId: string) =>
       run(async (context) => listKeys(context, (await accountOf(context.db, shortId)).id)),
     );
@@ -64,7 +64,7 @@ export function addKeysCommand(program: Command, run: RunCommand): void {
     .description(
       'revoke a key; every process refuses it within five seconds, and open streams finish',
     )
-    .argument('<account>', 'its id, or the first characters of it', parseShortId)
+    .argument(...ACCOUNT_ARGUMENT)
     .argument('<key>', 'the key id that `keys list` shows')
     .action((shortId: string, id: string) =>
       run(async (context) => {

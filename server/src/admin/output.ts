@@ -13,9 +13,9 @@ export interface Output {
   say(sentence: string): void;
 }
 
-export type Value = string | number | boolean | Date | null | readonly string[];
+type Value = string | number | boolean | Date | null | readonly string[];
 export type Row = Readonly<Record<string, Value>>;
-export type Shown = Row | readonly Row[];
+type Shown = Row | readonly Row[];
 
 export interface Streams {
   readonly out: (text: string) => void;

@@ -8,7 +8,7 @@ import { parseCount } from './arguments.ts';
 import type { RunCommand } from './context.ts';
 import { examples } from './examples.ts';
 import { Problem } from './problem.ts';
-import { accountOf, parseShortId, sessionOf } from './short-id.ts';
+import { accountOf, parseShortId, SESSION_ARGUMENT, sessionOf } from './short-id.ts';
 
 /** A node looks for requests every two seconds. It then waits for the last final. */
 const END_WITHIN_MS = 10_000;
@@ -37,7 +37,7 @@ export function addSessionsCommand(program: Command, run: RunCommand): void {
   const show = sessions
     .command('show')
     .description('show one session')
-    .argument('<session>', 'its id, or the first characters of it', parseShortId)
+    .argument(...SESSION_ARGUMENT)
     .action((shortId: string) =>
       run(async ({ db, output }) => {
         const id = await sessionOf(db, shortId);
@@ -54,7 +54,7 @@ function addEnd(sessions: Command, run: RunCommand): void {
   const end = sessions
     .command('end')
     .description('end an open stream; its accepted audio is charged')
-    .argument('<session>', 'its id, or the first characters of it', parseShortId)
+    .argument(...SESSION_ARGUMENT)
     .action((shortId: string) =>
       run(async ({ db, output }) => {
         const id = await sessionOf(db, shortId);

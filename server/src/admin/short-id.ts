@@ -17,11 +17,9 @@ export function parseShortId(text: string): string {
   );
 }
 
-/** The range of ids that begin with this text. */
-export interface IdRange {
-  readonly from: string;
-  readonly to: string;
-}
+const ID_ARGUMENT = ['its id, or the first characters of it', parseShortId] as const;
+export const ACCOUNT_ARGUMENT = ['<account>', ...ID_ARGUMENT] as const;
+export const SESSION_ARGUMENT = ['<session>', ...ID_ARGUMENT] as const;
 
 /** Finds the account whose id begins with this text. Throws unless there is exactly one. */
 export async function accountOf(db: Queryable, shortId: string): Promise<Account> {
@@ -45,7 +43,8 @@ function onlyMatch(shortId: string, ids: readonly string[], kind: 'account' | 's
   throw new Problem(`Several ${kind}s begin with ${shortId}. Give more characters of the id.`);
 }
 
-function rangeOf(shortId: string): IdRange {
+/** The range of ids that begin with this text. */
+function rangeOf(shortId: string): { from: string; to: string } {
   const rest = EMPTY_ID.slice(shortId.length);
   return { from: shortId + rest, to: shortId + rest.replaceAll('0', 'f') };
 }

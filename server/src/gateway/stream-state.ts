@@ -32,7 +32,7 @@ export interface Ending {
 }
 
 /** A request whose response must stay in order with the finals. */
-export type Marker = FinalMarker | { readonly ask: 'event'; readonly event: ServerEvent };
+type Marker = FinalMarker | { readonly ask: 'event'; readonly event: ServerEvent };
 
 export interface FinalMarker {
   readonly ask: 'final';
@@ -103,7 +103,7 @@ export interface Finishing extends StreamFacts {
   readonly engineEventAtMs: number;
 }
 
-export interface Closed extends StreamFacts {
+interface Closed extends StreamFacts {
   readonly phase: 'closed';
 }
 
