@@ -1,4 +1,4 @@
-import type { StreamScript } from '@svc-asr/engine/core.ts';
+import { GREETINGS, type StreamScript } from '@svc-asr/engine/core.ts';
 import { LIMITS, STREAM_PATH, type ModelId } from '@svc-asr/protocol';
 import { generateSecrets, parseConfig, type Config } from '@svc-asr/server/config.ts';
 import { createPool } from '@svc-asr/server/platform/db.ts';
@@ -76,10 +76,6 @@ export interface Emulator {
 
 const DEFAULT_CREDIT_MS = 3_600_000;
 const INITIALIZATION_MS = 2_000;
-const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
-  'svc-asr-kikuyu-v1': ['nĩ wega mũno', 'ũhoro waku mũrata wakwa', 'tũgũcemania rũciinĩ'],
-  'svc-asr-dholuo-v1': ['erokamano ahinya', 'idhi nade osiepna', 'wabiro romo kiny gokinyi'],
-};
 /** Clients under test may send any number of requests. Only the fault rate-limit refuses them. */
 const NO_RATE_LIMIT = '600000';
 

@@ -10,17 +10,13 @@ export {
   type SpeechDetector,
 } from './voice-activity/voice-activity.ts';
 export { HOP_SAMPLES, type VoiceVerdicts } from './voice-activity/confirmation.ts';
-export type { ConfirmerCounts, VoiceConfirmer, VoiceListener } from './voice-activity/confirmer.ts';
+export type { VoiceConfirmer, VoiceListener } from './voice-activity/confirmer.ts';
 export {
   createScriptedEngine,
+  GREETINGS,
   type ScriptedEngine,
   type ScriptedOptions,
   type StreamScript,
 } from './scripted/scripted.ts';
-export {
-  withReplay,
-  type ReplayCounts,
-  type ReplayEngine,
-  type ReplayOptions,
-} from './replay/with-replay.ts';
-export { DEVICES, THREADS_PER_CHILD_MAX, type Compute, type Device } from './compute.ts';
+export { withReplay, type ReplayEngine, type ReplayOptions } from './replay/with-replay.ts';
+export { DEVICES, THREADS_PER_CHILD_MAX, type Device } from './compute.ts';

@@ -5,7 +5,6 @@ function listenerFrom(startSample: number, isListening = () => true): SileroList
   return new SileroListener({
     id: 1,
     startSample,
-    nowMs: () => 0,
     isListening,
     onWaiting: () => {},
     onResult: () => {},

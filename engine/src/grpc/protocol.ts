@@ -1,5 +1,5 @@
 /** Messages of Riva's recognition protocol that our client and server use, with field names in camel case. */
-export interface RecognitionConfig {
+interface RecognitionConfig {
   readonly encoding?: string;
   readonly sampleRateHertz?: number;
   readonly languageCode?: string;

@@ -1,4 +1,4 @@
-import { InvalidLanguageModel } from './kenlm-binary.ts';
+import { refuse } from './kenlm-binary.ts';
 import { murmurHash64 } from './murmur-hash.ts';
 import {
   bucketsFor,
@@ -124,8 +124,4 @@ function insert(table: ProbingTable, key: U64): number {
     bucket = bucket + 1 === buckets ? 0 : bucket + 1;
   }
   return refuse('it has too many n-grams');
-}
-
-function refuse(problem: string): never {
-  throw new InvalidLanguageModel(problem);
 }

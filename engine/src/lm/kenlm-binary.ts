@@ -101,6 +101,6 @@ function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolea
   return expected.every((byte, index) => bytes[at + index] === byte);
 }
 
-function refuse(problem: string): never {
+export function refuse(problem: string): never {
   throw new InvalidLanguageModel(problem);
 }

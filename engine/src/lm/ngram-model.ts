@@ -63,11 +63,11 @@ export class NgramModel {
 
   /** The score of the end of the sentence. */
   endLog10(context: Context): number {
-    return this.#log10(context, this.#end);
+    return this.#find(context, this.#end).log10;
   }
 
   score(context: Context, id: number): Scored {
-    const log10 = this.#log10(context, id);
+    const { log10 } = this.#find(context, id);
     const older = context.ids.slice(0, Math.max(0, this.order - 2));
     return { log10, next: this.#contextOf([id, ...older]) };
   }
@@ -83,10 +83,6 @@ export class NgramModel {
       older += 1;
     }
     return true;
-  }
-
-  #log10(context: Context, id: number): number {
-    return this.#find(context, id).log10;
   }
 
   /** The score of a word, and how many words of the context the longest n-gram that has it begins with. */

@@ -20,7 +20,7 @@ import { HealthService } from './health-service.ts';
 import { RecognizeCall, type RecognizeStream } from './recognize-call.ts';
 import { EngineNodeSlots, type HoldStream } from './node-slots.ts';
 
-export interface EngineNodeOptions {
+interface EngineNodeOptions {
   readonly engine: Engine;
   /** Such as 0.0.0.0:50051. Port 0 picks a free port. */
   readonly address: string;

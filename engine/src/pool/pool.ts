@@ -19,7 +19,7 @@ import { EngineChild } from './engine-child.ts';
 import { loadPoolModels, type PoolModel } from './pool-models.ts';
 import type { PooledStream } from './pooled-stream.ts';
 
-export interface SherpaOptions {
+interface SherpaOptions {
   /** The folder with manifests and weights. */
   readonly modelsDir: string;
   /** Number of child processes. Default: one less than the cores, by threads per child, at least one. */

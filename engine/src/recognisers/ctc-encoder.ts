@@ -1,6 +1,7 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { ONE_THREAD, type Compute } from '../compute.ts';
 import type { Logits } from '../ctc/logits.ts';
+import { createSession } from './onnx-session.ts';
 
 /** ONNX Runtime with one offline CTC model: a normalised window in, scores out. */
 export class CtcEncoder {
@@ -24,9 +25,9 @@ export class CtcEncoder {
 
   static async load(path: string, compute: Compute = ONE_THREAD): Promise<CtcEncoder> {
     const { device, threads } = compute;
-    if (device === 'cpu') return new CtcEncoder(await createSession(path, ['cpu'], threads), 'cpu');
+    if (device === 'cpu') return new CtcEncoder(await createSession(path, threads), 'cpu');
     try {
-      return new CtcEncoder(await createSession(path, ['cuda', 'cpu'], threads), 'cuda');
+      return new CtcEncoder(await createSession(path, threads, ['cuda', 'cpu']), 'cuda');
     } catch (error) {
       if (device === 'cuda-or-cpu') return CtcEncoder.load(path, { device: 'cpu', threads });
       const reason = error instanceof Error ? error.message : String(error);
@@ -45,17 +46,4 @@ export class CtcEncoder {
     const [, count = 0, width = 0] = output.dims;
     return { logits: output.data, count, width };
   }
-}
-
-function createSession(
-  path: string,
-  executionProviders: string[],
-  threads: number,
-): Promise<InferenceSession> {
-  return InferenceSession.create(path, {
-    executionProviders,
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-    graphOptimizationLevel: 'all',
-  });
 }

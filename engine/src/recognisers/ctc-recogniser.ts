@@ -4,9 +4,9 @@ import type { Transcript } from '../transcript.ts';
 import type { KeytermTree } from '../keyterms/keyterm-tree.ts';
 import { BeamText } from '../ctc/beam-text.ts';
 import { CTC_FRAME_SAMPLES } from '../ctc/logits.ts';
-import { appendSamples } from './append-samples.ts';
+import { appendSamples } from '../append-samples.ts';
 import { listeningFor, type BeamSearch } from './beam-search.ts';
-import { liveStreamsPerChild, UNBATCHED_LOAD } from './live-streams.ts';
+import { cpuMsSince, liveStreamsPerChild, UNBATCHED_LOAD } from './live-streams.ts';
 import { CtcModel, type OfflineCtcFiles } from './ctc-model.ts';
 import { GreedyText } from '../ctc/greedy-text.ts';
 import type { UtteranceText } from '../ctc/utterance-text.ts';
@@ -75,8 +75,7 @@ export class CtcRecogniser implements Recognition {
     await model.run(window);
     const before = process.cpuUsage();
     await model.run(window);
-    const { user, system } = process.cpuUsage(before);
-    return new CtcRecogniser(model, { search, windowCpuMs: (user + system) / 1000, options });
+    return new CtcRecogniser(model, { search, windowCpuMs: cpuMsSince(before), options });
   }
 
   begin(_language?: string, keyterms?: KeytermTree): CtcUtterance {

@@ -15,10 +15,8 @@ export function liveStreamsPerChild(input: {
   return Math.max(1, Math.floor((load * threads * CHUNK_MS) / Math.max(0.1, cpuMsPerChunk)));
 }
 
-/** The processor time of this process while `run` works, in milliseconds. */
-export function cpuMsOf(run: () => void): number {
-  const before = process.cpuUsage();
-  run();
+/** The processor time of this process since `before`, in milliseconds. */
+export function cpuMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { parseCtcTokens } from '../ctc/tokens.ts';
 import { toPosteriors } from '../ctc/posteriors.ts';
 import { MELS } from '../transducer/kaldi-features.ts';
 import type { TokenContext } from '../transducer/transducer-beam.ts';
+import { createSession } from './onnx-session.ts';
 import type { WeightFiles } from './sherpa-recogniser.ts';
 
 /** What the encoder remembers of an utterance. */
@@ -54,17 +55,10 @@ export class ZipformerModel {
   ): Promise<ZipformerModel> {
     const tokens = parseCtcTokens(await readFile(files.tokens, 'utf8'));
     if (typeof tokens === 'string') throw new RangeError(tokens);
-    const session = (path: string): Promise<InferenceSession> =>
-      InferenceSession.create(path, {
-        executionProviders: ['cpu'],
-        intraOpNumThreads: input.threads,
-        interOpNumThreads: 1,
-        graphOptimizationLevel: 'all',
-      });
-    const encoder = await session(files.encoder);
-    const decoder = await session(files.decoder);
-    const joiner = await session(files.joiner);
-    const { chunkFrames } = input;
+    const { chunkFrames, threads } = input;
+    const encoder = await createSession(files.encoder, threads);
+    const decoder = await createSession(files.decoder, threads);
+    const joiner = await createSession(files.joiner, threads);
     return new ZipformerModel(
       { encoder, decoder, joiner },
       // Some recipes train on capitals. Our text, keyterms and language models have none.

@@ -2,9 +2,9 @@ import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol/constants.ts';
 import type { KeytermTree } from '../keyterms/keyterm-tree.ts';
 import { KaldiFeatures, MEL_FRAME_SAMPLES } from '../transducer/kaldi-features.ts';
 import { TransducerText } from '../transducer/transducer-text.ts';
-import { appendSamples } from './append-samples.ts';
+import { appendSamples } from '../append-samples.ts';
 import { listeningFor, type BeamSearch } from './beam-search.ts';
-import { liveStreamsPerChild, UNBATCHED_LOAD } from './live-streams.ts';
+import { cpuMsSince, liveStreamsPerChild, UNBATCHED_LOAD } from './live-streams.ts';
 import type { RecognisedUtterance, Recognition } from './recognition.ts';
 import type { Transcript } from '../transcript.ts';
 import type { EncoderState, ZipformerModel } from './zipformer-model.ts';
@@ -44,8 +44,7 @@ export class ZipformerRecogniser implements Recognition {
     const before = process.cpuUsage();
     utterance.accept(chunk);
     await utterance.decode();
-    const { user, system } = process.cpuUsage(before);
-    const cpuMsPerChunk = (user + system) / 1000;
+    const cpuMsPerChunk = cpuMsSince(before);
     const streams = liveStreamsPerChild({ cpuMsPerChunk, threads, load: UNBATCHED_LOAD });
     return new ZipformerRecogniser(model, search, streams);
   }

@@ -22,7 +22,7 @@ export interface ReplayOptions {
   readonly slotWithinMs?: number;
 }
 
-export interface ReplayCounts {
+interface ReplayCounts {
   readonly replayed: number;
   readonly failed: Readonly<Record<ReplayFailure, number>>;
   /** Memory that the kept audio takes now. */

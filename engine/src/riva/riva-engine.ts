@@ -26,7 +26,7 @@ import { Peer, type PeerNotice } from './peer.ts';
 import { choosePeer, compareBuilds, fits, isWorthMoving } from './placement.ts';
 import { RivaStream, type CallRequest } from './riva-stream.ts';
 
-export interface RivaOptions {
+interface RivaOptions {
   /** `host:port[,host:port...]` or `dns:///name:port`. */
   readonly addresses: string;
   /** Null: no TLS. */
@@ -54,7 +54,7 @@ export const RIVA_MODELS: Readonly<Record<ModelId, ServerModel>> = {
   'svc-asr-dholuo-v1': { name: '', languageCode: 'luo-KE' },
 };
 
-export interface EngineNodeStatus {
+interface EngineNodeStatus {
   readonly address: string;
   readonly state: string;
   readonly builds: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import {
   type EngineWord,
 } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
-import { ScriptedTurns, type ScriptedTurn } from './scripted-turns.ts';
+import { ScriptedTurns, WORD_MS, type ScriptedTurn } from './scripted-turns.ts';
 import type { SpeechDetector } from '../voice-activity/voice-activity.ts';
 import { stableLength } from '../words.ts';
 
@@ -34,8 +34,6 @@ export interface StreamScript {
   readonly hangAfterSamples?: number;
 }
 
-/** A word of a plain text lasts half a chunk, so that each chunk adds two words. */
-const WORD_MS = 560;
 /** The build and the recogniser of every scripted stream. */
 export const SCRIPTED = 'scripted';
 /** With more pending calls than this, the caller is ignoring write()'s promise. */

@@ -23,7 +23,8 @@ interface PlacedTurn {
 }
 
 const SILENCE_MS = 500;
-const WORD_MS = 560;
+/** A word of a plain text lasts half a chunk, so that each chunk adds two words. */
+export const WORD_MS = 560;
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
 
 /** Turns at their times in the stream. After the last one there is silence. */

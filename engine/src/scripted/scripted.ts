@@ -40,7 +40,7 @@ export interface ScriptedEngine extends Engine {
 }
 
 /** The default script. */
-const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
+export const GREETINGS: Readonly<Record<ModelId, readonly string[]>> = {
   'svc-asr-kikuyu-v1': ['nĩ wega mũno', 'ũhoro waku mũrata wakwa', 'tũgũcemania rũciinĩ'],
   'svc-asr-dholuo-v1': ['erokamano ahinya', 'idhi nade osiepna', 'wabiro romo kiny gokinyi'],
 };

@@ -59,7 +59,6 @@ export class SileroConfirmer implements VoiceConfirmer {
     return new SileroListener({
       id: ++this.#lastId,
       startSample,
-      nowMs,
       isListening: () => this.#isListening(),
       onWaiting: (listener) => {
         this.#waiting.add(listener);
@@ -90,7 +89,7 @@ export class SileroConfirmer implements VoiceConfirmer {
     clearTimeout(this.#restarting);
     clearInterval(this.#watching);
     const child = this.#child;
-    this.#lose('absent');
+    this.#lose();
     await child?.process.close();
   }
 
@@ -98,7 +97,7 @@ export class SileroConfirmer implements VoiceConfirmer {
   #isListening(): boolean {
     const child = this.#child;
     if (child === null || child.state === 'starting') return false;
-    return child.state === 'idle' || nowMs() - child.askedAtMs < this.#lateMs;
+    return child.state === 'idle' || performance.now() - child.askedAtMs < this.#lateMs;
   }
 
   #start(): void {
@@ -113,7 +112,7 @@ export class SileroConfirmer implements VoiceConfirmer {
         onAnswer: (probabilities) => this.#take(child, probabilities),
         onGone: () => this.#onGone(child),
       }),
-      startedAtMs: nowMs(),
+      startedAtMs: performance.now(),
       state: 'starting',
       asked: [],
       askedAtMs: 0,
@@ -127,7 +126,7 @@ export class SileroConfirmer implements VoiceConfirmer {
   #askSoon(): void {
     const child = this.#child;
     if (this.#asking !== undefined || child?.state !== 'idle') return;
-    const inMs = Math.max(0, child.askedAtMs + TICK_MS - nowMs());
+    const inMs = Math.max(0, child.askedAtMs + TICK_MS - performance.now());
     this.#asking = setTimeout(() => {
       this.#asking = undefined;
       this.#ask();
@@ -150,7 +149,7 @@ export class SileroConfirmer implements VoiceConfirmer {
     if (asked.length === 0) return;
     child.state = 'asked';
     child.asked = asked;
-    child.askedAtMs = nowMs();
+    child.askedAtMs = performance.now();
     child.process.ask({ parts, closed: this.#ended.splice(0) });
   }
 
@@ -172,15 +171,16 @@ export class SileroConfirmer implements VoiceConfirmer {
     for (const listener of new Set([...child.asked, ...this.#waiting])) {
       if (listener.overdueMs(this.#lateMs) > 0) listener.abandon('late');
     }
-    const isHung = child.state === 'asked' && nowMs() - child.askedAtMs > HUNG_MS;
-    const isStuck = child.state === 'starting' && nowMs() - child.startedAtMs > START_MS_MAX;
+    const isHung = child.state === 'asked' && performance.now() - child.askedAtMs > HUNG_MS;
+    const isStuck =
+      child.state === 'starting' && performance.now() - child.startedAtMs > START_MS_MAX;
     if (isHung || isStuck) child.process.kill();
   }
 
   #onGone(child: Child): void {
     if (child !== this.#child || this.#isClosed) return;
-    this.#lose('absent');
-    if (nowMs() - child.startedAtMs > RESTART_MS_MAX) this.#restartMs = RESTART_MS_MIN;
+    this.#lose();
+    if (performance.now() - child.startedAtMs > RESTART_MS_MAX) this.#restartMs = RESTART_MS_MIN;
     const restartInMs = this.#restartMs;
     this.#restartMs = Math.min(RESTART_MS_MAX, 2 * restartInMs);
     this.#counts.restarts += 1;
@@ -189,16 +189,12 @@ export class SileroConfirmer implements VoiceConfirmer {
   }
 
   /** The audio that waits goes on without verdicts. */
-  #lose(result: 'absent'): void {
+  #lose(): void {
     const listeners = new Set([...(this.#child?.asked ?? []), ...this.#waiting]);
     this.#child = null;
     this.#waiting.clear();
     clearTimeout(this.#asking);
     this.#asking = undefined;
-    for (const listener of listeners) listener.abandon(result);
+    for (const listener of listeners) listener.abandon('absent');
   }
-}
-
-function nowMs(): number {
-  return performance.now();
 }

@@ -22,7 +22,6 @@ interface Waiting {
 export interface SileroListenerInput {
   readonly id: number;
   readonly startSample: number;
-  readonly nowMs: () => number;
   /** False: nobody listens, or the answers are late. */
   readonly isListening: () => boolean;
   readonly onWaiting: (listener: SileroListener) => void;
@@ -59,7 +58,7 @@ export class SileroListener implements VoiceListener {
       return Promise.resolve(null);
     }
     if (samples.length === 0) return Promise.resolve(null);
-    const sinceMs = this.#input.nowMs();
+    const sinceMs = performance.now();
     for (let at = 0; at < samples.length; at += ASKED_SAMPLES_MAX) {
       const end = Math.min(samples.length, at + ASKED_SAMPLES_MAX);
       const part = { samples: samples.subarray(at, end), startSample: startSample + at, sinceMs };
@@ -128,7 +127,7 @@ export class SileroListener implements VoiceListener {
     const oldest = this.#asked[0] ?? this.#parts[0];
     if (oldest === undefined || this.#waiting.length === 0) return -Infinity;
     const audioMs = oldest.samples.length / SAMPLES_PER_MS;
-    return this.#input.nowMs() - oldest.sinceMs - graceMs - audioMs;
+    return performance.now() - oldest.sinceMs - graceMs - audioMs;
   }
 
   /** Gives up on all audio that waits. */

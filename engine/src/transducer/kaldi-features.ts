@@ -1,3 +1,4 @@
+import { appendSamples } from '../append-samples.ts';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { powerSpectrum } from './power-spectrum.ts';
 
@@ -35,14 +36,11 @@ export class KaldiFeatures {
   }
 
   accept(samples: Float32Array): void {
-    const joined = new Float32Array(this.#audio.length + samples.length);
-    joined.set(this.#audio);
-    joined.set(samples, this.#audio.length);
-    this.#audio = joined;
-    const end = this.#audioFrom + joined.length;
+    this.#audio = appendSamples(this.#audio, samples);
+    const end = this.#audioFrom + this.#audio.length;
     while (startOf(this.count) + WINDOW <= end) this.#rows.push(this.#compute(this.count));
     const needed = Math.max(this.#audioFrom, startOf(this.count));
-    this.#audio = joined.slice(needed - this.#audioFrom);
+    this.#audio = this.#audio.slice(needed - this.#audioFrom);
     this.#audioFrom = needed;
   }
 

@@ -20,7 +20,7 @@ interface ManifestFields {
 }
 
 /** A cache-aware streaming transducer, decoded chunk by chunk. */
-export interface TransducerManifest extends ManifestFields {
+interface TransducerManifest extends ManifestFields {
   readonly kind: 'transducer';
   /** Silence before each utterance beyond what the first decode needs; `svc-models sweep` finds the best value. */
   readonly extraLeadInMs: number;
@@ -30,7 +30,7 @@ export interface TransducerManifest extends ManifestFields {
 }
 
 /** An offline CTC model, streamed by stitching the posteriors of overlapping windows. */
-export interface OfflineCtcManifest extends ManifestFields {
+interface OfflineCtcManifest extends ManifestFields {
   readonly kind: 'offline_ctc';
   /** How text is searched for; greedily without it. */
   readonly decoding?: Decoding;
@@ -40,7 +40,7 @@ export interface OfflineCtcManifest extends ManifestFields {
 }
 
 /** A streaming Zipformer transducer of icefall, decoded chunk by chunk with a beam. */
-export interface ZipformerManifest extends ManifestFields {
+interface ZipformerManifest extends ManifestFields {
   readonly kind: 'zipformer_transducer';
   readonly decoding: Decoding;
   /** New mel frames of each chunk of the encoder. */
@@ -48,5 +48,5 @@ export interface ZipformerManifest extends ManifestFields {
   readonly files: Readonly<Record<TransducerFile, string>>;
 }
 
-export type TransducerFile = 'encoder' | 'decoder' | 'joiner' | 'tokens';
-export type OfflineCtcFile = 'model' | 'tokens';
+type TransducerFile = 'encoder' | 'decoder' | 'joiner' | 'tokens';
+type OfflineCtcFile = 'model' | 'tokens';
