@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { StreamOptions, SvcStream } from '@svc-asr/sdk/stream';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { UsageError } from './command.ts';
 
 export interface KeytermOptions {
@@ -13,10 +13,8 @@ const FILE_CHARACTERS_MAX = 16_000;
 
 export function addKeytermOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option('--keyterms <terms>', 'names and words to listen for, separated by commas'),
-    )
-    .addOption(new Option('--keyterms-file <file>', 'the same, one per line'));
+    .option('--keyterms <terms>', 'names and words to listen for, separated by commas')
+    .option('--keyterms-file <file>', 'the same, one per line');
 }
 
 /** Reads the terms of both options, or returns no option if there are none. */

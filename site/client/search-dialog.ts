@@ -1,4 +1,5 @@
-import { createSearch, type Hit, type Search, type SearchSection } from './search-engine.ts';
+import type { SearchSection } from '../src/search-index.ts';
+import { createSearch, type Hit, type Search } from './search-engine.ts';
 import { excerpt } from './search-excerpt.ts';
 
 let engine: Promise<Search> | undefined;

@@ -1,13 +1,5 @@
 import MiniSearch, { type SearchResult } from 'minisearch';
-
-/** A part of a page, as site/src/search-index.ts writes it. */
-export interface SearchSection {
-  readonly url: string;
-  readonly page: string;
-  readonly heading: string;
-  readonly text: string;
-  readonly group: string;
-}
+import type { SearchSection } from '../src/search-index.ts';
 
 export interface Hit {
   readonly section: SearchSection;

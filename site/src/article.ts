@@ -1,6 +1,7 @@
 import { escapeHtml } from './html.ts';
 import { icon } from './icons.ts';
 import type { Heading, RenderedMarkdown } from './markdown.ts';
+import { contentsItems } from './sidebar.ts';
 import type { Source } from './sources.ts';
 
 export interface Article {
@@ -40,11 +41,7 @@ function neighbour(which: 'previous' | 'next', page: Source | undefined): string
 }
 
 function renderContents(headings: readonly Heading[]): string {
-  const shown = headings.filter(({ level }) => level === 2 || level === 3);
-  if (shown.length < 2) return '<div class="contents"></div>';
-  const items = shown.map(
-    ({ id, text, level }) =>
-      `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
-  );
+  const items = contentsItems(headings);
+  if (items.length < 2) return '<div class="contents"></div>';
   return `<nav class="contents" aria-label="On this page"><p>On this page</p><ul data-contents>${items.join('')}</ul></nav>`;
 }

@@ -48,13 +48,17 @@ function renderChildren({ children }: NavigationPage, url: string | null): strin
 /** Reference pages have no table of contents beside them, so the sidebar shows it. */
 function renderHeadings(headings: readonly Heading[]): string {
   if (headings.length === 0) return '';
-  const items = headings
+  return `<ul class="sidebar-headings" data-contents>${contentsItems(headings).join('')}</ul>`;
+}
+
+/** The list items of the headings that readers jump to. */
+export function contentsItems(headings: readonly Heading[]): string[] {
+  return headings
     .filter(({ level }) => level === 2 || level === 3)
     .map(
       ({ id, text, level }) =>
         `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
     );
-  return `<ul class="sidebar-headings" data-contents>${items.join('')}</ul>`;
 }
 
 function link({ url, title }: Pick<Source, 'url' | 'title'>, current: string | null): string {

@@ -3,20 +3,23 @@ import type { Command } from 'commander';
 import { EXIT, type Context, type ExitCode, type RunCommand } from '../command.ts';
 import { createSession } from '../create-session.ts';
 import { afterFirstAudio, Feeder, TURN_SILENCE_MS } from '../feeder.ts';
-import { addKeytermOptions, readKeytermOptions, reportKeyterms } from '../keyterms.ts';
+import {
+  addKeytermOptions,
+  readKeytermOptions,
+  reportKeyterms,
+  type KeytermOptions,
+} from '../keyterms.ts';
 import { languageOption, modelFor } from '../languages.ts';
 import { findRecorder, MediaError, record } from '../media.ts';
 import { openClient } from '../settings.ts';
 import { clock, tail, type Terminal } from '../terminal.ts';
 
-interface ListenOptions {
+interface ListenOptions extends KeytermOptions {
   readonly language?: string;
   readonly device?: string;
   readonly stdin?: true;
   readonly keepSilence?: true;
   readonly json?: true;
-  readonly keyterms?: string;
-  readonly keytermsFile?: string;
 }
 
 export function addListenCommand(program: Command, run: RunCommand): void {

@@ -1,3 +1,4 @@
+import type { ModelId } from '@svc-asr/protocol/constants.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
   EXIT,
@@ -12,7 +13,7 @@ import { transcribeAll } from '../bulk.ts';
 import { announceShortCredit, creditLeftMs, printEstimate } from '../estimate.ts';
 import { expandInputs, STDIN, type InputFile } from '../input-files.ts';
 import { earlierMs, prepareJobs, type Job } from '../jobs.ts';
-import { addKeytermOptions, readKeytermOptions } from '../keyterms.ts';
+import { addKeytermOptions, readKeytermOptions, type KeytermOptions } from '../keyterms.ts';
 import { languageOption, modelFor } from '../languages.ts';
 import { exists, planOutputs, prepareFolders, type OutputPlan } from '../output-files.ts';
 import { ProgressBoard } from '../progress-board.ts';
@@ -24,7 +25,7 @@ import { FORMATS, parseFormats, type Format } from '../transcript-formats.ts';
 
 const JOBS_MAX = 32;
 
-interface TranscribeOptions {
+interface TranscribeOptions extends KeytermOptions {
   readonly language?: string;
   readonly format?: readonly Format[];
   readonly out?: string;
@@ -34,8 +35,6 @@ interface TranscribeOptions {
   readonly skipSilence?: true;
   readonly dryRun?: true;
   readonly json?: true;
-  readonly keyterms?: string;
-  readonly keytermsFile?: string;
 }
 
 export function addTranscribeCommand(program: Command, run: RunCommand): void {
@@ -168,10 +167,7 @@ class TranscribeRun {
   }
 
   /** Returns the files that are still to do, and reports the others. */
-  async prepare(input: {
-    model: ReturnType<typeof modelFor>;
-    sourceOf: (path: string) => string;
-  }): Promise<Job[]> {
+  async prepare(input: { model: ModelId; sourceOf: (path: string) => string }): Promise<Job[]> {
     const todo: InputFile[] = [];
     for (const file of this.#files) {
       if (await this.#isDone(file)) await this.#results.add({ is: 'skipped', path: file.path });
@@ -194,7 +190,7 @@ class TranscribeRun {
     return jobs;
   }
 
-  async finish(jobs: readonly Job[], model: ReturnType<typeof modelFor>): Promise<ExitCode> {
+  async finish(jobs: readonly Job[], model: ModelId): Promise<ExitCode> {
     const { skipSilence = false, json = false, jobs: workers } = this.#options;
     const { terminal, interrupted } = this.#context;
     if (this.#options.dryRun === true) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import type { Language } from '@svc-asr/protocol/languages.ts';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/protocol/program.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_CONFIG, type Config } from './config.ts';
 import type { Notice } from './door.ts';
 import { DOORS } from './doors.ts';
-import { startCompatible, type CompatibleServer } from './server.ts';
+import { startCompatible } from './server.ts';
 
 const program = new Command('svc-compatible')
   .description('Serves programs that were written for the OpenAI and Deepgram speech APIs.')
@@ -59,14 +60,6 @@ function wholeNumber(value: string): number {
   throw new InvalidArgumentError('Use a whole number.');
 }
 
-function addresses(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, ...value.split(',').map((address) => address.trim())];
-}
-
-function setting(name: string): string | null {
-  return process.env[name]?.trim() || null;
-}
-
 function toConfig(options: Options): Config {
   const baseUrl = setting('SVC_BASE_URL');
   if (baseUrl === null) throw new Error('Set SVC_BASE_URL to the address of the service.');
@@ -99,27 +92,7 @@ async function main(): Promise<void> {
   const options = program.exitOverride().parse().opts<Options>();
   const server = await startCompatible(toConfig(options), { doors: DOORS, log });
   process.stderr.write(`${server.url}\n`);
-  stopOnSignal(server, options.drainSeconds * 1000);
+  stopOnSignal(() => server.drain(options.drainSeconds * 1000));
 }
 
-function stopOnSignal(server: CompatibleServer, drainMs: number): void {
-  let isStopping = false;
-  const stop = (): void => {
-    // A second signal exits at once.
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    void server.drain(drainMs);
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-}
-
-await main().catch((error: unknown) => {
-  // Commander has printed the help or the error.
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2;
-    return;
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`svc-compatible: ${message}\nTry: svc-compatible --help\n`);
-  process.exitCode = 2;
-});
+await main().catch((error: unknown) => endWithError(error, program.name()));

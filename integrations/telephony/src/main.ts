@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { SvcClient } from '@svc-asr/sdk';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { startBridge, type Bridge } from './bridge.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { startBridge } from './bridge.ts';
 import type { BridgeOptions } from './bridge-options.ts';
 import { checkKey } from './check-key.ts';
 import { EventOutput } from './event-output.ts';
 import type { CallEvent, Notice } from './events.ts';
 import { MODELS, type Language } from '@svc-asr/protocol/languages.ts';
+import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/protocol/program.ts';
 import { Webhook } from './webhook.ts';
 
 const program = new Command('svc-telephony')
@@ -81,14 +82,6 @@ function wholeNumber(value: string): number {
   throw new InvalidArgumentError('Use a whole number.');
 }
 
-function addresses(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, ...value.split(',').map((address) => address.trim())];
-}
-
-function setting(name: string): string | null {
-  return process.env[name]?.trim() || null;
-}
-
 function bridgeOptions(options: Options, client: SvcClient): Omit<BridgeOptions, 'onEvent'> {
   const { host, port, silenceMs, audiosocketPort } = options;
   return {
@@ -154,31 +147,10 @@ async function main(): Promise<void> {
   const { url, audioSocketPort } = bridge;
   const asterisk = audioSocketPort === null ? '' : `, AudioSocket on port ${audioSocketPort}`;
   process.stderr.write(`${url}${asterisk}\n`);
-  stopOnSignal(bridge, { drainMs: options.drainSeconds * 1000, closing });
+  stopOnSignal(async () => {
+    await bridge.drain(options.drainSeconds * 1000);
+    for (const close of closing) await close();
+  });
 }
 
-function stopOnSignal(
-  bridge: Bridge,
-  input: { readonly drainMs: number; readonly closing: readonly (() => Promise<void>)[] },
-): void {
-  let isStopping = false;
-  const stop = async (): Promise<void> => {
-    // A second signal exits at once.
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    await bridge.drain(input.drainMs);
-    for (const close of input.closing) await close();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
-}
-
-await main().catch((error: unknown) => {
-  // Commander has printed the help or the error.
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2;
-    return;
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`svc-telephony: ${message}\nTry: svc-telephony --help\n`);
-  process.exitCode = 2;
-});
+await main().catch((error: unknown) => endWithError(error, program.name()));

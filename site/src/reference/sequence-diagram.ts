@@ -1,5 +1,7 @@
+import { escapeHtml } from '../html.ts';
+
 /** One arrow between two actors, or a note across the diagram. */
-export type Step =
+type Step =
   | { readonly from: number; readonly to: number; readonly text: string; readonly note?: string }
   | { readonly band: string };
 
@@ -41,7 +43,7 @@ export function drawSequence({ title, actors, steps }: Sequence): string {
   for (const [at, name] of actors.entries()) {
     parts.push(
       `<rect class="actor" x="${x(at) - 82}" y="8" width="164" height="34" rx="9"/>`,
-      `<text class="actor-name" x="${x(at)}" y="30" font-size="14" font-weight="600" text-anchor="middle">${escape(name)}</text>`,
+      `<text class="actor-name" x="${x(at)}" y="30" font-size="14" font-weight="600" text-anchor="middle">${escapeHtml(name)}</text>`,
     );
   }
   let y = HEAD + 24;
@@ -49,7 +51,7 @@ export function drawSequence({ title, actors, steps }: Sequence): string {
     if ('band' in step) {
       parts.push(
         `<rect class="band" x="8" y="${y - 16}" width="${width - 16}" height="24" rx="6"/>`,
-        `<text class="note" x="${width / 2}" y="${y}" font-size="12.5" text-anchor="middle">${escape(step.band)}</text>`,
+        `<text class="note" x="${width / 2}" y="${y}" font-size="12.5" text-anchor="middle">${escapeHtml(step.band)}</text>`,
       );
       y += BAND;
       continue;
@@ -57,7 +59,7 @@ export function drawSequence({ title, actors, steps }: Sequence): string {
     parts.push(...arrow(step, y));
     y += ROW;
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(title)}">
 ${STYLE}
 <rect class="paper" width="${width}" height="${height}" fill-opacity="0"/>
 ${parts.join('\n')}
@@ -72,21 +74,17 @@ function arrow(step: Exclude<Step, { band: string }>, y: number): string[] {
   const back = right ? -9 : 9;
   const middle = (from + to) / 2;
   return [
-    `<text class="label" x="${middle}" y="${y - 7}" font-size="12.5" text-anchor="middle">${escape(step.text)}</text>`,
+    `<text class="label" x="${middle}" y="${y - 7}" font-size="12.5" text-anchor="middle">${escapeHtml(step.text)}</text>`,
     `<line class="arrow" x1="${from}" x2="${to + back / 2}" y1="${y}" y2="${y}" stroke-width="1.6"/>`,
     `<path class="head" d="M${to} ${y}l${back} -4.5v9z"/>`,
     ...(step.note === undefined
       ? []
       : [
-          `<text class="note" x="${middle}" y="${y + 15}" font-size="11.5" text-anchor="middle">${escape(step.note)}</text>`,
+          `<text class="note" x="${middle}" y="${y + 15}" font-size="11.5" text-anchor="middle">${escapeHtml(step.note)}</text>`,
         ]),
   ];
 }
 
 function x(actor: number): number {
   return MARGIN + actor * COLUMN;
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
