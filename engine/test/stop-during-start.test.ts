@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
+import { childrenOf } from '@svc-asr/local/child-process.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { expect, test } from 'vitest';
@@ -20,8 +20,7 @@ test('SIGTERM ends an engine node whose recogniser is still loading, through a h
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const children = `/proc/${node.pid}/task/${node.pid}/children`;
-  await eventually(() => readFileSync(children, 'latin1').trim() !== '');
+  await eventually(() => childrenOf(node.pid ?? 0).length > 0);
   node.kill('SIGTERM');
   const [output, error, [status, signal]] = await Promise.all([
     text(node.stdout),

@@ -1,5 +1,5 @@
 /** What the clients in this folder are asked to do, and what they print: one JSON object a line. */
-export interface Order {
+interface Order {
   /** The program, such as `http://127.0.0.1:3002`. */
   readonly baseUrl: string;
   readonly runs: readonly Run[];
@@ -21,7 +21,7 @@ export interface Outcome {
   readonly error: string | null;
 }
 
-export type Printed =
+type Printed =
   | { readonly check: string; readonly speaking: true }
   | ({ readonly check: string } & Outcome);
 

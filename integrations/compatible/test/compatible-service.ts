@@ -1,10 +1,12 @@
 import { startEmulator, type Emulator, type EmulatorOptions } from '@svc-asr/emulator';
 import {
   DEFAULT_CONFIG,
+  DEFAULT_LIMITS,
   DOORS,
   startCompatible,
   type CompatibleServer,
   type Config,
+  type Limits,
   type Notice,
 } from '../src/index.ts';
 
@@ -38,4 +40,15 @@ export async function startCompatibleService(
       await emulator.stop();
     },
   };
+}
+
+/** This program with other limits, in front of a service that runs. */
+export function startWithLimits(
+  { url: baseUrl }: Emulator,
+  limits: Partial<Limits>,
+): Promise<CompatibleServer> {
+  return startCompatible(
+    { ...DEFAULT_CONFIG, port: 0, baseUrl, limits: { ...DEFAULT_LIMITS, ...limits } },
+    { doors: DOORS, log: () => undefined },
+  );
 }

@@ -5,14 +5,8 @@ import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { encode } from '@svc-asr/testing/speech/audio-files.ts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import {
-  DEFAULT_CONFIG,
-  DEFAULT_LIMITS,
-  DOORS,
-  startCompatible,
-  type CompatibleServer,
-  type Limits,
-} from '../src/index.ts';
+import type { CompatibleServer, Limits } from '../src/index.ts';
+import { startWithLimits } from './compatible-service.ts';
 import { ListenClient } from './deepgram/listen-client.ts';
 
 /** Clients that want more than their share, or somebody else's. */
@@ -33,11 +27,7 @@ afterAll(() => emulator.stop());
 afterEach(() => server.stop());
 
 async function start(limits: Partial<Limits> = {}): Promise<void> {
-  const config = { ...DEFAULT_CONFIG, port: 0, baseUrl: emulator.url };
-  server = await startCompatible(
-    { ...config, limits: { ...DEFAULT_LIMITS, ...limits } },
-    { doors: DOORS, log: () => undefined },
-  );
+  server = await startWithLimits(emulator, limits);
   url = server.url;
 }
 

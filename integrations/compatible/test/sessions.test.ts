@@ -2,14 +2,8 @@ import { request } from 'node:http';
 import { SvcClient } from '@svc-asr/sdk';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startEmulator, type Emulator, type Fault } from '@svc-asr/emulator';
-import {
-  DEFAULT_CONFIG,
-  DEFAULT_LIMITS,
-  DOORS,
-  startCompatible,
-  type CompatibleServer,
-  type Limits,
-} from '../src/index.ts';
+import type { CompatibleServer, Limits } from '../src/index.ts';
+import { startWithLimits } from './compatible-service.ts';
 import { encode, SPEECH_FILE, SPEECH_MS } from '@svc-asr/testing/speech/audio-files.ts';
 
 /** Sessions behind requests: their number, their charge and their end. */
@@ -34,11 +28,7 @@ afterEach(async () => {
 });
 
 async function start(limits: Partial<Limits> = {}): Promise<void> {
-  const config = { ...DEFAULT_CONFIG, port: 0, baseUrl: emulator.url };
-  server = await startCompatible(
-    { ...config, limits: { ...DEFAULT_LIMITS, ...limits } },
-    { doors: DOORS, log: () => undefined },
-  );
+  server = await startWithLimits(emulator, limits);
 }
 
 function arm(name: Fault['name'], ms = 1_000): void {

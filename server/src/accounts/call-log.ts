@@ -102,19 +102,19 @@ function rowOf(call: WaitingCall, nowMs: number): Readonly<Record<string, unknow
 
 const FIELDS = `c.at, c.request_id, c.method, c.route, c.status, c.code, c.detail, coalesce(c.key_id, s.key_id) as key_id,
   c.session_id, c.took_ms, c.more`;
-const COLUMNS = {
+export const CALL_COLUMNS = {
   at: t.timestamp(),
   request_id: t.text(),
   method: t.text(),
   route: t.text(),
   status: t.number(),
   code: t.nullable(t.text()),
-  detail: t.nullable(t.text()),
   key_id: t.nullable(t.text()),
   session_id: t.nullable(t.text()),
   took_ms: t.number(),
   more: t.number(),
 };
+const COLUMNS = { ...CALL_COLUMNS, detail: t.nullable(t.text()) };
 /** Refused upgrades carry a session instead of a key. */
 const JOINS = 'left join sessions s on s.account_id = c.account_id and s.id = c.session_id';
 const KEPT = `c.at > clock_timestamp() - interval '7 days'`;

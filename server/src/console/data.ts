@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { eraseAccount, findAccount } from '../accounts/accounts.ts';
 import { parseEmail } from '../accounts/email-address.ts';
 import { listApiKeys } from '../accounts/api-keys.ts';
+import { CALL_COLUMNS } from '../accounts/call-log.ts';
 import { listCreditRequestsOf } from '../accounts/credit-requests.ts';
 import { listMembers } from '../accounts/members.ts';
 import { listPasskeys } from '../accounts/passkeys.ts';
@@ -48,18 +49,7 @@ const STREAMS = statement(
 const CALLS = statement(
   `select at, request_id, method, route, status, code, key_id, session_id, took_ms, more
     from api_calls where account_id = $1 order by at desc limit $2`,
-  {
-    at: t.timestamp(),
-    request_id: t.text(),
-    method: t.text(),
-    route: t.text(),
-    status: t.number(),
-    code: t.nullable(t.text()),
-    key_id: t.nullable(t.text()),
-    session_id: t.nullable(t.text()),
-    took_ms: t.number(),
-    more: t.number(),
-  },
+  CALL_COLUMNS,
 );
 
 /** Exports all data of an account, and erases it. */

@@ -5,7 +5,7 @@ import type { ClientPlan, ClientStep } from './client.ts';
 import { drawAbuse, drawOddTurns, drawWaitingFrames } from './abuse.ts';
 import type { NodePlan } from './streaming-server.ts';
 
-export interface AccountPlan {
+interface AccountPlan {
   readonly id: string;
   readonly creditMs: number;
   readonly concurrencyLimit: number;

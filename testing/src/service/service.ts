@@ -37,13 +37,13 @@ export interface ServiceOptions {
   readonly databaseUrl?: string;
 }
 
-export interface Answer<Body> {
+interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly apiKey?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -3,7 +3,7 @@ import type { ModelId } from '@svc-asr/sdk';
 
 /** The messages of Deepgram's `/v1/listen` socket. Clients drop messages of other types, so there are no others. */
 
-export interface ListenWord {
+interface ListenWord {
   readonly word: string;
   readonly start: number;
   readonly end: number;

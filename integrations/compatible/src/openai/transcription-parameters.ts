@@ -4,7 +4,7 @@ import { badRequest } from '../refusal.ts';
 import type { Fields } from './upload.ts';
 
 const RESPONSE_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
-export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
+type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
 export interface TranscriptionParameters {
   readonly choice: Choice;

@@ -64,7 +64,7 @@ export interface TxnRow {
   readonly createdAt: number;
 }
 
-export interface ClaimRow {
+interface ClaimRow {
   readonly accountId: string;
   readonly sessionId: string;
   readonly upgradeId: string;
@@ -73,7 +73,7 @@ export interface ClaimRow {
   readonly claimedAt: number;
 }
 
-export interface IdempotencyRow {
+interface IdempotencyRow {
   readonly accountId: string;
   readonly keyHash: string;
   readonly requestHash: string;
@@ -95,7 +95,7 @@ export interface NodeRow {
   retiredAt: number | null;
 }
 
-export interface MarkRow {
+interface MarkRow {
   readonly processId: string;
   readonly nodeId: string;
   position: number;
@@ -104,7 +104,7 @@ export interface MarkRow {
   acceptedAt: number | null;
 }
 
-export interface LiveAudioRow {
+interface LiveAudioRow {
   readonly nodeId: string;
   readonly nodeEpoch: number;
   readonly samples: ReadonlyMap<string, number>;
