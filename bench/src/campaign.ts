@@ -18,3 +18,10 @@ export interface CampaignResult {
   /** Figures by name. Names are stable, because dashboards read them. */
   readonly figures: Readonly<Record<string, number>>;
 }
+
+/** Names the figures of a part of a campaign after it. */
+export function prefixed(prefix: string, { figures }: CampaignResult): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
+  );
+}

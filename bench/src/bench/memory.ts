@@ -5,6 +5,7 @@ import { distinctUtterance } from '../engine/utterances.ts';
 import { Fleet } from '../service/fleet.ts';
 import { INSPECTED, liveMemory } from '../service/live-memory.ts';
 import { startLoad, type Load } from '../service/load.ts';
+import { MEASURED, metric } from '../service/metrics.ts';
 import { openSessions } from '../service/sessions.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
@@ -12,7 +13,6 @@ const STREAMS = 80;
 const STREAMS_SHORT = 8;
 /** Every stream speaks by then, and none has finished. */
 const SPOKEN_MS = 12_000;
-const METRICS_TOKEN = 'only-for-the-memory-benchmark-0000';
 
 export const about =
   'memory of a gateway and a recogniser: of each process, and of a live stream by owner';
@@ -31,8 +31,8 @@ export async function run({ short }: CampaignOptions): Promise<CampaignResult> {
   try {
     const service = await fleet.launch({
       ...INSPECTED,
+      ...MEASURED,
       ENGINE_SLOTS_PER_CHILD: '500',
-      METRICS_TOKEN,
     });
     const streams = short ? STREAMS_SHORT : STREAMS;
     await speak({ fleet, load, service, streams: STREAMS_SHORT, speed: 0 });
@@ -79,12 +79,9 @@ async function speak(input: {
 
 async function look(service: ServiceProcess): Promise<Snapshot> {
   const live = await liveMemory(service);
-  const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
-  const metrics = await (await fetch(`${service.url}/metrics`, { headers })).text();
-  const replayBytes = Number(/^svc_engine_replay_bytes (\d+)/m.exec(metrics)?.[1] ?? 0);
   return {
     ...live,
-    replayKib: replayBytes / 1024,
+    replayKib: (await metric(service, 'svc_engine_replay_bytes')) / 1024,
     gatewayKib: residentKib(service.pid),
     recogniserKib: residentKib(...service.children()),
   };

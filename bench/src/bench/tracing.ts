@@ -1,12 +1,12 @@
 import { OtlpReceiver } from '@svc-asr/testing/otlp-receiver.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet, type Tenant } from '../service/fleet.ts';
+import { MEASURED, metric } from '../service/metrics.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Measures the cost of tracing a request. */
 export const about = 'CPU time of a request with traces on, beside traces off';
 
-const TOKEN = 'look';
 const AT_ONCE = 8;
 /** With one trace in ten sampled. */
 const RATIO_TENTH_MAX = 1.1;
@@ -19,7 +19,7 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
   try {
     const [tenant] = await fleet.addTenants(1, 60_000);
     if (tenant === undefined) throw new Error('no tenant');
-    const shared = { ROLE: 'api', METRICS_TOKEN: TOKEN };
+    const shared = { ROLE: 'api', ...MEASURED };
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
     const off = await fleet.launch(shared);
     const on = await fleet.launch({ ...shared, ...endpoint });
@@ -51,7 +51,7 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
 /** Returns the CPU seconds that the process uses to serve `requests` requests. */
 async function measure(service: ServiceProcess, tenant: Tenant, requests: number): Promise<number> {
   const headers = { authorization: `Bearer ${tenant.apiKey}` };
-  const before = await cpuSeconds(service);
+  const before = await metric(service, 'svc_cpu_seconds');
   let left = requests;
   async function work(): Promise<void> {
     while (left > 0) {
@@ -62,10 +62,5 @@ async function measure(service: ServiceProcess, tenant: Tenant, requests: number
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return (await cpuSeconds(service)) - before;
-}
-
-async function cpuSeconds({ url }: ServiceProcess): Promise<number> {
-  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
-  return Number(/^svc_cpu_seconds (\S+)$/m.exec(await response.text())?.[1]);
+  return (await metric(service, 'svc_cpu_seconds')) - before;
 }

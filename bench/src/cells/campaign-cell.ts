@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setCell } from '@svc-asr/server/accounts/cell.ts';
 import { createAccountWithKey, type Tenant } from '@svc-asr/local/account-with-key.ts';
 import { Fleet } from '../service/fleet.ts';
@@ -19,20 +16,17 @@ export class CampaignCell {
   readonly fleet: Fleet;
   readonly #process: ServiceProcess;
   readonly #peppers: CellPeppers;
-  readonly #dataDir: string;
 
   private constructor(input: {
     id: string;
     fleet: Fleet;
     process: ServiceProcess;
     peppers: CellPeppers;
-    dataDir: string;
   }) {
     this.id = input.id;
     this.fleet = input.fleet;
     this.#process = input.process;
     this.#peppers = input.peppers;
-    this.#dataDir = input.dataDir;
   }
 
   static async start(input: {
@@ -41,8 +35,7 @@ export class CampaignCell {
     edgePort: number;
   }): Promise<CampaignCell> {
     const { id, peppers } = input;
-    const dataDir = await mkdtemp(join(tmpdir(), `svc-cell-${id}-`));
-    const fleet = await Fleet.start({ dataDir });
+    const fleet = await Fleet.start({ isDurable: true });
     await setCell(fleet.pool, id);
     const env = {
       API_KEY_PEPPER: peppers.keyring,
@@ -54,7 +47,7 @@ export class CampaignCell {
       await fleet.stop();
       throw error;
     });
-    return new CampaignCell({ id, fleet, process, peppers, dataDir });
+    return new CampaignCell({ id, fleet, process, peppers });
   }
 
   /** The address that the edge forwards to. */
@@ -75,8 +68,7 @@ export class CampaignCell {
     await this.fleet.postgres.stop('immediate');
   }
 
-  async stop(): Promise<void> {
-    await this.fleet.stop();
-    await rm(this.#dataDir, { recursive: true, force: true });
+  stop(): Promise<void> {
+    return this.fleet.stop();
   }
 }

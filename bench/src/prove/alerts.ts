@@ -1,7 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@svc-asr/protocol/listen.ts';
 import { Alertmanager } from '@svc-asr/testing/alertmanager.ts';
@@ -58,8 +55,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 export async function run({ log }: CampaignOptions): Promise<CampaignResult> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-alerts-'));
-  const fleet = await Fleet.start({ dataDir });
+  const fleet = await Fleet.start({ isDurable: true });
   const audit = await serveAudit();
   const tally = { faults: 0, alerts: 0, fired: 0, resolved: 0, false_alerts: 0, notified: 0 };
   const alertmanager = await Alertmanager.start();
@@ -87,7 +83,6 @@ export async function run({ log }: CampaignOptions): Promise<CampaignResult> {
     await alertmanager.stop();
     audit.server.close();
     await fleet.stop();
-    await rm(dataDir, { recursive: true, force: true });
   }
 }
 

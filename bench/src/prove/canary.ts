@@ -1,12 +1,13 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
-import { refused } from '@svc-asr/testing/service/stream-client.ts';
+import { framed, refused } from '@svc-asr/testing/service/stream-client.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet, type Tenant } from '../service/fleet.ts';
 import { Call } from '../service/call.ts';
+import { MEASURED } from '../service/metrics.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Searches everything the service may have written for secrets, audio and words. */
@@ -20,28 +21,27 @@ interface Secret {
 
 export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-canary-'));
-  // The database's user must be able to enter the folder.
-  await chmod(folder, 0o711);
-  const dataDir = join(folder, 'postgres');
-  const fleet = await Fleet.start({ dataDir });
+  const fleet = await Fleet.start({ isDurable: true });
   try {
     // Temporary files are written to a folder that we search.
-    const env = { LOG_LEVEL: 'trace', METRICS_TOKEN: 'look', TMPDIR: folder };
+    const env = { LOG_LEVEL: 'trace', ...MEASURED, TMPDIR: folder };
     const service = await fleet.launch(env);
     const secrets: Secret[] = [];
     for (const tenant of await fleet.addTenants(short ? 4 : 100, 600_000)) {
       secrets.push(...(await useEverything(service, tenant)));
     }
     const metrics = await fetch(`${service.url}/metrics`, {
-      headers: { authorization: 'Bearer look' },
+      headers: { authorization: `Bearer ${MEASURED.METRICS_TOKEN}` },
     });
     const places = new Map([
       ['log', Buffer.from(service.lines.join('\n'))],
       ['metrics', Buffer.from(await metrics.text())],
     ]);
     await fleet.pool.query('checkpoint');
-    for (const path of await filesUnder(folder))
-      places.set(path, await readFile(path).catch(() => Buffer.alloc(0)));
+    for (const searched of [folder, fleet.postgres.dataDir]) {
+      for (const path of await filesUnder(searched))
+        places.set(path, await readFile(path).catch(() => Buffer.alloc(0)));
+    }
     const found = search(secrets, places, log);
     // Check that the search works: it must find data that may be stored.
     const isBlind = !places.get('log')?.includes('stream ended');
@@ -64,7 +64,7 @@ async function useEverything(service: ServiceProcess, tenant: Tenant): Promise<S
   const { model, pcm } = speech('kikuyu-2');
   const { client, session } = await Call.open(service, tenant, { model, max_audio_seconds: 30 });
   client.say({ type: 'config', language: 'ki' });
-  for (let at = 0; at < pcm.length; at += 3_200) client.send(pcm.subarray(at, at + 3_200));
+  for (const frame of framed(pcm)) client.send(frame);
   const { text } = await client.flush();
   await refused(service.streamUrl, session.websocket_protocols);
   client.say('{"type":"nonsense"}').send(Buffer.alloc(70_000, 1));

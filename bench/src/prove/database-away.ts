@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
@@ -21,8 +18,7 @@ interface Talker {
 export const about = 'PostgreSQL down for 5, 30 and 120 s under live streams: none is interrupted';
 
 export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-away-'));
-  const fleet = await Fleet.start({ dataDir });
+  const fleet = await Fleet.start({ isDurable: true });
   try {
     const service = await fleet.launch();
     const tally = {
@@ -42,7 +38,6 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
     return { passed: wrong === 0 && tally.refused_503 > 0, figures: tally };
   } finally {
     await fleet.stop();
-    await rm(dataDir, { recursive: true, force: true });
   }
 }
 

@@ -9,7 +9,7 @@ import { converse, type Conversation } from '../endpointing/conversation.ts';
 import { disturbed } from '../endpointing/disturbed.ts';
 import { detect, emptyDetection, type Detection } from '../endpointing/detection.ts';
 import { speakLetters, spelledLetters } from '../endpointing/letters.ts';
-import { noTurns, speakLive, type LiveTurns } from '../endpointing/live-turns.ts';
+import { noTurns, speakLive, type LiveSpeaker, type LiveTurns } from '../endpointing/live-turns.ts';
 import { numbers } from '../service/concurrency.ts';
 import { Fleet } from '../service/fleet.ts';
 
@@ -47,24 +47,21 @@ export async function run({ short, args, log }: CampaignOptions): Promise<Campai
     const service = await fleet.launch();
     const streams = short ? 9 : 60;
     const tenants = await fleet.addTenants(streams + TENANTS_MORE, 3_600_000);
+    const speaker = (at: number): Omit<LiveSpeaker, 'conversation'> => {
+      const tenant = tenants[at];
+      if (tenant === undefined) throw new Error('Too few tenants.');
+      return { service, tenant, model: MODEL, silenceMs: SILENCE_MS, endedBy: 'server' };
+    };
     await Promise.all(
       numbers(streams).map(async (number) => {
         // Stagger the starts.
         await sleep(number * 37);
-        const tenant = tenants[number];
-        if (tenant === undefined) return;
         const some = pick(recordings, number, short ? 3 : 10);
         const conversation = converse(some, { seed: number + 1, ...PAUSES });
         // One in three is the control.
         const endedBy = number % 3 === 2 ? 'client' : 'server';
-        await speakLive(endedBy === 'server' ? live : control, {
-          service,
-          tenant,
-          model: MODEL,
-          conversation,
-          silenceMs: SILENCE_MS,
-          endedBy,
-        });
+        const tally = endedBy === 'server' ? live : control;
+        await speakLive(tally, { ...speaker(number), conversation, endedBy });
       }),
     );
     const onNoise = noTurns();
@@ -79,35 +76,20 @@ export async function run({ short, args, log }: CampaignOptions): Promise<Campai
       ),
     ];
     await Promise.all(
-      others.map(([tally, conversation, detector], at) => {
-        const tenant = tenants[streams + at];
-        if (tenant === undefined) throw new Error('Too few tenants.');
-        return speakLive(tally, {
-          service,
-          tenant,
-          model: MODEL,
-          conversation,
-          silenceMs: SILENCE_MS,
-          endedBy: 'server',
-          detector,
-        });
-      }),
+      others.map(([tally, conversation, detector], at) =>
+        speakLive(tally, { ...speaker(streams + at), conversation, detector }),
+      ),
     );
     const conversation = await spelledLetters();
     const [byLevel, byBoth] = await Promise.all(
-      (['level', 'confirmed'] as const).map((detector, at) => {
-        const tenant = tenants[streams + others.length + at];
-        if (tenant === undefined) throw new Error('Too few tenants.');
-        return speakLetters({
-          service,
-          tenant,
-          model: MODEL,
+      (['level', 'confirmed'] as const).map((detector, at) =>
+        speakLetters({
+          ...speaker(streams + others.length + at),
           conversation,
           silenceMs: LETTER_SILENCE_MS,
-          endedBy: 'server',
           detector,
-        });
-      }),
+        }),
+      ),
     );
     log(`of ${conversation.turns.length} letters missed: level ${byLevel}, confirmed ${byBoth}`);
     log(`${liveNoisy.finals} finals in live conversations with noise`);

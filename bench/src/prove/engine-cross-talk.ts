@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { startSherpaEngine, type EngineEvent, type SherpaEngine } from '@svc-asr/engine';
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { standInModels } from '@svc-asr/testing/speech/stand-in.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { prefixed, type CampaignOptions, type CampaignResult } from '../campaign.ts';
 import { startBare } from '../engine/bare.ts';
 import { stitchedTexts } from '../engine/bare-ctc.ts';
 import { eightBitModels } from '../engine/eight-bit-models.ts';
@@ -50,8 +50,8 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
       passed: transducer.passed && eightBit.passed && ctc.passed,
       figures: {
         ...transducer.figures,
-        ...prefixed('int8', eightBit.figures),
-        ...prefixed('ctc', ctc.figures),
+        ...prefixed('int8', eightBit),
+        ...prefixed('ctc', ctc),
       },
     };
   } finally {
@@ -82,15 +82,6 @@ async function eightBitCrossTalk(size: Size, log: (line: string) => void): Promi
   } finally {
     await rm(modelsDir, { recursive: true });
   }
-}
-
-function prefixed(
-  prefix: string,
-  figures: Readonly<Record<string, number>>,
-): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]),
-  );
 }
 
 async function crossTalk(input: {

@@ -4,7 +4,8 @@ import { EngineNodeProcess, tlsEnvironment } from '@svc-asr/local/engine-node-pr
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { Fleet } from '../service/fleet.ts';
-import { measureLosses, MEASURED, metric } from '../service/loss-campaign.ts';
+import { measureLosses } from '../service/loss-campaign.ts';
+import { MEASURED, metric } from '../service/metrics.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 const NODES = 2;

@@ -6,7 +6,8 @@ import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { requireEightBitModels } from '../engine/eight-bit-models.ts';
 import { STAND_IN_BEAM } from '../engine/stand-in-beam.ts';
 import { DEFAULT_LIMITS, Fleet } from '../service/fleet.ts';
-import { measureLosses, MEASURED } from '../service/loss-campaign.ts';
+import { measureLosses } from '../service/loss-campaign.ts';
+import { MEASURED } from '../service/metrics.ts';
 import { recognisersLost, recognisersReady } from '../service/recognisers.ts';
 
 const CHILDREN = 2;

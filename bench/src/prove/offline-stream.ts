@@ -9,7 +9,9 @@ import {
 } from '@svc-asr/engine';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { standInModels, type StandInDecoding } from '@svc-asr/testing/speech/stand-in.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
+import { prefixed, type CampaignOptions, type CampaignResult } from '../campaign.ts';
+import { numbers } from '../service/concurrency.ts';
 import { percentile } from '@svc-asr/eval/statistics.ts';
 import { STAND_IN_BEAM } from '../engine/stand-in-beam.ts';
 import { variedUtterance, type VariedUtterance } from '../engine/varied-utterance.ts';
@@ -40,10 +42,9 @@ interface Tally {
 export async function run(options: CampaignOptions): Promise<CampaignResult> {
   const greedy = await measure(options);
   const beam = await measure(options, STAND_IN_BEAM);
-  const figures = Object.entries(beam.figures).map(([name, value]) => [`beam_${name}`, value]);
   return {
     passed: greedy.passed && beam.passed,
-    figures: { ...greedy.figures, ...Object.fromEntries(figures) },
+    figures: { ...greedy.figures, ...prefixed('beam', beam) },
   };
 }
 
@@ -66,17 +67,13 @@ async function measure(
     encodedSamples: 0,
   };
   try {
-    const numbers = Array.from({ length: count }, (_, at) => at).values();
-    const worker = async (): Promise<void> => {
-      for (const number of numbers) {
-        const spoken = variedUtterance(number);
-        await stream(engine, spoken, tally);
-        await compareOffline(offline, spoken, tally);
-        tally.utterances += 1;
-        if (tally.utterances % 100 === 0) log(`${tally.utterances} utterances`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await mapConcurrently(numbers(count), AT_ONCE, async (number) => {
+      const spoken = variedUtterance(number);
+      await stream(engine, spoken, tally);
+      await compareOffline(offline, spoken, tally);
+      tally.utterances += 1;
+      if (tally.utterances % 100 === 0) log(`${tally.utterances} utterances`);
+    });
   } finally {
     await engine.close();
     await rm(modelsDir, { recursive: true });

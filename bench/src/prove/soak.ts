@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '@svc-asr/server/ledger/audit.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
@@ -37,8 +34,7 @@ export async function run({ short, args, log }: CampaignOptions): Promise<Campai
   const { streams, ...size } = SIZE[short ? 'short' : 'full'];
   const { lastsMs: usualMs, ...every } = size;
   const lastsMs = args[0] === undefined ? usualMs : Number(args[0]) * 60_000;
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-soak-'));
-  const fleet = await Fleet.start({ dataDir });
+  const fleet = await Fleet.start({ isDurable: true });
   try {
     const service = await fleet.launch({
       ENGINE_CHILDREN: String(CHILDREN),
@@ -74,7 +70,6 @@ export async function run({ short, args, log }: CampaignOptions): Promise<Campai
     return { passed: wrong === 0 && isEnough && isRare, figures };
   } finally {
     await fleet.stop();
-    await rm(dataDir, { recursive: true, force: true });
   }
 }
 

@@ -6,6 +6,9 @@ import { createAccountWithKey, type Tenant } from '@svc-asr/local/account-with-k
 import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import type { AsrSession, CreditBalance, ModelId } from '@svc-asr/protocol';
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { WIDE_LIMITS } from '../wide-limits.ts';
@@ -22,24 +25,25 @@ export class Fleet {
   readonly pool: Pool;
   postgres: LocalPostgres;
   readonly processes: ServiceProcess[] = [];
+  readonly #isDurable: boolean;
   readonly #secrets = generateSecrets();
   #launches = 0;
 
-  private constructor(postgres: LocalPostgres) {
+  private constructor(postgres: LocalPostgres, isDurable: boolean) {
     this.postgres = postgres;
+    this.#isDurable = isDurable;
     this.pool = createPool({ url: postgres.url });
   }
 
-  /** Give the database its own directory, so that it can be stopped and restarted. */
+  /** A durable database can be stopped and restarted: what it committed survives. */
   static async start(
-    options: { dataDir?: string; migrate?: (url: string) => Promise<void> } = {},
+    options: { isDurable?: boolean; migrate?: (url: string) => Promise<void> } = {},
   ): Promise<Fleet> {
-    // Committed data must survive.
-    const fsync = options.dataDir !== undefined;
-    const { migrate: install, ...directory } = options;
-    const postgres = await startLocalPostgres({ ...directory, ...DATABASE, fsync });
+    const { isDurable = false, migrate: install } = options;
+    const directory = isDurable ? { dataDir: await mkdtemp(join(tmpdir(), 'svc-fleet-')) } : {};
+    const postgres = await startLocalPostgres({ ...directory, ...DATABASE, fsync: isDurable });
     await (install === undefined ? migrate({ url: postgres.url }) : install(postgres.url));
-    return new Fleet(postgres);
+    return new Fleet(postgres, isDurable);
   }
 
   /** Restarts it with the same data and address. */
@@ -96,6 +100,7 @@ export class Fleet {
     await Promise.all(this.processes.map((process) => process.stop()));
     await this.pool.end();
     await this.postgres.stop('immediate');
+    if (this.#isDurable) await rm(this.postgres.dataDir, { recursive: true, force: true });
   }
 }
 

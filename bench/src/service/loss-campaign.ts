@@ -4,17 +4,16 @@ import type { CampaignResult } from '../campaign.ts';
 import { percentile } from '@svc-asr/eval/statistics.ts';
 import type { Fleet } from './fleet.ts';
 import { emptyTally, LiveCaller } from './live-caller.ts';
+import { metric } from './metrics.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
-/** Launch the service with this, so that its counters can be read. */
-export const MEASURED = { METRICS_TOKEN: 'campaign' } as const;
 /** The longest pause that users may notice. */
 const LAG_MS_MAX = { kill: 1_500, stop: 4_000 } as const;
 /** Time after a fault for late results to arrive. */
 const WATCH_MS = { kill: 2_500, stop: 5_500 } as const;
 const CREDIT_MS = 7_200_000;
 
-export type Fault = keyof typeof LAG_MS_MAX;
+type Fault = keyof typeof LAG_MS_MAX;
 
 export interface LossInput {
   readonly fleet: Fleet;
@@ -106,12 +105,4 @@ export async function measureLosses(input: LossInput): Promise<CampaignResult> {
 /** Returns how many times streams have lost their recogniser so far. */
 function lostStreams(service: ServiceProcess): Promise<number> {
   return metric(service, 'svc_engine_streams_lost_total');
-}
-
-/** The sum over all labels, or the value of one series when the name has its labels. */
-export async function metric(service: ServiceProcess, name: string): Promise<number> {
-  const headers = { authorization: `Bearer ${MEASURED.METRICS_TOKEN}` };
-  const text = await (await fetch(`${service.url}/metrics`, { headers })).text();
-  const lines = text.split('\n').filter((line) => line.startsWith(name) && !line.startsWith('#'));
-  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
