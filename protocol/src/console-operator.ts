@@ -178,8 +178,11 @@ export const LivePage = Closed(
   {
     /** The oldest, up to a page of them. */
     data: Type.Array(LiveStream),
+    /** The largest, up to a page of them. */
     by_node: Type.Array(LiveCount),
     by_account: Type.Array(LiveCount),
+    /** Of all nodes and accounts. */
+    total: Count,
     now: DateTime,
   },
   'LivePage',

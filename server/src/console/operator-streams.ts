@@ -44,6 +44,7 @@ export function operatorStreamRoutes(app: FastifyInstance, deps: ConsoleDeps): v
         })),
         by_node: [...live.byNode],
         by_account: [...live.byAccount],
+        total: live.total,
         now: (await databaseTime(db)).toISOString(),
       };
     },

@@ -37,12 +37,18 @@ const BY_ACCOUNT = statement(
   { id: t.text(), name: t.text(), streams: t.number() },
 );
 
+const TOTAL = statement('select count(*) as total from sessions where slot is not null', {
+  total: t.number(),
+});
+
 export interface LiveStreams {
   /** Oldest first. */
   readonly streams: readonly RowOf<typeof LIVE>[];
   /** Numbers of sessions that are reserved or active, the largest first. */
   readonly byNode: readonly RowOf<typeof BY_NODE>[];
   readonly byAccount: readonly RowOf<typeof BY_ACCOUNT>[];
+  /** Of all nodes and accounts, listed or not. */
+  readonly total: number;
 }
 
 /** Sessions that are reserved or active: the longest of them, and how many each node and account has. */
@@ -51,10 +57,11 @@ export async function listLiveStreams(
   input: { limit: number; nodeId: string | null; accountId: string | null },
 ): Promise<LiveStreams> {
   const { limit, nodeId, accountId } = input;
-  const [streams, byNode, byAccount] = await Promise.all([
+  const [streams, byNode, byAccount, [all]] = await Promise.all([
     queryRows(db, LIVE, [limit, nodeId, accountId]),
     queryRows(db, BY_NODE, [limit]),
     queryRows(db, BY_ACCOUNT, [limit]),
+    queryRows(db, TOTAL, []),
   ]);
-  return { streams, byNode, byAccount };
+  return { streams, byNode, byAccount, total: all?.total ?? 0 };
 }

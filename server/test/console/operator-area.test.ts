@@ -400,3 +400,20 @@ test('the audit log has pages, and entries without an account', async () => {
   expect(seen).toHaveLength(rows[0]?.count ?? 0);
   expect(seen).toEqual(seen.toSorted((a, b) => b - a));
 });
+
+test('the number of live streams includes those of accounts that are not listed', async () => {
+  const { body: before } = await operator.browser.get<LivePage>('/operator/live');
+  for (let at = 0; at < 51; at += 1) {
+    await service.deps.ledger.reserve({
+      accountId: await service.admit(`live${at}@example.com`),
+      keyId: null,
+      model: KIKUYU,
+      idempotencyKey: null,
+      requestedMs: 10_000,
+      node: { id: service.config.nodeId, url: service.config.publicStreamUrl },
+    });
+  }
+  const { body: after } = await operator.browser.get<LivePage>('/operator/live');
+  expect(after.by_account).toHaveLength(50);
+  expect(after.total).toBe(before.total + 51);
+});

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { violations } from '../support/console-axe.ts';
 import { openPage, signInAs, startConsoleInChromium } from '../support/console-chromium.ts';
+import { fillAccount } from '../support/console-history.ts';
 import { takePicturesOfEveryLook } from '../support/console-pictures.ts';
 
 const { service, browser, stop } = await startConsoleInChromium();
@@ -145,5 +146,37 @@ test('a developer finds a session by its request id and sees how it went, by key
   await page.getByText('Hakuna kipindi kinacholingana').waitFor();
   expect(await violations(page)).toEqual([]);
   await takePicturesOfEveryLook(page, 'sessions-sw-empty');
+  expect(complaints).toEqual([]);
+});
+
+test('a developer pages through sessions and filters them by day, key and origin', async () => {
+  const { page, complaints } = await openPage(browser);
+  await fillAccount(service, await service.admit('pager@example.com'));
+  await signInAs(page, { service, email: 'pager@example.com' });
+  await page.getByRole('link', { name: 'Sessions', exact: true }).click();
+  const rows = page.locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(50);
+  const first = await rows.first().getByRole('link').getAttribute('href');
+  await page.getByRole('link', { name: 'Older' }).click();
+  await expect.poll(() => rows.count()).toBeLessThan(50);
+  expect(new URL(page.url()).search).toMatch(/^\?before=\d+$/);
+  await page.getByRole('link', { name: 'Newest' }).click();
+  await expect.poll(() => rows.count()).toBe(50);
+  expect(await rows.first().getByRole('link').getAttribute('href')).toBe(first);
+
+  const day = new Date().toISOString().slice(0, 10);
+  await page.getByLabel('From').fill(day);
+  await page.getByLabel('To', { exact: false }).first().fill(day);
+  await page.getByLabel('API key').selectOption('production server');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await expect.poll(() => rows.count()).toBeLessThan(10);
+  expect(await rows.first().innerText()).toContain('production server');
+  await page.getByLabel('API key').selectOption('Playground, no key');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByText('No session matches').waitFor();
+  await page.getByRole('link', { name: 'Clear the filters' }).click();
+  await page.getByLabel('Origin').fill('https://app.example.com');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByText('No session matches').waitFor();
   expect(complaints).toEqual([]);
 });

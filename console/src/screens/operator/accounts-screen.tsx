@@ -33,7 +33,7 @@ export function AccountsScreen() {
             {data.length === 0 ? (
               <Empty icon="operator" text={texts.empty} />
             ) : (
-              <AccountTable accounts={data} />
+              <AccountTable key={data[0]?.id} accounts={data} />
             )}
             <NextPage path={PATH} query={{ search }} after={after} next={next} />
           </div>

@@ -33,7 +33,7 @@ export function AuditLogScreen() {
               {data.length === 0 ? (
                 <Empty icon="overview" text={texts.audit.empty} />
               ) : (
-                <Entries entries={data} />
+                <Entries key={data[0]?.id} entries={data} />
               )}
               <PageLinks
                 path={PATH}

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useFirstRows } from '../../design/first-rows.ts';
 
 export interface TableColumn<T> {
   readonly name: string;
@@ -22,6 +23,7 @@ export function DataTable<T>(props: {
   /** Rows whose data is of the past. */
   isFaded?: (row: T) => boolean;
 }) {
+  const shown = useFirstRows(props.rows);
   return (
     <table className="w-full text-left text-sm max-md:block">
       <caption className="sr-only">{props.label}</caption>
@@ -35,7 +37,7 @@ export function DataTable<T>(props: {
         </tr>
       </thead>
       <tbody className="max-md:block">
-        {props.rows.map((row) => (
+        {shown.map((row) => (
           <tr
             key={props.idOf(row)}
             className={`border-t border-line align-baseline max-md:grid max-md:gap-1.5 max-md:py-3.5 max-md:first:border-t-0 max-md:first:pt-0 md:[&>td]:py-2 md:[&>td+td]:pl-4 ${props.isFaded?.(row) === true ? 'stale' : ''}`}

@@ -5,6 +5,7 @@ import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link, useSearch } from '../../app/router.tsx';
 import { Button } from '../../design/controls.tsx';
 import { Badge, Empty } from '../../design/feedback.tsx';
+import { useFirstRows } from '../../design/first-rows.ts';
 import { Card } from '../../design/surfaces.tsx';
 import { useOperatorTexts } from '../../texts/operator.ts';
 import { DataTable, TABLE_LINK } from './data-table.tsx';
@@ -16,6 +17,7 @@ import { streamColumns } from './stream-columns.tsx';
 import { useRefreshed } from './use-refreshed.ts';
 
 const PATH = OPERATOR_PATHS.live;
+const LIMIT = CONSOLE_LIMITS.operatorRowsPerPage;
 
 /** Sessions that are reserved or streaming now, by node and account. */
 export function LiveScreen() {
@@ -35,8 +37,8 @@ export function LiveScreen() {
         <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
           <FilterNote path={PATH} {...filter} />
           <div className="grid gap-5 md:grid-cols-2">
-            <Counts title={texts.live.byNode} counts={page.by_node} filter="node" />
-            <Counts title={texts.live.byAccount} counts={page.by_account} filter="account" />
+            <Counts title={texts.live.byNode} page={page} of="node" />
+            <Counts title={texts.live.byAccount} page={page} of="account" />
           </div>
           <Streams page={page} isFiltered={filter.node !== null || filter.account !== null} />
           <p className="text-xs text-ink-3">{texts.live.updates}</p>
@@ -46,26 +48,32 @@ export function LiveScreen() {
   );
 }
 
-function Counts(props: { title: string; counts: LivePage['by_node']; filter: 'node' | 'account' }) {
+function Counts(props: { title: string; page: LivePage; of: 'node' | 'account' }) {
   const texts = useOperatorTexts();
   const { language } = useLanguage();
   const number = numberFormat(language);
-  const total = props.counts.reduce((sum, { streams }) => sum + streams, 0);
-  const most = Math.max(1, ...props.counts.map(({ streams }) => streams));
+  const counts = props.of === 'node' ? props.page.by_node : props.page.by_account;
+  const most = Math.max(1, ...counts.map(({ streams }) => streams));
+  const shown = useFirstRows(counts);
   return (
     <Card
       title={props.title}
-      aside={<span className="text-sm text-ink-2">{texts.live.total(number.format(total))}</span>}
+      aside={
+        <span className="text-sm text-ink-2">
+          {texts.live.total(number.format(props.page.total))}
+        </span>
+      }
+      {...(counts.length < LIMIT ? {} : { lead: texts.live.largest(LIMIT) })}
     >
-      {props.counts.length === 0 ? (
+      {counts.length === 0 ? (
         <p className="text-sm text-ink-2">{texts.live.empty}</p>
       ) : (
         <ul className="grid max-h-64 gap-2.5 overflow-y-auto text-sm">
-          {props.counts.map(({ id, name, streams }) => (
+          {shown.map(({ id, name, streams }) => (
             <li key={id} className="grid gap-1">
               <span className="flex justify-between gap-4">
                 <Link
-                  href={at(PATH, { [props.filter]: id })}
+                  href={at(PATH, { [props.of]: id })}
                   className={`min-w-0 wrap-anywhere -outline-offset-2 ${TABLE_LINK}`}
                 >
                   {name}
@@ -99,11 +107,10 @@ function Streams({ page, isFiltered }: { page: LivePage; isFiltered: boolean }) 
   }
   const audioOf = ({ audio_ms, reserved_ms }: LiveStream) =>
     texts.live.of(formatAudio(audio_ms, common), formatAudio(reserved_ms, common));
-  const limit = CONSOLE_LIMITS.operatorRowsPerPage;
   return (
     <Card
       title={texts.tabs.live}
-      {...(page.data.length < limit ? {} : { lead: texts.live.oldest(limit) })}
+      {...(page.data.length < LIMIT ? {} : { lead: texts.live.oldest(LIMIT) })}
     >
       <DataTable
         label={texts.tabs.live}

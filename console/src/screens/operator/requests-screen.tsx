@@ -8,6 +8,7 @@ import { useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
 import { Button } from '../../design/controls.tsx';
 import { Badge, Empty } from '../../design/feedback.tsx';
+import { useFirstRows } from '../../design/first-rows.ts';
 import { Card } from '../../design/surfaces.tsx';
 import { useOperatorTexts } from '../../texts/operator.ts';
 import { AccountLink } from './links.tsx';
@@ -50,17 +51,24 @@ export function RequestsScreen() {
             {data.length === 0 ? (
               <Empty icon="operator" text={status === 'open' ? texts.empty : texts.emptyDecided} />
             ) : (
-              <ul className="divide-y divide-line">
-                {data.map((request) => (
-                  <Request key={request.id} request={request} />
-                ))}
-              </ul>
+              <Requests key={data[0]?.id} requests={data} />
             )}
             <NextPage path={PATH} query={{ status }} after={after} next={next} />
           </div>
         </Card>
       )}
     </OperatorPage>
+  );
+}
+
+function Requests({ requests }: { requests: OperatorRequest[] }) {
+  const shown = useFirstRows(requests);
+  return (
+    <ul className="divide-y divide-line">
+      {shown.map((request) => (
+        <Request key={request.id} request={request} />
+      ))}
+    </ul>
   );
 }
 

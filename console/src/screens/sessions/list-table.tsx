@@ -5,11 +5,18 @@ export function ListTable(props: {
   label: string;
   names: string[];
   figures: string[];
+  /** Shares of the width in percent. Columns then keep their places when rows are added. */
+  shares?: readonly number[];
   children: ReactNode;
 }) {
   return (
     <table className="w-full text-left text-sm max-md:block">
       <caption className="sr-only">{props.label}</caption>
+      <colgroup>
+        {props.shares?.map((share, at) => (
+          <col key={at} style={{ width: `${share}%` }} />
+        ))}
+      </colgroup>
       <thead className="text-xs text-ink-3 max-md:sr-only">
         <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
           {props.names.map((name) => (

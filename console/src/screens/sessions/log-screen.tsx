@@ -7,6 +7,7 @@ import { useLoad } from '../../app/use-load.ts';
 import { UUID } from '../../app/uuid.ts';
 import { Button, Field, TextField } from '../../design/controls.tsx';
 import { Badge, Empty, Loaded } from '../../design/feedback.tsx';
+import { useFirstRows } from '../../design/first-rows.ts';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useLogTexts } from '../../texts/log.ts';
 import { CsvLink } from './csv-link.tsx';
@@ -120,7 +121,7 @@ function Page({ page, search }: { page: LogPage; search: URLSearchParams }) {
       {page.data.length === 0 ? (
         <Empty icon="sessions" text={isFiltered ? texts.empty : texts.emptyAll} />
       ) : (
-        <CallTable calls={page.data} />
+        <CallTable key={page.data[0]?.request_id} calls={page.data} />
       )}
       <PageLinks
         path={PATH}
@@ -135,13 +136,15 @@ function Page({ page, search }: { page: LogPage; search: URLSearchParams }) {
 
 function CallTable({ calls }: { calls: LoggedCall[] }) {
   const texts = useLogTexts();
+  const shown = useFirstRows(calls);
   return (
     <ListTable
       label={texts.title}
       names={[texts.time, texts.status, texts.call, texts.key]}
       figures={[texts.latency]}
+      shares={[21, 8, 47, 14, 10]}
     >
-      {calls.map((call) => (
+      {shown.map((call) => (
         <Row key={call.request_id} call={call} />
       ))}
     </ListTable>

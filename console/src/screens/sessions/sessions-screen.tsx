@@ -5,6 +5,7 @@ import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
 import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
+import { useFirstRows } from '../../design/first-rows.ts';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 import { CsvLink } from './csv-link.tsx';
@@ -56,7 +57,7 @@ function Page({ page, search }: { page: SessionPage; search: URLSearchParams }) 
       {page.data.length === 0 ? (
         <Empty icon="sessions" text={isFiltered ? texts.empty : texts.emptyAll} />
       ) : (
-        <SessionTable sessions={page.data} />
+        <SessionTable key={page.data[0]?.id} sessions={page.data} />
       )}
       {page.searched_to !== null && (
         <Notice tone="info">{texts.searchedTo(formatDateTime(page.searched_to, language))}</Notice>
@@ -76,13 +77,15 @@ function SessionTable({ sessions }: { sessions: ListedSession[] }) {
   const texts = useSessionTexts();
   const common = useTexts();
   const { columns } = common.overview;
+  const shown = useFirstRows(sessions);
   return (
     <ListTable
       label={common.nav.sessions}
       names={[columns.started, columns.model, columns.status, texts.key, texts.origin]}
       figures={[columns.audio, columns.charged]}
+      shares={[21, 10, 13, 18, 20, 9, 9]}
     >
-      {sessions.map((session) => (
+      {shown.map((session) => (
         <Row key={session.id} session={session} />
       ))}
     </ListTable>
