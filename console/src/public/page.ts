@@ -306,14 +306,17 @@ function waitlist({ waitlist: texts }: PublicTexts, language: ConsoleLanguage): 
         </div>
         <form data-waitlist data-language="${language}" data-invalid="${texts.invalid}" data-failed="${texts.failed}"
           data-busy="${texts.busy}" data-sending="${texts.sending}" novalidate class="grid gap-4">
-          <label class="grid gap-1.5 text-sm font-medium">${texts.email}
-            <input class="input" type="email" name="email" autocomplete="email" autocapitalize="none" required maxlength="254"
-              aria-describedby="waitlist-answer">
-          </label>
+          <div class="grid gap-1.5">
+            <label class="grid gap-1.5 text-sm font-medium">${texts.email}
+              <input class="input" type="email" name="email" autocomplete="email" autocapitalize="none" required maxlength="254"
+                aria-describedby="waitlist-email">
+            </label>
+            <p id="waitlist-email" class="text-sm text-danger empty:hidden"></p>
+          </div>
           <label class="grid gap-1.5 text-sm font-medium">${texts.use}
             <textarea class="input" name="use_case" rows="2" maxlength="500"></textarea>
           </label>
-          <p id="waitlist-answer" role="status" class="text-sm empty:hidden"></p>
+          <p id="waitlist-answer" role="status" class="text-sm text-danger empty:hidden"></p>
           <button class="button button-primary" type="submit">${texts.send}</button>
           <noscript>${texts.script}</noscript>
         </form>

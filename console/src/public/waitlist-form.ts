@@ -13,8 +13,9 @@ async function submit(form: HTMLFormElement): Promise<void> {
   const email = (input?.value ?? '').trim();
   const valid = EMAIL.test(email);
   input?.setAttribute('aria-invalid', String(!valid));
+  say(form, '#waitlist-email', valid ? '' : form.dataset['invalid']);
+  say(form, '#waitlist-answer', '');
   if (!valid) {
-    answer(form, 'invalid');
     input?.focus();
     return;
   }
@@ -29,7 +30,7 @@ async function submit(form: HTMLFormElement): Promise<void> {
   button?.removeAttribute('aria-busy');
   if (button !== null) button.disabled = false;
   if (status === 202) return joined(form);
-  answer(form, status === 429 ? 'busy' : 'failed');
+  say(form, '#waitlist-answer', form.dataset[status === 429 ? 'busy' : 'failed']);
 }
 
 /** The form has done its work: what to do meanwhile takes its place, and the focus. */
@@ -53,9 +54,7 @@ async function send(body: unknown): Promise<number> {
   }
 }
 
-function answer(form: HTMLFormElement, outcome: 'invalid' | 'failed' | 'busy'): void {
-  const place = form.querySelector('#waitlist-answer');
-  if (place === null) return;
-  place.textContent = form.dataset[outcome] ?? '';
-  place.className = 'text-sm text-danger';
+function say(form: HTMLFormElement, place: string, text = ''): void {
+  const shown = form.querySelector(place);
+  if (shown !== null) shown.textContent = text;
 }

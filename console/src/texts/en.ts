@@ -407,11 +407,13 @@ export const en = {
       operator: 'The operator',
       signInPasskey: (who: string) => `${who} signed in with a passkey.`,
       signInCode: (who: string) => `${who} signed in with an email code.`,
-      keyCreated: (who: string, key: string) => `${who} created the API key "${key}".`,
-      keyRevoked: (who: string, key: string) => `${who} revoked the API key "${key}".`,
+      keyCreated: (who: string, key: string) => `${who} created the API key ${key}.`,
+      keyRevoked: (who: string, key: string) => `${who} revoked the API key ${key}.`,
       keyRenamed: (who: string, key: string) =>
-        `${who} renamed an API key. Its name is now "${key}".`,
-      keyChanged: (who: string, key: string) => `${who} changed the API key "${key}".`,
+        `${who} renamed an API key. Its name is now ${key}.`,
+      /** The log keeps no names, so an entry from before a rename has the key's id and its new name. */
+      keyBeforeRename: (id: string, name: string) => `${id}…, which is now named "${name}"`,
+      keyChanged: (who: string, key: string) => `${who} changed the API key ${key}.`,
       accountCreated: (who: string) => `${who} created this account.`,
       accountChanged: (who: string) => `${who} moved this account to another place.`,
       suspended: (who: string) => `${who} suspended this account.`,

@@ -133,6 +133,11 @@ test('code tabs work with the keyboard and without JavaScript', async () => {
 test('after joining, the form becomes what to do meanwhile, and has the focus', async () => {
   const { page, context } = await openPage(browser);
   await page.goto(service.url);
+  await page.getByRole('button', { name: 'Join the waitlist' }).click();
+  // The message is at the field that it is about.
+  const message = await page.getByText('Enter an email address').boundingBox();
+  const next = await page.getByLabel('What will you build?').boundingBox();
+  expect(message?.y).toBeLessThan(next?.y ?? 0);
   await page.getByLabel('Email address').fill('joined@example.com');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: "You're on the list" }).waitFor();

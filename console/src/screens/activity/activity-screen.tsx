@@ -3,8 +3,9 @@ import { formatDateTime } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { useLoad } from '../../app/use-load.ts';
 import { Empty, Loaded } from '../../design/feedback.tsx';
+import { useFirstRows } from '../../design/first-rows.ts';
 import { Card, PageHead } from '../../design/surfaces.tsx';
-import { explainActivity, reasonOf } from './explain-activity.ts';
+import { explainActivity, findBeforeRename, reasonOf } from './explain-activity.ts';
 
 /** The audit log of the account, for its owners. */
 export default function ActivityScreen() {
@@ -19,11 +20,7 @@ export default function ActivityScreen() {
             data.length === 0 ? (
               <Empty icon="overview" text={texts.activity.empty} />
             ) : (
-              <ol className="divide-y divide-line">
-                {data.map((entry) => (
-                  <Entry key={entry.id} entry={entry} />
-                ))}
-              </ol>
+              <Entries entries={data} />
             )
           }
         </Loaded>
@@ -32,7 +29,20 @@ export default function ActivityScreen() {
   );
 }
 
-function Entry({ entry }: { entry: ActivityEntry }) {
+function Entries({ entries }: { entries: ActivityEntry[] }) {
+  const shown = useFirstRows(entries);
+  const beforeRename = findBeforeRename(entries);
+  return (
+    <ol className="divide-y divide-line">
+      {shown.map((entry) => (
+        <Entry key={entry.id} entry={entry} isBeforeRename={beforeRename.has(entry)} />
+      ))}
+    </ol>
+  );
+}
+
+function Entry(props: { entry: ActivityEntry; isBeforeRename: boolean }) {
+  const { entry, isBeforeRename } = props;
   const texts = useTexts();
   const reason = reasonOf(entry);
   const { language } = useLanguage();
@@ -40,7 +50,7 @@ function Entry({ entry }: { entry: ActivityEntry }) {
     <li className="grid gap-x-6 gap-y-1 py-3 sm:grid-cols-[12rem_1fr]">
       <p className="text-sm text-ink-3">{formatDateTime(entry.at, language)}</p>
       <div className="min-w-0">
-        <p className="wrap-anywhere">{explainActivity(entry, texts)}</p>
+        <p className="wrap-anywhere">{explainActivity(entry, texts, isBeforeRename)}</p>
         {reason !== null && (
           <p className="text-sm wrap-anywhere text-ink-2">{texts.activity.reason(reason)}</p>
         )}

@@ -2,26 +2,45 @@ import type { ActivityEntry } from '@svc-asr/protocol/console.ts';
 import { formatAudio } from '../../app/format.ts';
 import type { Texts } from '../../texts/en.ts';
 
+const RENAMED = 'api_key.renamed';
+
 type Values = Readonly<Record<string, unknown>>;
 
+/** Returns the entries from before a rename of their API key, of a list that begins with the newest. */
+export function findBeforeRename(entries: readonly ActivityEntry[]): ReadonlySet<ActivityEntry> {
+  const renamed = new Set<string | null>();
+  return new Set(
+    entries.filter(({ action, target }) => {
+      const isOld = renamed.has(target);
+      if (action === RENAMED) renamed.add(target);
+      return isOld && action !== RENAMED;
+    }),
+  );
+}
+
 /** Says what happened in one sentence, with names. */
-export function explainActivity(entry: ActivityEntry, texts: Texts): string {
+export function explainActivity(
+  entry: ActivityEntry,
+  texts: Texts,
+  isBeforeRename: boolean,
+): string {
   const { says } = texts.activity;
   const who = entry.actor ?? (entry.by === 'deleted' ? says.deleted : says.operator);
   const name = entry.target_name ?? says.deleted;
+  const key = isBeforeRename
+    ? says.keyBeforeRename(entry.target ?? '', name)
+    : `"${keyName(entry, texts)}"`;
   const before = parse(entry.before);
   const after = parse(entry.after);
   switch (entry.action) {
     case 'sign_in':
       return after['verified_by'] === 'passkey' ? says.signInPasskey(who) : says.signInCode(who);
     case 'api_key.created':
-      return says.keyCreated(who, keyName(entry, texts));
+      return says.keyCreated(who, key);
     case 'api_key.changed':
-      return 'revoked_at' in after
-        ? says.keyRevoked(who, keyName(entry, texts))
-        : says.keyChanged(who, keyName(entry, texts));
-    case 'api_key.renamed':
-      return says.keyRenamed(who, keyName(entry, texts));
+      return 'revoked_at' in after ? says.keyRevoked(who, key) : says.keyChanged(who, key);
+    case RENAMED:
+      return says.keyRenamed(who, key);
     case 'account.created':
       return says.accountCreated(who);
     case 'account.changed':

@@ -24,12 +24,13 @@ export function DataSection({ me, onErased }: { me: Me; onErased: () => void }) 
           </Button>
         </div>
       )}
-      {erasing && <EraseDialog onErased={onErased} onClose={() => setErasing(false)} />}
+      {erasing && <EraseDialog me={me} onErased={onErased} onClose={() => setErasing(false)} />}
     </Card>
   );
 }
 
-function EraseDialog({ onErased, onClose }: { onErased: () => void; onClose: () => void }) {
+function EraseDialog(props: { me: Me; onErased: () => void; onClose: () => void }) {
+  const { me, onErased, onClose } = props;
   const texts = useTexts();
   const [email, setEmail] = useState('');
   const erase = useAction(async () => {
@@ -54,7 +55,12 @@ function EraseDialog({ onErased, onClose }: { onErased: () => void; onClose: () 
         <ErrorNotice error={erase.error} />
         <div className="dialog-buttons">
           <Button onClick={onClose}>{texts.common.cancel}</Button>
-          <Button kind="destroy" type="submit" busy={erase.busy}>
+          <Button
+            kind="destroy"
+            type="submit"
+            busy={erase.busy}
+            disabled={email.trim().toLowerCase() !== me.email}
+          >
             {texts.settings.eraseDo}
           </Button>
         </div>
