@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { en } from '../texts/en.ts';
 import { sw } from '../texts/sw.ts';
-import { formatAgo, formatAudio, formatWait } from './format.ts';
+import { formatAgo, formatAudio, formatDateTime, formatWait } from './format.ts';
 
 test.each([
   [0, '0 s'],
@@ -17,13 +17,19 @@ test.each([
   expect(formatAudio(ms, en)).toBe(text);
 });
 
+test('writes dates with the day first and 24 hours in both languages', () => {
+  const noon = new Date(2027, 0, 31, 15, 4).toISOString();
+  expect(formatDateTime(noon, 'en')).toBe('31 Jan 2027, 15:04');
+  expect(formatDateTime(noon, 'sw')).toBe('31 Jan 2027, 15:04');
+});
+
 test('puts the unit before the number in Swahili', () => {
   expect(formatAudio(61_000, sw)).toBe('dak 1 sek 01');
 });
 
 test('computes relative times from the server clock', () => {
   const now = '2027-01-01T12:00:00Z';
-  expect(formatAgo({ at: '2027-01-01T11:57:00Z', now, language: 'en' })).toBe('3 min. ago');
+  expect(formatAgo({ at: '2027-01-01T11:57:00Z', now, language: 'en' })).toBe('3 min ago');
 });
 
 test.each([

@@ -32,35 +32,38 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
+/** Languages as Intl names them. "en" alone would write months before days, and 12 hours. */
+export const LOCALES: Record<ConsoleLanguage, string> = { en: 'en-GB', sw: 'sw' };
+
 /** A format of Intl takes half a millisecond to make, and a table has hundreds of cells. */
-function perLanguage<T>(make: (language: ConsoleLanguage) => T): (language: ConsoleLanguage) => T {
+function perLanguage<T>(make: (locale: string) => T): (language: ConsoleLanguage) => T {
   const made = new Map<ConsoleLanguage, T>();
   return (language) => {
-    const format = made.get(language) ?? make(language);
+    const format = made.get(language) ?? make(LOCALES[language]);
     made.set(language, format);
     return format;
   };
 }
 
 /** Whole and decimal numbers. */
-export const numberFormat = perLanguage((language) => new Intl.NumberFormat(language));
+export const numberFormat = perLanguage((locale) => new Intl.NumberFormat(locale));
 /** A date and a time of day with seconds. */
 export const momentFormat = perLanguage(
-  (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }),
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
 );
 const relativeTime = perLanguage(
-  (language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+  (locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
 );
-const date = perLanguage((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }));
+const date = perLanguage((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
 const dateTime = perLanguage(
-  (language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
 );
 const timeOfDay = perLanguage(
-  (language) =>
-    new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  (locale) =>
+    new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
 );
 
-/** Formats a relative time such as "3 min. ago", using the server's clock and not the device's. */
+/** Formats a relative time such as "3 min ago", using the server's clock and not the device's. */
 export function formatAgo(input: { at: string; now: string; language: ConsoleLanguage }): string {
   const ms = Date.parse(input.at) - Date.parse(input.now);
   const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= size) ?? ['second', 1_000];

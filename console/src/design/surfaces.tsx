@@ -33,19 +33,16 @@ export function Card(props: {
 }
 
 export function PageHead(props: { title: string; lead?: string; children?: ReactNode }) {
-  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${props.title} · svc-asr`;
   }, [props.title]);
   return (
-    <header className="mb-6 flex flex-wrap items-center justify-between gap-x-3 gap-y-4 sm:items-end">
-      <div>
-        <h1 ref={heading} className="text-xl sm:text-2xl">
-          {props.title}
-        </h1>
-        {props.lead !== undefined && <p className="mt-1.5 max-w-[68ch] text-ink-2">{props.lead}</p>}
+    <header className="mb-6 grid gap-1.5">
+      <div className="flex flex-wrap items-end justify-between gap-x-3 gap-y-4">
+        <h1 className="min-w-0 text-xl wrap-anywhere sm:text-2xl">{props.title}</h1>
+        {props.children}
       </div>
-      {props.children}
+      {props.lead !== undefined && <p className="max-w-[68ch] text-ink-2">{props.lead}</p>}
     </header>
   );
 }

@@ -26,7 +26,7 @@ test('the keys of a rotation are told apart, and a key in use is revoked only by
   await page.goto(`${service.url}/app/keys`);
   const row = (key: NewKey) => page.getByRole('listitem').filter({ hasText: key.key.hint });
   await row(fresh).getByText('New', { exact: true }).waitFor();
-  await row(old).getByText('Replaced, last used 2 min. ago').waitFor();
+  await row(old).getByText('Replaced, last used 2 min ago').waitFor();
   expect(
     await row(old)
       .getByText(/Created .*\d:\d\d/)

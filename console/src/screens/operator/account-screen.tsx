@@ -1,6 +1,12 @@
 import { useState, type ReactNode } from 'react';
 import type { OperatorAccount, OperatorAccountReport } from '@svc-asr/protocol/console-operator.ts';
-import { formatAudio, formatDate, formatDateTime, numberFormat } from '../../app/format.ts';
+import {
+  formatAudio,
+  formatDate,
+  formatDateTime,
+  LOCALES,
+  numberFormat,
+} from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
@@ -75,7 +81,7 @@ function Figures({ account }: { account: OperatorAccount }) {
   const common = useTexts();
   const { language } = useLanguage();
   const days = account.week_ms === 0 ? null : (account.available_ms * 7) / account.week_ms;
-  const number = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
+  const number = new Intl.NumberFormat(LOCALES[language], { maximumFractionDigits: 0 });
   const audio = (ms: number) => formatAudio(ms, common);
   return (
     <dl className="grid gap-2.5 text-sm">

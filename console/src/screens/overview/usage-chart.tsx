@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
-import { formatAudio } from '../../app/format.ts';
+import { formatAudio, LOCALES } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { axisTop, type DayTotals } from './days.ts';
 
@@ -25,7 +25,7 @@ export function UsageChart({ days }: { days: DayTotals[] }) {
   const texts = useTexts();
   const { language } = useLanguage();
   const [asTable, setAsTable] = useState(false);
-  const short = new Intl.DateTimeFormat(language, {
+  const short = new Intl.DateTimeFormat(LOCALES[language], {
     day: 'numeric',
     month: 'short',
     timeZone: 'UTC',

@@ -1,5 +1,5 @@
 import type { LedgerLine } from '@svc-asr/protocol/console-sessions.ts';
-import { formatDateTime, numberFormat } from '../../app/format.ts';
+import { formatDateTime, LOCALES, numberFormat } from '../../app/format.ts';
 import { useLanguage } from '../../app/language.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 import { FigureTable } from './figure-table.tsx';
@@ -8,7 +8,7 @@ import { FigureTable } from './figure-table.tsx';
 export function LedgerTable({ lines }: { lines: LedgerLine[] }) {
   const texts = useSessionTexts();
   const { language } = useLanguage();
-  const number = new Intl.NumberFormat(language, { signDisplay: 'exceptZero' });
+  const number = new Intl.NumberFormat(LOCALES[language], { signDisplay: 'exceptZero' });
   const plain = numberFormat(language);
   const { columns } = texts;
   return (

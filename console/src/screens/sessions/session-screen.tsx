@@ -1,7 +1,8 @@
 import { useState } from 'react';
+import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { SessionReport } from '@svc-asr/protocol/console-sessions.ts';
-import { formatAudio, formatDateTime } from '../../app/format.ts';
+import { formatAudio, formatDateTime, LOCALES } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
 import { useLoad, type Load } from '../../app/use-load.ts';
@@ -82,7 +83,7 @@ function TimeLine({ session }: { session: SessionReport }) {
     reserved: formatAudio(session.reserved_ms, common),
     client: from === null ? '' : `, ${[session.origin, session.client].filter(Boolean).join(', ')}`,
   });
-  const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' });
+  const clock = new Intl.DateTimeFormat(LOCALES[language], { timeStyle: 'medium' });
   const start = Date.parse(session.created_at);
   return (
     <>
@@ -110,9 +111,11 @@ function TimeLine({ session }: { session: SessionReport }) {
   );
 }
 
-function seconds(ms: number, language: string): string {
+function seconds(ms: number, language: ConsoleLanguage): string {
   const format = { style: 'unit', unit: 'second', maximumFractionDigits: 2 } as const;
-  return new Intl.NumberFormat(language, { ...format, unitDisplay: 'short' }).format(ms / 1_000);
+  return new Intl.NumberFormat(LOCALES[language], { ...format, unitDisplay: 'short' }).format(
+    ms / 1_000,
+  );
 }
 
 /** Copies the whole report as JSON. It has no secret, no text and no audio. */
