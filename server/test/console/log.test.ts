@@ -5,6 +5,7 @@ import { eventually } from '@svc-asr/testing/eventually.ts';
 import { KIKUYU } from '@svc-asr/testing/service/service.ts';
 import { refused, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { afterAll, expect, test } from 'vitest';
+import { inTransaction } from '../../src/platform/db.ts';
 import { startConsoleService, type TestBrowser } from '../support/console-service.ts';
 
 const service = await startConsoleService();
@@ -214,9 +215,11 @@ test('days are dropped after seven days, and the calls of an erased account at o
       age,
     ]);
   }
-  const { rows } = await service.database
-    .as('svc_console')
-    .query('select forget_calls() as dropped');
+  const { rows } = await inTransaction(service.database.as('svc_console'), async (client) => {
+    // A plan that reads the names of all tables, as the planner chooses for larger catalogues.
+    await client.query('set local enable_nestloop = off');
+    return client.query('select forget_calls() as dropped');
+  });
   expect(rows).toEqual([{ dropped: 2 }]);
   expect(await days()).toEqual(expect.arrayContaining([-1, 0, 5, 7]));
   expect(Math.max(...(await days()))).toBe(7);
