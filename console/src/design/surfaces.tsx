@@ -37,12 +37,12 @@ export function PageHead(props: { title: string; lead?: string; children?: React
     document.title = `${props.title} · svc-asr`;
   }, [props.title]);
   return (
-    <header className="mb-6 grid gap-1.5">
-      <div className="flex flex-wrap items-end justify-between gap-x-3 gap-y-4">
-        <h1 className="min-w-0 text-xl wrap-anywhere sm:text-2xl">{props.title}</h1>
-        {props.children}
-      </div>
-      {props.lead !== undefined && <p className="max-w-[68ch] text-ink-2">{props.lead}</p>}
+    <header className="mb-6 flex flex-wrap items-center justify-between gap-x-3 gap-y-2 sm:grid sm:grid-cols-[minmax(0,1fr)_auto] sm:items-end">
+      <h1 className="min-w-0 text-xl wrap-anywhere sm:text-2xl">{props.title}</h1>
+      {props.children && <div className="sm:row-span-2">{props.children}</div>}
+      {props.lead !== undefined && (
+        <p className="max-w-[68ch] text-ink-2 max-sm:basis-full">{props.lead}</p>
+      )}
     </header>
   );
 }

@@ -4,6 +4,7 @@ import { useLanguage } from '../app/language.tsx';
 const en = {
   lead: 'Every session, with its charge and how it ended. Times and counts only: we never store audio or transcripts.',
   filters: 'Filters',
+  filtersSet: (n: number) => `Filters (${n})`,
   from: 'From (UTC)',
   to: 'To (UTC)',
   model: 'Model',
@@ -99,6 +100,7 @@ export type SessionTexts = typeof en;
 const sw: SessionTexts = {
   lead: 'Kila kipindi, malipo yake na jinsi kilivyoisha. Nyakati na hesabu tu: hatuhifadhi sauti wala maandishi.',
   filters: 'Vichujio',
+  filtersSet: (n) => `Vichujio (${n})`,
   from: 'Kuanzia (UTC)',
   to: 'Hadi (UTC)',
   model: 'Modeli',

@@ -178,5 +178,15 @@ test('a developer pages through sessions and filters them by day, key and origin
   await page.getByLabel('Origin').fill('https://app.example.com');
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByText('No session matches').waitFor();
+
+  // On phones a search closes the filters, which would hide its result.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto(`${service.url}/app/sessions`);
+  await page.getByText('Filters', { exact: true }).click();
+  await page.getByLabel('Status').selectOption('failed');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByText('Filters (1)').waitFor();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await page.getByLabel('Status').isVisible()).toBe(false);
   expect(complaints).toEqual([]);
 });

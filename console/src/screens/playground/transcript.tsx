@@ -73,7 +73,8 @@ export function Transcript(props: {
       {run.turns.flat().some(isUncertain) && (
         <p className="text-xs text-ink-3">
           <span className="uncertain">{texts.playground.uncertainSample}</span>{' '}
-          {texts.playground.uncertainLegend}
+          {texts.playground.uncertainLegend}{' '}
+          <span className="pointer-coarse:hidden">{texts.playground.uncertainHint}</span>
         </p>
       )}
     </div>

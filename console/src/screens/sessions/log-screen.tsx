@@ -18,6 +18,7 @@ import { SessionTabs } from './session-tabs.tsx';
 import { numberFormat, momentFormat } from '../../app/format.ts';
 
 const PATH = '/app/sessions/log';
+const FILTERS = ['id', 'show'] as const;
 
 /** API calls and refused upgrades of the last days, with filters in the address. */
 export default function LogScreen() {
@@ -34,8 +35,8 @@ export default function LogScreen() {
       </PageHead>
       <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <FilterCard isFiltered={isFilteredBy(search)}>
-          <Filters key={query} search={search} />
+        <FilterCard search={search} filters={FILTERS}>
+          <Filters search={search} />
         </FilterCard>
         <Card>
           <Loaded load={load} onRetry={() => void reload()}>
@@ -105,7 +106,7 @@ function Filters({ search }: { search: URLSearchParams }) {
 }
 
 function isFilteredBy(search: URLSearchParams): boolean {
-  return search.has('id') || search.has('show');
+  return FILTERS.some((filter) => search.has(filter));
 }
 
 function at(filters: Readonly<Record<string, string>>): string {

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import type { ConsoleLanguage } from '@svc-asr/protocol/console.ts';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console-constants.ts';
 import type { SessionReport } from '@svc-asr/protocol/console-sessions.ts';
 import { formatAudio, formatDateTime, LOCALES } from '../../app/format.ts';
@@ -84,6 +83,7 @@ function TimeLine({ session }: { session: SessionReport }) {
     client: from === null ? '' : `, ${[session.origin, session.client].filter(Boolean).join(', ')}`,
   });
   const clock = new Intl.DateTimeFormat(LOCALES[language], { timeStyle: 'medium' });
+  const number = new Intl.NumberFormat(LOCALES[language], { maximumFractionDigits: 2 });
   const start = Date.parse(session.created_at);
   return (
     <>
@@ -99,7 +99,9 @@ function TimeLine({ session }: { session: SessionReport }) {
               <span className="font-medium">{name}</span>
               {at !== null && (
                 <span className="text-ink-3 tabular-nums">
-                  {clock.format(at)} {at > start && texts.after(seconds(at - start, language))}
+                  {clock.format(at)}{' '}
+                  {at > start &&
+                    texts.after(common.time.seconds(number.format((at - start) / 1_000)))}
                 </span>
               )}
             </p>
@@ -108,13 +110,6 @@ function TimeLine({ session }: { session: SessionReport }) {
         ))}
       </ol>
     </>
-  );
-}
-
-function seconds(ms: number, language: ConsoleLanguage): string {
-  const format = { style: 'unit', unit: 'second', maximumFractionDigits: 2 } as const;
-  return new Intl.NumberFormat(LOCALES[language], { ...format, unitDisplay: 'short' }).format(
-    ms / 1_000,
   );
 }
 

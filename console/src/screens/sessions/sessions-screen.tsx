@@ -31,8 +31,8 @@ export default function SessionsScreen() {
       <PageHead title={common.nav.sessions} lead={texts.lead} />
       <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <FilterCard isFiltered={FILTERS.some((filter) => search.has(filter))}>
-          <SessionFilters key={query} search={search} keys={keys} />
+        <FilterCard search={search} filters={FILTERS}>
+          <SessionFilters search={search} keys={keys} />
         </FilterCard>
         <Card>
           <Loaded load={load} onRetry={() => void reload()}>
@@ -97,7 +97,7 @@ function Row({ session }: { session: ListedSession }) {
   const common = useTexts();
   const { language } = useLanguage();
   const from = session.origin ?? session.client;
-  const keyName = session.key_name === '' ? session.key_id : session.key_name;
+  const keyName = session.key_name === '' ? `${session.key_id}…` : session.key_name;
   return (
     <ListRow>
       <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-1">
