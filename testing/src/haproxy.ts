@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'node:https';
+import { killOnExit } from '@svc-asr/local/child-process.ts';
 import type { TestCertificate } from './certificate.ts';
 
 const CONFIG = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url));
@@ -53,7 +54,7 @@ async function start(input: {
       ...input.env,
     },
   });
-  process.once('exit', () => haproxy.kill('SIGKILL'));
+  killOnExit(haproxy);
   const exited = once(haproxy, 'exit');
   const url = `https://127.0.0.1:${port}`;
   await Promise.race([

@@ -7,6 +7,7 @@ import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import type { ModelId } from '@svc-asr/protocol';
 import { SvcClient } from '@svc-asr/sdk';
 import { openStream, type Transcript } from '@svc-asr/sdk/stream';
+import { framed } from '@svc-asr/testing/service/stream-client.ts';
 import { encode } from '@svc-asr/testing/speech/audio-files.ts';
 import { MODELS_DIR, SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
 import { usageOf, type Tenant } from '../service/fleet.ts';
@@ -110,8 +111,6 @@ export async function transcribeDirectly(input: {
     getSession: ({ signal }) => client.sessions.create({ model, maxAudioSeconds: 300 }, { signal }),
     endpointing: ENDPOINTING,
   });
-  for (let at = 0; at < pcm.byteLength; at += 3_200) {
-    await stream.write(pcm.subarray(at, at + 3_200));
-  }
+  for (const frame of framed(pcm)) await stream.write(frame);
   return stream.finish();
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { killOnExit } from '@svc-asr/local/child-process.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { findPostgres, unprivilegedAccount } from '@svc-asr/local/local-postgres.ts';
@@ -162,7 +163,7 @@ function startHaproxy(network: HostNetwork, port: number): ChildProcess {
       SVC_PG_3: third,
     },
   });
-  process.once('exit', () => haproxy.kill('SIGKILL'));
+  killOnExit(haproxy);
   return haproxy;
 }
 
