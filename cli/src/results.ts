@@ -97,9 +97,9 @@ export class Results {
       const result = this.#ready.get(next);
       if (result === undefined) return;
       const transcript = transcriptOf(result);
-      const title = paths.length === 1 || json ? '' : `── ${printable(next)}\n`;
-      if (json) this.#terminal.print(this.#jsonLine(result));
-      else if (transcript !== null) this.#terminal.print(title + render(format, next, transcript));
+      const title = paths.length === 1 ? '' : `── ${printable(next)}\n`;
+      if (json || format === 'json') this.#terminal.print(this.#jsonLine(result));
+      else if (transcript !== null) this.#terminal.print(title + render(format, transcript));
       this.#announce(result);
       this.#printed += 1;
     }
@@ -109,8 +109,7 @@ export class Results {
     const transcript = transcriptOf(result);
     if (transcript === null) return;
     for (const { format, path } of plan.files) {
-      const body =
-        format === 'json' ? this.#jsonLine(result) : render(format, result.path, transcript);
+      const body = format === 'json' ? this.#jsonLine(result) : render(format, transcript);
       if (result.is === 'done') await writeOutput(path, body, this.#options.force);
       else await writePartial(path, body);
     }

@@ -24,13 +24,11 @@ function isNamed(format: Format, name: string): boolean {
   return given === format || `.${given}` === FILE_ENDINGS[format];
 }
 
-/** Renders a transcript for a file. `name` is the input file. */
-export function render(format: Format, name: string, transcript: FileTranscript): string {
+/** Renders a transcript for people. */
+export function render(format: Exclude<Format, 'json'>, transcript: FileTranscript): string {
   switch (format) {
     case 'text':
       return transcript.turns.map(({ text }) => text).join('\n');
-    case 'json':
-      return JSON.stringify({ file: name, status: 'done', ...jsonFields(transcript) });
     case 'srt':
       return toSrt(cues(transcript.finals));
     case 'vtt':

@@ -158,21 +158,25 @@ describe('inputs', () => {
 });
 
 describe('--json', () => {
-  test('prints one line per file, failures included, with one spelling of each field', async () => {
-    const inputs = await tones(['a.wav']);
-    const broken = join(folder, 'broken.wav');
-    await writeFile(broken, 'this is text');
-    const result = await transcribe([...inputs, broken, join(folder, 'missing.wav'), '--json']);
-    expect(result.code).toBe(1);
-    const [done, unreadable, missing] = await lines(result);
-    expect(done).toMatchObject({ status: 'done', text: TEXT, audio_ms: 700, charged_ms: 1_000 });
-    expect(unreadable).toMatchObject({ status: 'failed', error: { code: 'unreadable_media' } });
-    expect(missing).toMatchObject({
-      status: 'failed',
-      error: { code: 'ENOENT', request_id: null },
-    });
-    expect(result.out).not.toMatch(/"[a-z]+[A-Z]\w*":/);
-  });
+  const ways = [{ args: ['--json'] }, { args: ['-f', 'json'] }];
+  test.each(ways)(
+    '$args: one line per file, failures included, fields spelled alike',
+    async ({ args }) => {
+      const inputs = await tones(['a.wav']);
+      const broken = join(folder, 'broken.wav');
+      await writeFile(broken, 'this is text');
+      const result = await transcribe([...inputs, broken, join(folder, 'missing.wav'), ...args]);
+      expect(result.code).toBe(1);
+      const [done, unreadable, missing] = await lines(result);
+      expect(done).toMatchObject({ status: 'done', text: TEXT, audio_ms: 700, charged_ms: 1_000 });
+      expect(unreadable).toMatchObject({ status: 'failed', error: { code: 'unreadable_media' } });
+      expect(missing).toMatchObject({
+        status: 'failed',
+        error: { code: 'ENOENT', request_id: null },
+      });
+      expect(result.out).not.toMatch(/"[a-z]+[A-Z]\w*":/);
+    },
+  );
 
   test('with -o, names the file that was written and leaves the transcript there', async () => {
     const inputs = await tones(['a.wav']);

@@ -62,10 +62,8 @@ test('formats SRT and WebVTT', () => {
     { text: 'ũhoro', start_ms: 3_599_500, end_ms: 3_599_900 },
     { text: 'waku', start_ms: 3_600_000, end_ms: 3_600_400 },
   ];
-  expect(render('srt', 'a.wav', transcript(words))).toBe(
-    '1\n00:59:59,500 --> 01:00:00,400\nũhoro waku\n',
-  );
-  expect(render('vtt', 'a.wav', transcript(words))).toBe(
+  expect(render('srt', transcript(words))).toBe('1\n00:59:59,500 --> 01:00:00,400\nũhoro waku\n');
+  expect(render('vtt', transcript(words))).toBe(
     'WEBVTT\n\n00:59:59.500 --> 01:00:00.400\nũhoro waku\n',
   );
 });
@@ -76,7 +74,7 @@ test('breaks long cues into two lines', () => {
     start_ms: at * 500,
     end_ms: at * 500 + 400,
   }));
-  const [, , first = '', second = ''] = render('srt', 'a.wav', transcript(words)).split('\n');
+  const [, , first = '', second = ''] = render('srt', transcript(words)).split('\n');
   expect([first.length, second.length].every((length) => length > 0 && length <= 45)).toBe(true);
 });
 
