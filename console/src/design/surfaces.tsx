@@ -41,7 +41,7 @@ export function PageHead(props: { title: string; lead?: string; children?: React
       <h1 className="min-w-0 text-xl wrap-anywhere sm:text-2xl">{props.title}</h1>
       {props.children && <div className="sm:row-span-2">{props.children}</div>}
       {props.lead !== undefined && (
-        <p className="max-w-[68ch] text-ink-2 max-sm:basis-full">{props.lead}</p>
+        <p className="max-w-[68ch] text-ink-2 max-sm:basis-full sm:col-start-1">{props.lead}</p>
       )}
     </header>
   );
