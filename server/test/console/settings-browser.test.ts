@@ -17,6 +17,7 @@ test('a person signs out a browser that they lost, which then asks for a sign-in
   await page.getByRole('button', { name: /^Sign out.*Chrome/ }).click();
   await page.getByText('is signed out').waitFor();
   expect(await page.getByRole('button', { name: /^Sign out.*Chrome/ }).count()).toBe(0);
+  expect(await page.locator(':focus').innerText()).toContain('is signed out');
   expect(await violations(page)).toEqual([]);
   await takePicturesOfEveryLook(page, 'settings-signed-out');
   // Its page asks the server again and again.

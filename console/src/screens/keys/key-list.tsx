@@ -79,7 +79,7 @@ function KeyRow({
           <Rotation apiKey={apiKey} keys={keys} now={actions.now} />
         </h2>
         <p className="mt-1 flex flex-wrap gap-x-4 text-xs text-ink-3">
-          <code>{apiKey.hint}…</code>
+          {apiKey.name !== '' && <code>{apiKey.hint}…</code>}
           <span>{texts.keys.created(formatDateTime(apiKey.created_at, language))}</span>
         </p>
         <dl className="mt-2.5 flex flex-wrap gap-x-6 gap-y-1 text-sm">

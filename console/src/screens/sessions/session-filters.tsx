@@ -18,15 +18,15 @@ export function SessionFilters(props: {
   const texts = useSessionTexts();
   const common = useTexts();
   const [values, setValues] = useState(() => read(props.search));
-  const [invalid, setInvalid] = useState(false);
+  const [wrong, setWrong] = useState<'id' | 'range' | null>(null);
   function set(filter: Filter) {
     return (value: string) => setValues((now) => ({ ...now, [filter]: value }));
   }
   function submit(event: FormEvent): void {
     event.preventDefault();
-    const wrong = values.id.trim() !== '' && !UUID.test(values.id.trim());
-    setInvalid(wrong);
-    if (!wrong) navigate(`/app/sessions${write(values)}`);
+    const found = findWrong(values);
+    setWrong(found);
+    if (found === null) navigate(`/app/sessions${write(values)}`);
   }
   const options = (pairs: readonly (readonly [string, string])[]): ReactNode => [
     <option key="" value="">
@@ -59,7 +59,13 @@ export function SessionFilters(props: {
     <form onSubmit={submit} noValidate aria-label={texts.filters} className="grid gap-4">
       <div className="grid items-start gap-4 sm:grid-cols-2 lg:grid-cols-4">
         <TextField label={texts.from} type="date" value={values.from} onChange={set('from')} />
-        <TextField label={texts.to} type="date" value={values.to} onChange={set('to')} />
+        <TextField
+          label={texts.to}
+          type="date"
+          value={values.to}
+          error={wrong === 'range' ? texts.rangeInvalid : null}
+          onChange={set('to')}
+        />
         {select('model', texts.model, options(models))}
         {select('status', texts.status, options(statuses))}
         {select('key', texts.key, options([...keys, ['none', texts.playground]]))}
@@ -73,7 +79,7 @@ export function SessionFilters(props: {
           <TextField
             label={texts.id}
             value={values.id}
-            error={invalid ? texts.idInvalid : null}
+            error={wrong === 'id' ? texts.idInvalid : null}
             onChange={set('id')}
             className="font-mono"
           />
@@ -91,6 +97,11 @@ export function SessionFilters(props: {
       </div>
     </form>
   );
+}
+
+function findWrong({ from, to, id }: Record<Filter, string>): 'id' | 'range' | null {
+  if (from !== '' && to !== '' && to < from) return 'range';
+  return id.trim() === '' || UUID.test(id.trim()) ? null : 'id';
 }
 
 function read(search: URLSearchParams): Record<Filter, string> {

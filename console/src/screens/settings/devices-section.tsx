@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Device, DeviceList } from '@svc-asr/protocol/console.ts';
 import { post } from '../../app/api.ts';
 import { formatAgo, formatDateTime } from '../../app/format.ts';
@@ -15,6 +15,11 @@ export function DevicesSection({ operator }: { operator: boolean }) {
   const texts = useDeviceTexts();
   const { load, reload, set } = useLoad<DeviceList>('/devices');
   const [ended, setEnded] = useState<string | null>(null);
+  const notice = useRef<HTMLDivElement>(null);
+  // The button that had the focus is gone with its row.
+  useEffect(() => {
+    if (ended !== null) notice.current?.focus();
+  }, [ended]);
   const signOut = useAction(async (device: Device) => {
     setEnded(null);
     set(await post<DeviceList>(`/devices/${device.id}/sign-out`));
@@ -37,7 +42,11 @@ export function DevicesSection({ operator }: { operator: boolean }) {
             </ul>
           )}
         </Loaded>
-        {ended !== null && <Notice tone="good">{texts.signedOut(ended)}</Notice>}
+        {ended !== null && (
+          <div ref={notice} tabIndex={-1} className="rounded-md outline-offset-2">
+            <Notice tone="good">{texts.signedOut(ended)}</Notice>
+          </div>
+        )}
         <ErrorNotice error={signOut.error} />
       </div>
     </Card>
