@@ -55,7 +55,7 @@ export async function run({ short, log }: CampaignOptions): Promise<CampaignResu
       for (const kind of KINDS) {
         await sleep(QUIET_MS);
         quiet.push(...takeWaits(callers));
-        const opened = await flood(scene, flooder, { kind, count, ms: short ? 2_000 : 9_000 });
+        const opened = await flood(scene, flooder, { kind, count, ms: short ? 5_000 : 9_000 });
         flooded.push(...takeWaits(callers));
         log(`${kind} from ${count}: ${opened} connections`);
         connections += opened;
