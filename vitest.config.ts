@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { BROWSER_TESTS, TESTS, UNIT_TESTS } from './test/tiers.ts';
+import { basicPath } from './proof/repository/tier-programs.ts';
+import { globsOf, NEEDS, TIERS } from './proof/repository/tiers.ts';
 
 // Clients read them, and a developer's shell may have those of `npm run dev`.
 delete process.env['SVC_BASE_URL'];
@@ -9,44 +10,51 @@ delete process.env['SVC_API_KEY'];
 // Tests start hundreds of Node processes, which would compile the same files again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache/compiled');
 
-const WITHOUT = ['**/node_modules/**', '**/dist/**'];
-const POSTGRES = 'testing/src/postgres/global-setup.ts';
+const BASIC_PATH = basicPath();
+const POSTGRES = 'proof/testing/src/postgres/global-setup.ts';
+const PAGES = 'proof/testing/src/build-pages.ts';
+const PYTHON = 'proof/testing/src/python-environments.ts';
+
+/** What is prepared before the first test of a tier. */
+const SETUP: Readonly<Record<string, string[]>> = {
+  unit: [],
+  integration: [POSTGRES],
+  programs: [POSTGRES],
+  browser: [PAGES, POSTGRES],
+  python: [PYTHON, POSTGRES],
+  slow: [PYTHON, PAGES, POSTGRES],
+};
 
 export default defineConfig({
   test: {
-    projects: [
-      {
-        extends: true,
-        test: { name: 'unit', include: UNIT_TESTS, exclude: WITHOUT },
+    projects: TIERS.map((tier) => ({
+      extends: true,
+      test: {
+        name: tier,
+        ...globsOf(tier),
+        globalSetup: SETUP[tier] ?? [],
+        setupFiles: ['proof/repository/tier-guard.ts'],
+        // Files of `npm test` share their workers and so the modules that they import, which saves a third of the time.
+        isolate: NEEDS[tier]?.length !== 0,
+        env: { TEST_TIER: tier, ...(NEEDS[tier]?.length === 0 && { PATH: BASIC_PATH }) },
       },
-      {
-        extends: true,
-        test: {
-          name: 'integration',
-          include: TESTS,
-          exclude: [...WITHOUT, ...UNIT_TESTS, ...BROWSER_TESTS],
-          globalSetup: [POSTGRES],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: BROWSER_TESTS,
-          exclude: WITHOUT,
-          globalSetup: ['testing/src/build-pages.ts', POSTGRES],
-        },
-      },
-    ],
+    })),
     pool: 'forks',
     // Tests mostly wait for processes and sockets: three at a time even on two cores.
     maxWorkers: 3,
     // Ends tests that hang. A test that guarantees a time checks it itself.
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    // Files may share a worker.
+    unstubEnvs: true,
     // A flaky test is a failing test: nothing is retried.
     retry: 0,
     // Polls wait for facts.
     expect: { poll: { timeout: 60_000 } },
+    reporters: [
+      'default',
+      ...(process.env['GITHUB_ACTIONS'] === undefined ? [] : ['github-actions']),
+      './proof/repository/tiers-not-run.ts',
+    ],
   },
 });

@@ -8,7 +8,7 @@ mkdir -p "$npm" "$python"
 for name in sdk cli emulator compatible livekit telephony; do
   npm pack --silent --pack-destination "$npm" "$(node release/build-package.ts "@svc-asr/$name")"
 done
-for project in sdk-python integrations/livekit-python integrations/pipecat; do
+for project in clients/sdk-python clients/integrations/livekit-python clients/integrations/pipecat; do
   pipx run --spec build==1.6.1 pyproject-build --outdir "$python" "$project"
 done
 pipx run --spec twine==7.0.0 twine check --strict "$python"/*

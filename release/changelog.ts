@@ -2,9 +2,9 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { collectChanges, type Change } from './collect-changes.ts';
 
-/** `node release/changelog.ts VERSION DATE` moves the files in changes/ to a section of CHANGELOG.md. */
+/** `node release/changelog.ts VERSION DATE` moves the files in release/changes/ to a section of CHANGELOG.md. */
 const ROOT = resolve(import.meta.dirname, '..');
-const FOLDER = join(ROOT, 'changes');
+const FOLDER = join(import.meta.dirname, 'changes');
 const CHANGELOG = join(ROOT, 'CHANGELOG.md');
 
 const [version, date] = process.argv.slice(2);

@@ -44,7 +44,7 @@ function headingOf(file: string): string {
   const heading = new Map<string, string>(Object.entries(HEADINGS)).get(kind);
   if (heading === undefined) {
     throw new Error(
-      `changes/${file}: name it NAME.KIND.md, with KIND ${Object.keys(HEADINGS).join(', ')}.`,
+      `release/changes/${file}: name it NAME.KIND.md, with KIND ${Object.keys(HEADINGS).join(', ')}.`,
     );
   }
   return heading;

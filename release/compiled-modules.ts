@@ -42,7 +42,7 @@ export async function writeCompiled(
 async function copyShared(modules: Set<string>, out: string): Promise<void> {
   for (const module of modules) {
     for (const ending of ['.js', '.d.ts']) {
-      const path = join(ROOT, 'protocol/dist/src', module + ending);
+      const path = join(ROOT, 'core/protocol/dist/src', module + ending);
       const text = await readFile(path, 'utf8');
       for (const [, needed = ''] of text.matchAll(SHARED_BY_SHARED)) modules.add(needed);
       await write(join(out, SHARED_FOLDER, module + ending), publishable(text, '..'));

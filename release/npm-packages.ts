@@ -1,6 +1,6 @@
-import { writeBundle } from '../cli/scripts/bundle.ts';
-import { writeModules } from '../emulator/scripts/modules.ts';
-import { wireTypes } from '../sdk/scripts/wire-types.ts';
+import { writeBundle } from '../clients/cli/scripts/bundle.ts';
+import { writeModules } from '../clients/emulator/scripts/modules.ts';
+import { wireTypes } from '../clients/sdk/scripts/wire-types.ts';
 import { writeCompiled } from './compiled-modules.ts';
 
 interface NpmPackage {
@@ -13,22 +13,22 @@ interface NpmPackage {
 /** The packages that a release publishes to npm. All others are private. */
 export const NPM_PACKAGES = {
   '@svc-asr/sdk': {
-    folder: 'sdk',
-    write: (out) => writeCompiled('sdk', out, { wireTypes: wireTypes() }),
+    folder: 'clients/sdk',
+    write: (out) => writeCompiled('clients/sdk', out, { wireTypes: wireTypes() }),
   },
-  '@svc-asr/cli': { folder: 'cli', write: writeBundle },
-  '@svc-asr/emulator': { folder: 'emulator', write: writeModules },
+  '@svc-asr/cli': { folder: 'clients/cli', write: writeBundle },
+  '@svc-asr/emulator': { folder: 'clients/emulator', write: writeModules },
   '@svc-asr/compatible': {
-    folder: 'integrations/compatible',
-    write: (out) => writeCompiled('integrations/compatible', out),
+    folder: 'clients/integrations/compatible',
+    write: (out) => writeCompiled('clients/integrations/compatible', out),
   },
   '@svc-asr/livekit': {
-    folder: 'integrations/livekit',
-    write: (out) => writeCompiled('integrations/livekit', out),
+    folder: 'clients/integrations/livekit',
+    write: (out) => writeCompiled('clients/integrations/livekit', out),
   },
   '@svc-asr/telephony': {
-    folder: 'integrations/telephony',
-    write: (out) => writeCompiled('integrations/telephony', out),
+    folder: 'clients/integrations/telephony',
+    write: (out) => writeCompiled('clients/integrations/telephony', out),
   },
 } as const satisfies Record<string, NpmPackage>;
 

@@ -14,9 +14,9 @@ const run = promisify(execFile);
 
 /** Folders of the Python projects. */
 const PYTHON_PROJECTS = {
-  'svc-asr': 'sdk-python',
-  'svc-asr-livekit': 'integrations/livekit-python',
-  'svc-asr-pipecat': 'integrations/pipecat',
+  'svc-asr': 'clients/sdk-python',
+  'svc-asr-livekit': 'clients/integrations/livekit-python',
+  'svc-asr-pipecat': 'clients/integrations/pipecat',
 } as const;
 
 type PythonName = keyof typeof PYTHON_PROJECTS;

@@ -2,7 +2,7 @@
 
 # compatible_files URL: a WAV file, an M4A file that has to be stored, and Deepgram's POST. Then no file is left.
 compatible_files() {
-  local fixtures=$root/models/fixtures m4a=$state/kikuyu-2.m4a
+  local fixtures=$root/core/models/fixtures m4a=$state/kikuyu-2.m4a
   same kikuyu-1 "$(theirs "$1/v1/audio/transcriptions" -F model=svc-asr-kikuyu-v1 -F response_format=text -F "file=@$fixtures/kikuyu-1.wav")"
   ffmpeg -nostdin -v error -y -i "$fixtures/kikuyu-2.wav" -b:a 128k "$m4a"
   same kikuyu-2 "$(theirs "$1/v1/audio/transcriptions" -F model=svc-asr-kikuyu-v1 -F response_format=text -F "file=@$m4a")"
@@ -15,7 +15,7 @@ compatible_drain() {
   shift
   rm -f "$answer"
   # 80 kB that take five seconds to arrive.
-  theirs --limit-rate 16k "$url/v1/audio/transcriptions" -F model=svc-asr-dholuo-v1 -F response_format=text -F "file=@$root/models/fixtures/dholuo-2.wav" >"$answer" &
+  theirs --limit-rate 16k "$url/v1/audio/transcriptions" -F model=svc-asr-dholuo-v1 -F response_format=text -F "file=@$root/core/models/fixtures/dholuo-2.wav" >"$answer" &
   sending=$!
   sleep 1
   "$@" >/dev/null

@@ -1,13 +1,14 @@
 """Compares the engine's beam search with pyctcdecode on the same logits and language model.
 
-  node eval/src/decoding.ts --folder DIR --model testing/stand-in --ki ki.arpa --unit word \\
-    --alpha 0.5 --beta 1.5 --beam 100 --prune-labels 5 --dump DUMP
-  python -m speech.compare_decoders --dump DUMP --tokens testing/stand-in/tokens.txt --lm ki.arpa \\
-    --alpha 0.5 --beta 1.5 --beam 100
+  node proof/eval/src/decoding.ts --folder DIR --model proof/testing/stand-in --ki ki.arpa \\
+    --unit word --alpha 0.5 --beta 1.5 --beam 100 --prune-labels 5 --dump DUMP
+  python -m speech.compare_decoders --dump DUMP --tokens proof/testing/stand-in/tokens.txt \\
+    --lm ki.arpa --alpha 0.5 --beta 1.5 --beam 100
 
-Needs `pip install pyctcdecode kenlm`. Only word models: pyctcdecode has no others. For each
-difference it says whether pyctcdecode writes our text once its decode() keeps texts that differ
-only in earlier words, or else which of the two texts has the higher exact score.
+Both take `--unigrams FILE` and `--unk-score-offset=N`. Needs `pip install pyctcdecode kenlm`. Only
+word models: pyctcdecode has no others. For each difference it says whether pyctcdecode writes our
+text once its decode() keeps texts that differ only in earlier words, or else which of the two texts
+has the higher exact score.
 """
 
 import argparse
@@ -35,9 +36,15 @@ def main() -> None:
     parser.add_argument("--alpha", type=float, default=0.5)
     parser.add_argument("--beta", type=float, default=1.5)
     parser.add_argument("--beam", type=int, default=100)
+    parser.add_argument("--unigrams", type=Path)
+    parser.add_argument("--unk-score-offset", type=float, default=-10.0)
     options = parser.parse_args()
     names = labels(options.tokens)
-    decoder = build_ctcdecoder(names, str(options.lm), alpha=options.alpha, beta=options.beta)
+    words = options.unigrams and options.unigrams.read_text("utf-8").split("\n")
+    decoder = build_ctcdecoder(
+        names, str(options.lm), words, alpha=options.alpha, beta=options.beta,
+        unk_score_offset=options.unk_score_offset,
+    )  # fmt: skip
     special = [i for i, name in enumerate(names) if name.startswith("<")]
     same, causes = 0, Counter()
     files = sorted(options.dump.glob("*.json"))

@@ -1,6 +1,6 @@
-"""Synthesises the project's own sentences: models/fixtures/sentences.tsv -> NAME.wav and NAME.txt.
+"""Synthesises the project's own sentences, sentences.tsv, as NAME.wav and NAME.txt.
 
-python -m speech.fixtures ../models/fixtures
+python -m speech.fixtures ../core/models/fixtures
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Synthesises the held-out sentences for `npm run eval`: OUT/SET/NAME.wav and .txt.
 
   python -m speech.held_out --sentences DIR --out DIR [--limit 200]
+  python -m speech.held_out --texts DIR --out DIR       (lines of DIR/kik.txt and DIR/luo.txt)
 
 Sets: seen (training voices), unseen (a held-out espeak language and speakers), festival (held-out
 Festival voices). NAME starts with the language, ki- or luo-. OUT/sources.tsv has the source of each
@@ -75,24 +76,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sentences", type=Path, required=True)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--sentences", type=Path)
+    source.add_argument("--texts", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--limit", type=int, default=200, help="sentences per language")
     options = parser.parse_args()
-    split = split_sentences(options.sentences)
-    texts = {language: split[language].test[: options.limit] for language in CODES}
+    if options.texts is not None:
+        files = {language: options.texts / f"{language}.txt" for language in CODES}
+        texts = {name: file.read_text("utf-8").splitlines() for name, file in files.items()}
+    else:
+        split = split_sentences(options.sentences)
+        texts = {language: split[language].test[: options.limit] for language in CODES}
     render_espeak_sets(texts, options.out)
     if shutil.which("festival"):
         render_festival_set(texts, options.out)
-    source_of = {language: sources(options.sentences, language) for language in CODES}
+    if options.sentences is not None:
+        write_sources(options.sentences, texts, options.out)
+    for folder in sorted(p for p in options.out.iterdir() if p.is_dir()):
+        print(f"{folder.name}: {len(list(folder.glob('*.wav')))} utterances", flush=True)
+
+
+def write_sources(folder: Path, texts: dict[str, list[str]], out: Path) -> None:
+    source_of = {language: sources(folder, language) for language in CODES}
     lines = [
         f"{CODES[language]}-{i:03d}\t{source_of[language][normalise(text)]}\n"
         for language, sentences in texts.items()
         for i, text in enumerate(sentences)
     ]
-    (options.out / "sources.tsv").write_text("".join(lines), encoding="utf-8")
-    for folder in sorted(p for p in options.out.iterdir() if p.is_dir()):
-        print(f"{folder.name}: {len(list(folder.glob('*.wav')))} utterances", flush=True)
+    (out / "sources.tsv").write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
   python -m speech.lm_reference --model words.arpa --out words.f32
 
 Needs `pip install kenlm`, which compiles it. Sequences come from a generator that
-engine/test/ngram-model.test.ts repeats: one word in eight is unknown.
+core/engine/test/ngram-model.test.ts repeats: one word in eight is unknown.
 """
 
 import argparse

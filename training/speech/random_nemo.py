@@ -58,7 +58,7 @@ WINDOW = CHUNK + PRE_ENCODE
 UNUSUAL, WARM_UP = 28, 70  # frames until the caches of the encoder are nearly full, and full
 VARIED = 128
 SILENCED = 0.97  # of the pieces, after each one
-SPEECH = Path(__file__).resolve().parents[2] / "models/fixtures"
+SPEECH = Path(__file__).resolve().parents[2] / "core/models/fixtures"
 
 
 def tokenizer(folder: Path, pieces: int) -> Path:

@@ -21,7 +21,7 @@ from speech.tokens import PROMPTS, decode
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-MODELS = Path(os.environ.get("MODELS_DIR", ROOT / "models"))
+MODELS = Path(os.environ.get("MODELS_DIR", ROOT / "core/models"))
 TINY = {"width": 64, "layers": 2, "heads": 4, "channels": 16, "predictor": 32, "joint": 32}
 WORDS = {
     "kik": "mwana nyũmba mũtĩ maaĩ ngũkũ mbũri kahũa mũgũnda rĩu wega nene nini mũno thĩ".split(),
@@ -84,7 +84,7 @@ def test_the_engine_writes_what_torch_writes(trained, continued):
             encoded = model.encode(mel, torch.tensor([PROMPTS["auto"]]))
         expected.append(decode(model.greedy(encoded)[0]))
     names = [f"{i}.wav" for i in range(len(rows))]
-    command = ["node", HERE / "stream.mjs", ROOT / "engine", continued, *names]
+    command = ["node", HERE / "stream.mjs", ROOT / "core/engine", continued, *names]
     answer = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
     heard = [json.loads(line)["text"].strip() for line in answer.stdout.splitlines()[-len(rows) :]]
     assert heard == expected

@@ -88,7 +88,7 @@ def test_the_engine_computes_the_features_the_model_was_trained_on(tmp_path):
     write_probe(tmp_path)
     samples = write_sound(tmp_path / "sound.wav")
     script = Path(__file__).parent / "stream.mjs"
-    command = ["node", str(script), str(ROOT / "engine"), str(tmp_path), "sound.wav"]
+    command = ["node", str(script), str(ROOT / "core/engine"), str(tmp_path), "sound.wav"]
     answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     tokens = json.loads(answer.splitlines()[-1])["tokens"][::LABELS_PER_FRAME]
     heard = np.array([int(token[1:]) for token in tokens]) * STEP + LOWEST

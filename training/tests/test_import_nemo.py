@@ -25,7 +25,7 @@ from speech.quantise import convolutions_to_products
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FIXTURES = [ROOT / f"models/fixtures/{name}.wav" for name in ("kikuyu-3", "dholuo-3")]
+FIXTURES = [ROOT / f"core/models/fixtures/{name}.wav" for name in ("kikuyu-3", "dholuo-3")]
 TAIL = np.zeros(20_800, np.float32)  # as stream.mjs ends each file
 LABELS_PER_FRAME = 10
 
@@ -36,7 +36,7 @@ def samples_of(path: Path) -> np.ndarray:
 
 
 def engine_hears(folder: Path, language: str) -> list[dict]:
-    command = ["node", HERE / "stream.mjs", ROOT / "engine", folder, "--language", language]
+    command = ["node", HERE / "stream.mjs", ROOT / "core/engine", folder, "--language", language]
     answer = subprocess.run(
         [*map(str, command), *map(str, FIXTURES)], capture_output=True, text=True, check=True
     )
@@ -223,7 +223,7 @@ def test_8_bit_weights_write_words_in_the_engine(imported):
 
 def test_svc_models_installs_a_checkpoint_that_the_engine_accepts(imported, tmp_path):
     checkpoint = imported("prompt")[0]
-    program = ["node", ROOT / "models/cli/src/main.ts"]
+    program = ["node", ROOT / "core/models/cli/src/main.ts"]
     models = ["--models", tmp_path / "models"]
     (tmp_path / "models").mkdir()
     command = ["import", "nemo", checkpoint, "--name", "tuned-1", "--licence", "CC-BY-4.0"]
@@ -232,7 +232,7 @@ def test_svc_models_installs_a_checkpoint_that_the_engine_accepts(imported, tmp_
             list(map(str, [*program, *args, *models])), check=True,
             env={**os.environ, "NEMO_PYTHON": sys.executable},
         )  # fmt: skip
-    manifest = json.loads((tmp_path / "models/svc-asr-dholuo-v1.json").read_text())
+    manifest = json.loads((tmp_path / "core/models/svc-asr-dholuo-v1.json").read_text())
     assert manifest["language"] == "luo-KE"
     assert manifest["build"] == "tuned-1"
 

@@ -19,9 +19,9 @@ OTHERS = os.environ.get("ISOLATION_MODELS", "").split()
 
 
 def heard(folder: Path, language: str, recording: str) -> list[dict]:
-    command = ["node", HERE / "beside.mjs", ROOT / "engine", folder, language]
+    command = ["node", HERE / "beside.mjs", ROOT / "core/engine", folder, language]
     answer = subprocess.run(
-        [*map(str, command), str(ROOT / f"models/fixtures/{recording}.wav")],
+        [*map(str, command), str(ROOT / f"core/models/fixtures/{recording}.wav")],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     return [json.loads(line) for line in answer.stdout.splitlines()]
@@ -30,13 +30,13 @@ def heard(folder: Path, language: str, recording: str) -> list[dict]:
 @pytest.fixture(scope="module")
 def eight_bits(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("eight-bits")
-    quantise_export(ROOT / "models/demo", folder)
+    quantise_export(ROOT / "core/models/demo", folder)
     return folder
 
 
 @pytest.fixture
 def folder(eight_bits, weights) -> Path:
-    return {"fp32": ROOT / "models/demo", "int8": eight_bits}.get(weights, Path(weights))
+    return {"fp32": ROOT / "core/models/demo", "int8": eight_bits}.get(weights, Path(weights))
 
 
 @pytest.mark.parametrize("recording", ["kikuyu-1", "dholuo-2"])
@@ -64,6 +64,6 @@ def test_8_bit_weights_write_the_words_that_whole_weights_write(eight_bits):
     for name, language in (("kikuyu-1", "ki-KE"), ("dholuo-2", "luo-KE")):
         small, whole = (
             heard(folder, language, name)[0]["tokens"]
-            for folder in (eight_bits, ROOT / "models/demo")
+            for folder in (eight_bits, ROOT / "core/models/demo")
         )
         assert small == whole

@@ -8,7 +8,7 @@ import numpy as np
 from speech.kaldi_features import MELS, kaldi_features
 
 HERE = Path(__file__).resolve().parent
-ENGINE = HERE.parents[1] / "engine"
+ENGINE = HERE.parents[1] / "core/engine"
 
 
 def engine_features(samples: np.ndarray) -> np.ndarray:

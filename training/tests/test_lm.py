@@ -139,7 +139,7 @@ def test_the_binary_has_every_ngram_with_its_values_in_its_chain_of_buckets(tmp_
 
 
 def test_words_have_the_hashes_of_the_engine():
-    # engine/test/ngram-model.test.ts has the same.
+    # core/engine/test/ngram-model.test.ts has the same.
     assert murmur_hash(b"") == 0
     assert murmur_hash(b"a") == 0x071717D2D36B6B11
     assert murmur_hash(b"mbembe") == 0x81433640A2AE74E0

@@ -16,7 +16,7 @@ from speech.quantise_frames import quantise_frames, to_signed
 
 ROOT = Path(__file__).parents[2]
 FETCH_STEP = (
-    f"import {{ quantise }} from '{ROOT}/models/cli/src/quantise.ts';"
+    f"import {{ quantise }} from '{ROOT}/core/models/cli/src/quantise.ts';"
     "console.log(await quantise(process.argv[1], { isExact: false }));"
 )
 

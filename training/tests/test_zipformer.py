@@ -10,7 +10,7 @@ import torch
 from speech import zipformer
 from speech.zipformer import AHEAD, CHUNK, CONTEXT, PIECES, Model, empty_states
 
-FIXTURES = Path(__file__).resolve().parents[2] / "models/fixtures"
+FIXTURES = Path(__file__).resolve().parents[2] / "core/models/fixtures"
 
 
 @pytest.fixture(scope="module")

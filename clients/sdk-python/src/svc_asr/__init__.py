@@ -1,0 +1,58 @@
+"""Streaming speech recognition for Kikuyu and Dholuo."""
+
+from ._close import CloseInfo
+from ._events import ReconnectingEvent, StreamEvent, WaitingEvent
+from ._transcript import SessionReceipt, Transcript
+from .client import SvcClient
+from .errors import SvcError
+from .files import read_audio, transcribe, transcribe_file
+from .stream import Endpointing, SvcStream, open_stream
+from .wire import (
+    AsrSession,
+    ConfigAckEvent,
+    CreditBalance,
+    DeltaEvent,
+    ErrorEvent,
+    FinalEvent,
+    Model,
+    ModelId,
+    NumberEntity,
+    ReadyEvent,
+    SpeechEndedEvent,
+    SpeechStartedEvent,
+    StatusEvent,
+    UsageSession,
+    Word,
+)
+
+__all__ = [
+    "AsrSession",
+    "CloseInfo",
+    "ConfigAckEvent",
+    "CreditBalance",
+    "DeltaEvent",
+    "Endpointing",
+    "ErrorEvent",
+    "FinalEvent",
+    "Model",
+    "ModelId",
+    "NumberEntity",
+    "ReadyEvent",
+    "ReconnectingEvent",
+    "SessionReceipt",
+    "SpeechEndedEvent",
+    "SpeechStartedEvent",
+    "StatusEvent",
+    "StreamEvent",
+    "SvcClient",
+    "SvcError",
+    "SvcStream",
+    "Transcript",
+    "UsageSession",
+    "WaitingEvent",
+    "Word",
+    "open_stream",
+    "read_audio",
+    "transcribe",
+    "transcribe_file",
+]

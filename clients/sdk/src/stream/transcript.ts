@@ -1,0 +1,160 @@
+import type {
+  DeltaEvent,
+  FinalEvent,
+  ResetAckEvent,
+  SpeechEndedEvent,
+  SpeechStartedEvent,
+  Word,
+} from '@svc-asr/protocol';
+import { ceilMs, floorMs, type Origin, type SessionClock } from './session-clock.ts';
+import type { Settled } from './replay-buffer.ts';
+
+/** What one session cost. Null when the connection was lost: `GET /v1/usage` has the figure. */
+export interface SessionReceipt {
+  readonly sessionId: string;
+  readonly billableMs: number | null;
+}
+
+/** The recognised text of all sessions, in the caller's time. */
+export interface Transcript {
+  readonly text: string;
+  readonly finals: readonly FinalEvent[];
+  readonly words: FinalEvent['words'];
+  readonly sessions: readonly SessionReceipt[];
+}
+
+/** Joins the events of all sessions into one transcript with continuous utterance numbers and times. */
+export class TranscriptBuilder {
+  readonly #finals: FinalEvent[] = [];
+  readonly #receipts: { sessionId: string; billableMs: number | null }[] = [];
+  #shownMs = 0;
+  #endMs = 0;
+  #isSpeaking = false;
+  /** Where the last reported speech ended. */
+  #speechEndMs = -1;
+  /** The session's utterance in which that was, and where the speech before it ended. */
+  #lastEnd: { readonly utterance: number; readonly previousEndMs: number } | null = null;
+
+  beginSession(sessionId: string): void {
+    this.#lastEnd = null;
+    this.#receipts.push({ sessionId, billableMs: 0 });
+  }
+
+  endSession(billed: 'as_told' | 'nothing' | 'unknown'): void {
+    const receipt = this.#receipts.at(-1);
+    if (receipt === undefined || billed === 'as_told') return;
+    receipt.billableMs = billed === 'nothing' ? 0 : null;
+  }
+
+  /** Returns null for text the caller has seen: a new session receives the open utterance from its start. */
+  onDelta(event: DeltaEvent): DeltaEvent | null {
+    if (event.audio_ms < this.#shownMs) return null;
+    this.#shownMs = event.audio_ms;
+    return { ...event, text: event.text.normalize('NFC'), utterance: this.#finals.length };
+  }
+
+  /** The caller dropped the audio of this final. It is charged all the same. */
+  onCharged(event: FinalEvent): void {
+    const receipt = this.#receipts.at(-1);
+    if (receipt !== undefined) receipt.billableMs = event.billable_ms;
+  }
+
+  /** Dropped audio is charged by the started second, even if no final follows in this session. */
+  onDropped({ total_audio_ms: totalMs }: ResetAckEvent): void {
+    const receipt = this.#receipts.at(-1);
+    const chargedMs = Math.ceil(totalMs / 1000) * 1000;
+    if (receipt !== undefined) receipt.billableMs = Math.max(receipt.billableMs ?? 0, chargedMs);
+  }
+
+  onFinal(event: FinalEvent, settled: Settled, clock: SessionClock): FinalEvent {
+    this.#shownMs = 0;
+    this.onCharged(event);
+    const { start_ms, end_ms, origin } = placed(event, settled, this.#endMs);
+    this.#endMs = end_ms;
+    const inCallerTime = <Part extends Pick<Word, 'text' | 'start_ms' | 'end_ms'>>(part: Part) => ({
+      ...part,
+      text: part.text.normalize('NFC'),
+      start_ms: Math.min(end_ms, clock.toCaller(part.start_ms, origin, 'start')),
+      end_ms: Math.min(end_ms, clock.toCaller(part.end_ms, origin, 'end')),
+    });
+    const final: FinalEvent = {
+      ...event,
+      text: event.text.normalize('NFC'),
+      utterance: this.#finals.length,
+      start_ms,
+      end_ms,
+      words: event.words.map(inCallerTime),
+      ...(event.entities === undefined ? {} : { entities: event.entities.map(inCallerTime) }),
+      total_audio_ms: end_ms,
+      billable_ms: this.#billableMs(),
+    };
+    this.#finals.push(final);
+    return final;
+  }
+
+  /** Returns null for speech that was already reported, because a new session replays the open utterance. */
+  onSpeech<Event extends SpeechStartedEvent | SpeechEndedEvent>(
+    event: Event,
+    clock: SessionClock,
+  ): Event | null {
+    const starts = event.type === 'speech_started';
+    const audio_ms = clock.callerMs(event.audio_ms);
+    if (starts === this.#isSpeaking || audio_ms <= this.#speechEndMs) return null;
+    this.#isSpeaking = starts;
+    if (!starts) {
+      this.#lastEnd = { utterance: event.utterance, previousEndMs: this.#speechEndMs };
+      this.#speechEndMs = audio_ms;
+    }
+    return { ...event, utterance: this.#finals.length, audio_ms };
+  }
+
+  /** Speech that a restarting server cut continues in the next session, which reports its start again. */
+  onDraining({ utterance }: FinalEvent): void {
+    if (this.#lastEnd?.utterance === utterance) this.#speechEndMs = this.#lastEnd.previousEndMs;
+  }
+
+  onReset(): void {
+    this.#shownMs = 0;
+  }
+
+  /** The answer to a flush without audio. It is not part of the transcript. */
+  emptyFinal(atMs: number): FinalEvent {
+    return {
+      type: 'final',
+      text: '',
+      utterance: this.#finals.length,
+      reason: 'flush',
+      start_ms: atMs,
+      end_ms: atMs,
+      words: [],
+      audio_ms: 0,
+      total_audio_ms: atMs,
+      billable_ms: this.#billableMs(),
+    };
+  }
+
+  get transcript(): Transcript {
+    return {
+      text: this.#finals
+        .map((final) => final.text)
+        .filter((text) => text !== '')
+        .join(' '),
+      finals: [...this.#finals],
+      words: this.#finals.flatMap((final) => final.words),
+      sessions: this.#receipts.map((receipt) => ({ ...receipt })),
+    };
+  }
+
+  #billableMs(): number {
+    return this.#receipts.reduce((sum, receipt) => sum + (receipt.billableMs ?? 0), 0);
+  }
+}
+
+/** Returns an utterance's position, known to the sample. One without audio lies at the end of the last one. */
+function placed(event: FinalEvent, settled: Settled, lastEndMs: number) {
+  const { startSample, endSample } = settled;
+  const start_ms = startSample === null ? lastEndMs : floorMs(startSample);
+  const end_ms = endSample === null ? lastEndMs : ceilMs(endSample);
+  const origin: Origin = { sessionMs: event.start_ms, callerMs: start_ms };
+  return { start_ms, end_ms, origin };
+}

@@ -1,0 +1,129 @@
+import { inTransaction, type Pool, type Queryable } from '../../platform/database/db.ts';
+import { queryRows, statement, t, type RowOf } from '../../platform/database/statement.ts';
+
+/** The request behind a change, as recorded in the audit log. */
+export interface AuditContext {
+  /** The signed-in person. Null: the database login itself. */
+  readonly actorId: string | null;
+  readonly requestId: string;
+  /** The network address the request came from. */
+  readonly source: string;
+}
+
+const LIST = statement(
+  `select l.id, l.at, l.account_id, a.name as account_name, l.action,
+      case when l.actor_id is null then l.login else u.email end as actor, l.target,
+      l.before::text, l.after::text, s.source, l.request_id, l.imported_from, l.imported_by
+    from audit_log l left join console_users u on u.id = l.actor_id
+      left join accounts a on a.id = l.account_id
+      left join audit_sources s on s.audit_id = l.id
+    where ($1::uuid is null or l.account_id = $1) and ($3::bigint is null or l.id < $3)
+    order by l.id desc limit $2`,
+  {
+    id: t.number(),
+    at: t.timestamp(),
+    account_id: t.nullable(t.text()),
+    account_name: t.nullable(t.text()),
+    action: t.text(),
+    // The person's address, or the database login. Null: the person has been erased since.
+    actor: t.nullable(t.text()),
+    target: t.nullable(t.text()),
+    before: t.nullable(t.text()),
+    after: t.nullable(t.text()),
+    source: t.nullable(t.text()),
+    request_id: t.nullable(t.text()),
+    // The cell that wrote the entry, and the login that brought it here. Null: written here.
+    imported_from: t.nullable(t.text()),
+    imported_by: t.nullable(t.text()),
+  },
+);
+
+export type AuditEntry = RowOf<typeof LIST>;
+
+/**
+ * The entries of an account as its owners see them, with names instead of ids. Operators and database logins are not
+ * named. The names are looked up now, so those of deleted people and keys are gone.
+ */
+const LIST_FOR_OWNERS = statement(
+  `with entries as materialized (
+      select * from audit_log where account_id = $1 order by id desc limit $2
+    ), judged as (
+      select l.*, u.email as actor_email, case
+          when l.actor_id is null then 'operator'
+          when u.id is null then 'deleted'
+          when u.is_operator and m.user_id is null then 'operator'
+          else 'person' end as actor_kind
+        from entries l left join console_users u on u.id = l.actor_id
+          left join memberships m on m.user_id = l.actor_id and m.account_id = l.account_id
+    )
+    select l.id, l.at, l.action, l.actor_kind,
+      case when l.actor_kind = 'person' then l.actor_email end as actor,
+      l.target, coalesce(k.name, p.email, i.email) as target_name,
+      l.before::text, l.after::text,
+      case when l.actor_kind = 'person' then s.source end as source, l.request_id
+    from judged l
+      left join api_keys k on l.action like 'api_key.%' and k.id = l.target and k.account_id = l.account_id
+      left join console_users p on p.id = case when l.action like 'member.%' then l.target::uuid end
+      left join invitations i on i.id = case when l.action like 'invitation.%' then l.target::uuid end
+        and i.account_id = l.account_id
+      left join audit_sources s on s.audit_id = l.id
+    order by l.id desc`,
+  {
+    id: t.number(),
+    at: t.timestamp(),
+    action: t.text(),
+    actor_kind: t.text<'person' | 'operator' | 'deleted'>(),
+    actor: t.nullable(t.text()),
+    target: t.nullable(t.text()),
+    target_name: t.nullable(t.text()),
+    before: t.nullable(t.text()),
+    after: t.nullable(t.text()),
+    source: t.nullable(t.text()),
+    request_id: t.nullable(t.text()),
+  },
+);
+
+export type OwnersAuditEntry = RowOf<typeof LIST_FOR_OWNERS>;
+
+export async function listAuditLogForOwners(
+  db: Queryable,
+  input: { accountId: string; limit: number },
+): Promise<OwnersAuditEntry[]> {
+  return queryRows(db, LIST_FOR_OWNERS, [input.accountId, input.limit]);
+}
+
+/** Runs changes in one transaction whose audit entries carry this context. */
+export function withAuditContext<T>(
+  pool: Pool,
+  context: AuditContext,
+  work: (db: Queryable) => Promise<T>,
+): Promise<T> {
+  return inTransaction(pool, async (db) => {
+    await db.query(
+      `select set_config('svc.actor', $1, true), set_config('svc.request_id', $2, true),
+        set_config('svc.source', $3, true)`,
+      [context.actorId ?? '', context.requestId, context.source],
+    );
+    return work(db);
+  });
+}
+
+/** Runs changes in one transaction whose audit entries carry this reason. */
+export function withAuditReason<T>(
+  pool: Pool,
+  reason: string,
+  work: (db: Queryable) => Promise<T>,
+): Promise<T> {
+  return inTransaction(pool, async (db) => {
+    await db.query(`select set_config('svc.reason', $1, true)`, [reason]);
+    return work(db);
+  });
+}
+
+/** Lists entries, newest first, of one account or of all, from before the entry `before` on. */
+export async function listAuditLog(
+  db: Queryable,
+  input: { accountId: string | null; limit: number; before?: number | null },
+): Promise<AuditEntry[]> {
+  return queryRows(db, LIST, [input.accountId, input.limit, input.before ?? null]);
+}

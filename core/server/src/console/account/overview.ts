@@ -1,0 +1,92 @@
+import {
+  CONSOLE_LIMITS,
+  type FirstRun,
+  type Me,
+  type Overview,
+  type OverviewLive,
+} from '@svc-asr/protocol/console/console.ts';
+import type { FastifyInstance } from 'fastify';
+import { readFirstRun } from '../../accounts/first-run.ts';
+import { listReceivedInvitations } from '../../accounts/people/invitations.ts';
+import { listMemberships } from '../../accounts/people/members.ts';
+import { usageByDay } from '../../accounts/usage-days.ts';
+import { balance } from '../../ledger/reports/balance.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { ConsoleError } from '../request/error.ts';
+import { memberOf, signedInOf } from '../request/guard.ts';
+import { databaseTime } from '../../platform/database/time.ts';
+
+export function meRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  app.get('/me', async (request): Promise<Me> => {
+    const { userId, email, language, operator, account } = signedInOf(request);
+    const [accounts, invitations] = await Promise.all([
+      listMemberships(deps.db, userId),
+      listReceivedInvitations(deps.db, userId),
+    ]);
+    return {
+      email,
+      language,
+      operator,
+      account,
+      accounts: accounts.map(({ accountId, accountName, role }) => ({
+        id: accountId,
+        name: accountName,
+        role,
+      })),
+      invitations: invitations.length,
+    };
+  });
+}
+
+export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  app.get('/overview', async (request): Promise<Overview> => {
+    const { accountId } = memberOf(request);
+    const days = await usageByDay(deps.db, { accountId, days: CONSOLE_LIMITS.usageDays });
+    const { sessions, ...credit } = await balanceNow(deps, accountId);
+    return {
+      ...credit,
+      sessions,
+      first_run: await readFirstRun(deps.db, accountId),
+      days: days.map(({ date, model, billableMs, sessions: count }) => ({
+        date,
+        model,
+        billable_ms: billableMs,
+        sessions: count,
+      })),
+    };
+  });
+
+  // The page asks for it every two seconds while a step is open.
+  app.get('/first-run', (request): Promise<FirstRun> =>
+    readFirstRun(deps.db, memberOf(request).accountId),
+  );
+
+  // The page asks for it every two seconds while a session is live.
+  app.get('/overview/live', async (request): Promise<OverviewLive> => {
+    const { sessions, ...credit } = await balanceNow(deps, memberOf(request).accountId);
+    return { ...credit, sessions: sessions.filter(({ completed_at }) => completed_at === null) };
+  });
+}
+
+async function balanceNow({ db }: ConsoleDeps, accountId: string): Promise<OverviewLive> {
+  const account = await balance(db, accountId);
+  if (account === null) throw new ConsoleError('not_found');
+  const now = await databaseTime(db);
+  return {
+    available_ms: account.availableMs,
+    reserved_ms: account.reservedMs,
+    consumed_ms: account.consumedMs,
+    sessions: account.recentSessions.map((session) => ({
+      id: session.id,
+      model: session.model,
+      status: session.status,
+      reserved_ms: session.reservedMs,
+      audio_ms: session.audioMs,
+      billable_ms: session.billableMs,
+      created_at: session.createdAt.toISOString(),
+      expires_at: session.expiresAt.toISOString(),
+      completed_at: session.completedAt?.toISOString() ?? null,
+    })),
+    now: now.toISOString(),
+  };
+}

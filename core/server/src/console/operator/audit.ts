@@ -1,0 +1,60 @@
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/console.ts';
+import {
+  AuditLogQuery,
+  type AuditLogPage,
+  type LedgerAuditPage,
+} from '@svc-asr/protocol/console/operator.ts';
+import type { FastifyInstance } from 'fastify';
+import { listAuditLog } from '../../accounts/logs/audit-log.ts';
+import { readInvariants } from '../../ledger/reports/audit.ts';
+import { listAuditRuns } from '../../ledger/reports/audit-runs.ts';
+import { databaseTime } from '../../platform/database/time.ts';
+import type { ConsoleDeps } from '../deps.ts';
+
+/** The last run of each invariant of the ledger, and who changed what. */
+export function operatorAuditRoutes(app: FastifyInstance, { db }: ConsoleDeps): void {
+  app.get('/operator/ledger', async (): Promise<LedgerAuditPage> => {
+    const [runs, invariants, now] = await Promise.all([
+      listAuditRuns(db),
+      readInvariants(),
+      databaseTime(db),
+    ]);
+    const ran = new Set(runs.map(({ invariant }) => invariant));
+    const missing = invariants.filter(({ name }) => !ran.has(name));
+    return {
+      data: [
+        ...missing.map(({ name, about }) => ({
+          invariant: name,
+          about,
+          ran_at: null,
+          took_ms: 0,
+          violations: 0,
+        })),
+        ...runs.map((run) => ({ ...run, ran_at: run.ran_at.toISOString() })),
+      ],
+      now: now.toISOString(),
+    };
+  });
+
+  app.get<{ Querystring: AuditLogQuery }>(
+    '/operator/audit-log',
+    { schema: { querystring: AuditLogQuery } },
+    async (request): Promise<AuditLogPage> => {
+      const { account: accountId = null, before } = request.query;
+      const limit = CONSOLE_LIMITS.operatorRowsPerPage;
+      const found = await listAuditLog(db, {
+        accountId,
+        before: before === undefined ? null : Number(before),
+        limit: limit + 1,
+      });
+      const shown = found.slice(0, limit);
+      return {
+        data: shown.map(({ at, imported_by: _login, ...entry }) => ({
+          ...entry,
+          at: at.toISOString(),
+        })),
+        next: found.length > limit ? String(shown.at(-1)?.id) : null,
+      };
+    },
+  );
+}

@@ -1,0 +1,66 @@
+import type { AsrSession } from '@svc-asr/protocol';
+import { CONSOLE_LIMITS, StartDemo } from '@svc-asr/protocol/console/console.ts';
+import type { FastifyInstance } from 'fastify';
+import { networkOf } from '@svc-asr/protocol/network.ts';
+import { findAccount } from '../../accounts/accounts.ts';
+import { ApiError } from '../../platform/api-error.ts';
+import { queryRows, statement, t } from '../../platform/database/statement.ts';
+import { openReservation, presentSession } from '../../sessions/new-session.ts';
+import type { Deps } from '../../deps.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { ConsoleError } from '../request/error.ts';
+import { limitForms } from '../request/guard.ts';
+import { keyed } from '../sign-in/known-device.ts';
+
+type Claim = 'claimed' | 'used' | 'closed';
+const CLAIM = statement('select claim_demo($1, $2) as claim', { claim: t.text<Claim>() });
+
+/** Refusals of the ledger that say that the pool is empty or switched off. */
+const CLOSED = new Set(['insufficient_credits', 'account_inactive']);
+
+/**
+ * A short session for a visitor of the public page, paid from the account of the operator's choice. Its credit and its
+ * concurrency limit bound the cost, like those of any account. One per network and UTC day.
+ */
+export function demoRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  const { demo } = deps.service.config.console;
+  const [secret] = deps.secrets;
+  if (demo === null || secret === undefined) return;
+  app.post<{ Body: StartDemo }>(
+    '/demo/session',
+    { onRequest: limitForms(deps), schema: { body: StartDemo } },
+    async (request, reply): Promise<AsrSession> => {
+      const network = keyed(secret, `demo ${networkOf(request.ip)}`);
+      const [row] = await queryRows(deps.db, CLAIM, [network, demo.perDay]);
+      if (row?.claim === 'used') throw new ConsoleError('demo_used');
+      if (row?.claim !== 'claimed') throw new ConsoleError('demo_closed');
+      try {
+        const { session } = await openReservation(deps.service, {
+          accountId: demo.accountId,
+          keyId: null,
+          model: request.body.model,
+          requestedMs: CONSOLE_LIMITS.demoSeconds * 1_000,
+          idempotencyKey: null,
+        });
+        void reply.code(201);
+        return presentSession(session, deps.service);
+      } catch (error) {
+        await deps.db.query('select release_demo($1)', [network]);
+        if (error instanceof ApiError && CLOSED.has(error.code)) {
+          throw new ConsoleError('demo_closed');
+        }
+        throw error;
+      }
+    },
+  );
+}
+
+/** The demo looks closed to visitors if its account can't pay, so that only the log can say why. */
+export async function warnOfClosedDemo({ db, config, log }: Deps): Promise<void> {
+  if (config.console.demo === null) return;
+  const account = await findAccount(db, config.console.demo.accountId);
+  if (account?.status === 'active') return;
+  log.warn(
+    'The demo on the public page is closed: set DEMO_ACCOUNT to the id of an active account and restart.',
+  );
+}

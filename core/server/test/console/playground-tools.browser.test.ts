@@ -1,0 +1,146 @@
+import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
+import type { Overview } from '@svc-asr/protocol/console/console.ts';
+import { launchChromium } from '@svc-asr/testing/chromium.ts';
+import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPage, signInAs, startConsoleSite } from '../support/console/console-chromium.ts';
+import { seen } from '../support/console/console-seen.ts';
+import type { ConsoleService } from '../support/console/console-service.ts';
+
+/** Samples, playback, both models, word errors and raw events, with the real recogniser. */
+
+let engine: SherpaEngine;
+let service: ConsoleService;
+let browser: Browser;
+beforeAll(async () => {
+  engine = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
+  [service, browser] = await Promise.all([startConsoleSite({ engine }), launchChromium()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+  await engine.close();
+});
+
+async function openPlayground(email: string) {
+  const opened = await openPage(browser);
+  await service.admit(email);
+  await signInAs(opened.page, { service, email, path: '/app/playground' });
+  await opened.page.getByRole('heading', { level: 1 }).waitFor();
+  return opened;
+}
+
+async function wordsIn(page: Page, testId: string): Promise<string> {
+  const text = await page.getByTestId(testId).innerText();
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+test('a sample is recognised, scored, played with its words lit up, and compared with the other model', async () => {
+  const { page, context, complaints } = await openPlayground('tools@example.com');
+  await page.getByRole('button', { name: 'Kikuyu 1' }).click();
+  await page.getByText('charged.').waitFor();
+  expect(await wordsIn(page, 'transcript')).toBe('wĩ mwega nĩndakena nĩ gũkuona');
+  const score = page.getByTestId('word-errors');
+  expect(await score.innerText()).toContain('Word error rate 0 %.');
+
+  await page.getByRole('button', { name: 'Play the recording' }).click();
+  const lit = page.getByTestId('transcript').locator('[data-played=true]');
+  const heard = new Set<string>();
+  await expect
+    .poll(
+      async () => {
+        for (const word of await lit.allInnerTexts()) heard.add(word);
+        return heard.size;
+      },
+      { interval: 30 },
+    )
+    .toBeGreaterThanOrEqual(3);
+  await page.getByRole('button', { name: 'Play the recording' }).waitFor();
+
+  await page.getByRole('button', { name: 'Recognise it in Dholuo too' }).click();
+  await page.getByText('charged.').nth(1).waitFor();
+  expect(await wordsIn(page, 'transcript')).toBe('wĩ mwega nĩndakena nĩ gũkuona');
+  expect((await wordsIn(page, 'transcript-other')).length).toBeGreaterThan(0);
+  expect(await score.count()).toBe(2);
+  await page.getByLabel('Show confidence').check();
+  await page.getByText('Ended: you stopped').first().waitFor();
+  await seen(page, 'playground-compared');
+
+  const overview: Overview = await page.evaluate(
+    `fetch('/console-api/overview').then((answer) => answer.json())`,
+  );
+  expect(overview.sessions.map(({ model, billable_ms }) => [model, billable_ms])).toEqual([
+    ['svc-asr-dholuo-v1', 3_000],
+    ['svc-asr-kikuyu-v1', 3_000],
+  ]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('scores with and without tildes in the page; the reference text is sent nowhere', async () => {
+  const { page, context } = await openPlayground('reference@example.com');
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(request.postData() ?? ''));
+  page.on('websocket', (socket) =>
+    socket.on('framesent', ({ payload }) => sent.push(String(payload))),
+  );
+  await page.getByRole('button', { name: 'Kikuyu 1' }).click();
+  await page.getByText('charged.').waitFor();
+  await page.getByLabel('Reference text').fill('Wi mwega? Nindakena ni gukuona xylophone.');
+  const score = await page.getByTestId('word-errors').innerText();
+  expect(score).toContain('Word error rate 83.3 %. 5 wrong, missing or extra for 6 words.');
+  expect(score).toContain('Without tildes: 16.7 %.');
+  expect(sent.join('\n')).not.toContain('xylophone');
+  await context.close();
+});
+
+test('shows every message of the stream, and ends lines only at the end if asked to', async () => {
+  const { page, context } = await openPlayground('events@example.com');
+  await seen(page, 'playground-idle');
+  const events = page.getByRole('region', { name: 'Messages of the stream' });
+  await page.getByRole('button', { name: 'Dholuo 1' }).click();
+  await page.getByText('charged.').waitFor();
+  const withPauses = await events.innerText();
+  for (const type of ['ready', 'delta', 'final', 'speech_started']) {
+    expect(withPauses).toContain(`"type":"${type}"`);
+  }
+  expect(withPauses).toContain('"close":1000');
+  await page.getByLabel('A line ends').selectOption('none');
+  await page.getByRole('button', { name: 'Dholuo 1' }).click();
+  await page.getByText('charged.').waitFor({ state: 'detached' });
+  await page.getByText('charged.').waitFor();
+  const without = await events.innerText();
+  expect(without).toContain('"type":"final"');
+  expect(without).not.toContain('speech_started');
+  await context.close();
+});
+
+test('works with the keyboard alone: sample, playback, details', async () => {
+  const { page, context } = await openPlayground('keyboard@example.com');
+  await page.getByRole('button', { name: 'Kikuyu 2' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('charged.').waitFor();
+  await page.getByRole('button', { name: 'Play the recording' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Stop playing' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Play the recording' }).waitFor();
+  await page.getByLabel('Show confidence').focus();
+  await page.keyboard.press('Space');
+  await page.getByText(/^Mean confidence \d+ %/).waitFor();
+  expect(await page.getByLabel('Show confidence').isChecked()).toBe(true);
+  await context.close();
+});
+
+test('a sample that can’t be loaded says so and charges nothing', async () => {
+  const { page, context } = await openPlayground('lost@example.com');
+  await page.route('**/examples/*.wav', (route) => route.abort());
+  await page.getByRole('button', { name: 'Kikuyu 1' }).click();
+  await page.getByText('The sample could not be loaded.').waitFor();
+  const overview: Overview = await page.evaluate(
+    `fetch('/console-api/overview').then((answer) => answer.json())`,
+  );
+  expect(overview.sessions).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAdmin } from '../../src/admin/program.ts';
+import { connect } from '../../src/platform/database/db.ts';
+import { withDatabase } from '@svc-asr/local/local-postgres.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import {
+  createTestDatabase,
+  onServer,
+  type TestDatabase,
+} from '@svc-asr/testing/postgres/test-database.ts';
+
+let template: TestDatabase;
+let url: string;
+const name = `empty_${randomUUID().replaceAll('-', '')}`;
+beforeAll(async () => {
+  template = await createTestDatabase();
+  await onServer(template.url, (db) => db.query(`create database ${name}`));
+  url = withDatabase(template.url, name);
+});
+afterAll(async () => {
+  await onServer(template.url, (db) => db.query(`drop database ${name} with (force)`));
+  await template.drop();
+});
+
+test('many processes can migrate at once; one of them runs and logs each step', async () => {
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
+  await Promise.all([migrate({ url, log }), migrate({ url, log }), migrate({ url, log })]);
+  expect(lines.filter((line) => line.includes('0001_baseline.sql'))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith('migrate functions'))).toHaveLength(1);
+
+  lines.length = 0;
+  await migrate({ url, log });
+  expect(lines).toEqual([]);
+});
+
+test('`svc-admin migrate` migrates, and does nothing the second time', async () => {
+  const fresh = `${name}_operator`;
+  await onServer(template.url, (db) => db.query(`create database ${fresh}`));
+  const env = { DATABASE_URL: withDatabase(template.url, fresh) };
+  let said = '';
+  const tell = (text: string) => void (said += text);
+  const terminal = { env, devFolder: '/nowhere', out: tell, err: tell };
+  try {
+    expect(await runAdmin(['migrate'], terminal)).toBe(0);
+    expect(said).toContain('0001_baseline.sql');
+    expect(await runAdmin(['audit', '--safety'], terminal)).toBe(0);
+    said = '';
+    expect(await runAdmin(['migrate', '--json'], terminal)).toBe(0);
+    expect(JSON.parse(said)).toEqual({ steps: 0 });
+  } finally {
+    await onServer(template.url, (db) => db.query(`drop database ${fresh} with (force)`));
+  }
+});
+
+test('restores a changed function and refuses an edited migration', async () => {
+  const db = await connect({ url });
+  try {
+    await db.query(
+      `create or replace function lease_length() returns interval language sql as $$ select null::interval $$`,
+    );
+    await db.query(
+      `update schema_migrations set checksum = 'older' where name = 'functions/10_guards.sql'`,
+    );
+    await migrate({ url });
+    const { rows } = await db.query<{ seconds: string }>(
+      `select extract(epoch from lease_length())::text as seconds`,
+    );
+    expect(rows).toEqual([{ seconds: '6.000000' }]);
+
+    await db.query(
+      `update schema_migrations set checksum = 'edited' where name = 'migrations/0001_baseline.sql'`,
+    );
+    await expect(migrate({ url })).rejects.toThrow('was changed after this database ran it');
+  } finally {
+    await db.end();
+  }
+});
+
+test('refuses a database of a version before the first release, and leaves it unchanged', async () => {
+  const old = `${name}_unreleased`;
+  await onServer(template.url, (db) => db.query(`create database ${old}`));
+  const oldUrl = withDatabase(template.url, old);
+  try {
+    await onServer(oldUrl, (db) =>
+      db.query(`create table schema_migrations (name text primary key, checksum text not null);
+        insert into schema_migrations values ('migrations/0001_accounts.sql', 'x')`),
+    );
+    await expect(migrate({ url: oldUrl })).rejects.toThrow(
+      'was created by a version before the first release and cannot be upgraded. Create an empty database',
+    );
+    const tables = await onServer(oldUrl, (db) =>
+      db.query(`select tablename from pg_tables where schemaname = 'public'`),
+    );
+    expect(tables.rows).toEqual([{ tablename: 'schema_migrations' }]);
+  } finally {
+    await onServer(template.url, (db) => db.query(`drop database ${old} with (force)`));
+  }
+});

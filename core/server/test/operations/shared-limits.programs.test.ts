@@ -1,0 +1,153 @@
+import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { freePort } from '@svc-asr/local/free-port.ts';
+import { startRedis, type TestRedis } from '@svc-asr/testing/redis.ts';
+import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
+import { startService, type Service } from '@svc-asr/testing/service/service.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { generateSecrets, parseConfig } from '../../src/config.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createLog } from '../../src/platform/observe/log.ts';
+import { createSharedRateLimiter } from '../../src/platform/network/rate-limit.ts';
+import { connectRedisCounts } from '../../src/platform/network/redis-counts.ts';
+
+const UNAVAILABLE = 'Redis is unavailable. Each process counts rate limits on its own.';
+const AVAILABLE = 'Redis is available again. Rate limits are shared.';
+let database: TestDatabase;
+let redis: TestRedis;
+
+beforeAll(async () => {
+  [database, redis] = await Promise.all([createTestDatabase(), startRedis()]);
+});
+afterAll(async () => {
+  await Promise.all([database.drop(), redis.stop()]);
+});
+
+async function wrongKey(url: string): Promise<number> {
+  const headers = { authorization: 'Bearer svc_live_v1_wrong' };
+  return (await fetch(`${url}/v1/usage`, { headers })).status;
+}
+
+test('two API processes share one limit', async () => {
+  const env = {
+    ...generateSecrets(),
+    ROLE: 'api',
+    PORT: '0',
+    DATABASE_URL: database.url,
+    PUBLIC_STREAM_URL: 'wss://node-1.example.com/v1/asr/stream',
+    RATE_FAILED_AUTHENTICATION: '1/6',
+    REDIS_URL: redis.url,
+  };
+  const processes = await Promise.all([
+    ServiceProcess.start({ ...env, NODE_ID: 'api-1' }),
+    ServiceProcess.start({ ...env, NODE_ID: 'api-2' }),
+  ]);
+  try {
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 10; turn += 1) {
+      statuses.push(await wrongKey(processes[turn % 2]?.url ?? ''));
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429, 429, 429, 429]);
+  } finally {
+    await Promise.all(processes.map((process) => process.stop()));
+  }
+});
+
+test('two processes that ask at the same moment never allow more than the burst', async () => {
+  const log = createLog({ level: 'silent' });
+  const counts = await Promise.all(
+    Array.from({ length: 2 }, () =>
+      connectRedisCounts({ url: redis.url, clock: systemClock, log }),
+    ),
+  );
+  try {
+    const policy = { perMinute: 1, burst: 50 };
+    const limiters = counts.map((own) =>
+      createSharedRateLimiter(policy, { name: 'race', counts: own, clock: systemClock }),
+    );
+    const decisions = await Promise.all(
+      Array.from({ length: 200 }, async (_, at) => limiters[at % 2]?.take('one caller')),
+    );
+    expect(counts.map(({ fallbacks }) => fallbacks)).toEqual([0, 0]);
+    expect(decisions.filter((decision) => decision?.allowed)).toHaveLength(50);
+    const refused = decisions.find((decision) => !decision?.allowed);
+    expect(refused).toMatchObject({ remaining: 0, resetSeconds: 60 });
+  } finally {
+    for (const own of counts) own.close();
+  }
+});
+
+function metric(text: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
+async function metricsOf(svc: Service): Promise<string> {
+  const headers = { authorization: 'Bearer metrics-token' };
+  return (await fetch(`${svc.url}/metrics`, { headers })).text();
+}
+
+test('while Redis hangs each process counts on its own, answers at once and logs it once', async () => {
+  const own = await startRedis();
+  const svc = await startService({
+    database,
+    env: { REDIS_URL: own.url, RATE_FAILED_AUTHENTICATION: '1/3', METRICS_TOKEN: 'metrics-token' },
+  });
+  try {
+    expect(metric(await metricsOf(svc), 'svc_rate_limits_shared')).toBe(1);
+    own.hang();
+    const startedAt = performance.now();
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 5; turn += 1) statuses.push(await wrongKey(svc.url));
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect(svc.logged().split(UNAVAILABLE)).toHaveLength(2);
+    const during = await metricsOf(svc);
+    expect(metric(during, 'svc_rate_limits_shared')).toBe(0);
+    expect(metric(during, 'svc_rate_limit_fallbacks_total')).toBe(5);
+
+    own.resume();
+    await eventually(async () => {
+      await wrongKey(svc.url);
+      return svc.logged().includes(AVAILABLE);
+    });
+    expect(metric(await metricsOf(svc), 'svc_rate_limits_shared')).toBe(1);
+  } finally {
+    await svc.stop();
+    await own.stop();
+  }
+});
+
+test('the service starts without Redis, and uses it when it becomes available', async () => {
+  const port = await freePort();
+  const env = { REDIS_URL: `redis://:a-password@127.0.0.1:${port}` };
+  const svc = await startService({ database, env });
+  try {
+    expect((await svc.createSession()).status).toBe(201);
+    expect(svc.logged()).toContain(UNAVAILABLE);
+    expect(svc.logged()).not.toContain('a-password');
+    const late = await startRedis({ port, password: 'a-password' });
+    try {
+      await eventually(async () => {
+        await wrongKey(svc.url);
+        return svc.logged().includes(AVAILABLE);
+      });
+    } finally {
+      await late.stop();
+    }
+    expect(await wrongKey(svc.url)).toBe(401);
+  } finally {
+    await svc.stop();
+  }
+});
+
+test('Redis on another machine needs TLS', () => {
+  const env = {
+    ...generateSecrets(),
+    DATABASE_URL: 'postgres://svc@127.0.0.1/svc',
+    PUBLIC_STREAM_URL: 'wss://localhost/v1/asr/stream',
+  };
+  const withRedis = (url: string) => () => parseConfig({ ...env, REDIS_URL: url });
+  expect(withRedis('redis://10.0.0.5')).toThrow('REDIS_URL must use TLS beyond this machine');
+  expect(withRedis('http://10.0.0.5')).toThrow('REDIS_URL must be a URL that begins with redis:');
+  expect(withRedis('rediss://10.0.0.5').call(null).limits.redisUrl).toBe('rediss://10.0.0.5');
+});

@@ -1,0 +1,45 @@
+import type { Page } from 'playwright-core';
+
+/** Expressions for a page that return a sentence for each mistake in its layout. */
+
+/** Content that is wider than the window. */
+export const OVERFLOW = `[document.documentElement]
+  .map((page) => page.scrollWidth - page.clientWidth)
+  .filter((pixels) => pixels > 0)
+  .map((pixels) => 'The page is ' + pixels + ' pixels too wide')`;
+
+/** Content that is wider than its card. */
+export const OVERFLOWING_CARDS = `[...document.querySelectorAll('.card')]
+  .filter((card) => card.scrollWidth > card.clientWidth + 1)
+  .map((card) => 'A card is too narrow for ' + card.textContent)`;
+
+/** Short email addresses that are broken over two lines, though a wide screen has room for them. */
+export const BROKEN_ADDRESSES = `[...document.querySelectorAll('main td *')]
+  .flatMap((element) => [...element.childNodes])
+  .filter((node) => node.nodeType === Node.TEXT_NODE && /^[a-z]{1,10}@example.com$/.test(node.data))
+  .filter((node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return range.getClientRects().length > 1;
+  })
+  .map((node) => 'An address is broken: ' + node.data)`;
+
+/** Buttons of a row that the others don't share: one has wrapped into a line of its own. */
+export const LONELY_BUTTONS = `[...document.querySelectorAll('main li, main header, dialog')]
+  .flatMap((group) => [...group.querySelectorAll('button')].map((button) => button.parentElement))
+  .filter((row, at, rows) => rows.indexOf(row) === at && getComputedStyle(row).display === 'flex')
+  .flatMap((row) => {
+    const tops = [...row.children].filter((child) => child.matches('button')).map((child) => child.offsetTop);
+    const isAlone = tops.length > 1 && tops.some((top) => tops.filter((other) => other === top).length === 1);
+    return isAlone ? ['A button has a line of its own: ' + row.textContent] : [];
+  })`;
+
+/** Dialogs whose text touches their edge. */
+export const TIGHT_DIALOGS = `[...document.querySelectorAll('dialog')]
+  .filter((dialog) => parseFloat(getComputedStyle(dialog).paddingLeft) < 16)
+  .map((dialog) => 'No room around ' + dialog.textContent)`;
+
+/** Returns the mistakes that these expressions find. */
+export function layoutMistakes(page: Page, expressions: readonly string[]): Promise<string[]> {
+  return page.evaluate(`[${expressions.join(',')}].flat()`);
+}

@@ -1,0 +1,66 @@
+import type { ConsoleSession } from '@svc-asr/protocol/console/console.ts';
+import { formatAgo, formatAudio, formatDateTime } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { Link } from '../../app/router.tsx';
+import { StatusBadge } from '../sessions/status-badge.tsx';
+import { explainCharge } from './explain-charge.ts';
+
+/** The recent sessions: a table on wide screens, cards on phones. */
+export function SessionList({ sessions, now }: { sessions: ConsoleSession[]; now: string }) {
+  const texts = useTexts();
+  const columns = texts.overview.columns;
+  return (
+    <table className="w-full text-left text-sm max-md:block">
+      <caption className="sr-only">{texts.overview.sessions}</caption>
+      <thead className="text-xs text-ink-3 max-md:sr-only">
+        <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
+          <th>{columns.started}</th>
+          <th>{columns.model}</th>
+          <th>{columns.status}</th>
+          <th className="text-right">{columns.audio}</th>
+          <th className="text-right">{columns.charged}</th>
+          <th>{columns.why}</th>
+        </tr>
+      </thead>
+      <tbody className="max-md:block">
+        {sessions.map((session) => (
+          <SessionRow key={session.id} session={session} now={now} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function SessionRow({ session, now }: { session: ConsoleSession; now: string }) {
+  const texts = useTexts();
+  const { language } = useLanguage();
+  const over = session.completed_at !== null;
+  return (
+    <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
+      <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-2 max-md:text-xs max-md:text-ink-3">
+        <Link
+          href={`/app/sessions/${session.id}`}
+          title={formatDateTime(session.created_at, language)}
+          className="rounded-sm underline underline-offset-4"
+        >
+          {formatAgo({ at: session.created_at, now, language })}
+        </Link>
+      </td>
+      <td className="max-md:col-start-1 max-md:row-start-1 max-md:font-medium">
+        {texts.common.models[session.model]}
+      </td>
+      <td className="max-md:col-start-2 max-md:row-start-1">
+        <StatusBadge status={session.status} />
+      </td>
+      <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
+        {over ? formatAudio(session.audio_ms, texts) : texts.playground.noneYet}
+      </td>
+      <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
+        {over ? formatAudio(session.billable_ms, texts) : texts.playground.noneYet}
+      </td>
+      <td className="text-ink-2 max-md:col-span-2 max-md:row-start-3">
+        {explainCharge(session, texts)}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,135 @@
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
+import type { ListedSession, SessionPage } from '@svc-asr/protocol/console/sessions.ts';
+import { formatAudio, formatDateTime, numberFormat } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { Link, useSearch } from '../../app/router.tsx';
+import { useLoad } from '../../app/use-load.ts';
+import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
+import { useFirstRows } from '../../design/first-rows.ts';
+import { Card, PageHead } from '../../design/surfaces.tsx';
+import { useSessionTexts } from '../../texts/sessions.ts';
+import { CsvLink } from './csv-link.tsx';
+import { FilterCard } from './filter-card.tsx';
+import { ListRow, ListTable } from './list-table.tsx';
+import { PageLinks } from './page-links.tsx';
+import { FILTERS, SessionFilters } from './session-filters.tsx';
+import { SessionTabs } from './session-tabs.tsx';
+import { StatusBadge } from './status-badge.tsx';
+
+/** All sessions of the account, with filters in the address. */
+export default function SessionsScreen() {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const search = useSearch();
+  const query = search.size === 0 ? '' : `?${search}`;
+  const { load, reload } = useLoad<SessionPage>(`/sessions${query}`);
+  const { language } = useLanguage();
+  const rows = numberFormat(language).format(CONSOLE_LIMITS.csvRows);
+  const keys = load.state === 'ready' ? load.data.keys : [];
+  return (
+    <>
+      <PageHead title={common.nav.sessions} lead={texts.lead} />
+      <SessionTabs />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
+        <FilterCard search={search} filters={FILTERS}>
+          <SessionFilters search={search} keys={keys} />
+        </FilterCard>
+        <Card>
+          <Loaded load={load} onRetry={() => void reload()}>
+            {(page) => <Page page={page} search={search} />}
+          </Loaded>
+        </Card>
+        <p className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-2">
+          <CsvLink name="sessions" query={query} label={texts.csv} />
+          {texts.csvHint(rows)}
+        </p>
+      </div>
+    </>
+  );
+}
+
+function Page({ page, search }: { page: SessionPage; search: URLSearchParams }) {
+  const texts = useSessionTexts();
+  const { language } = useLanguage();
+  const isFiltered = FILTERS.some((filter) => search.has(filter));
+  return (
+    <div className="grid gap-4">
+      {page.data.length === 0 ? (
+        <Empty icon="sessions" text={isFiltered ? texts.empty : texts.emptyAll} />
+      ) : (
+        <SessionTable key={page.data[0]?.id} sessions={page.data} />
+      )}
+      {page.searched_to !== null && (
+        <Notice tone="info">{texts.searchedTo(formatDateTime(page.searched_to, language))}</Notice>
+      )}
+      <PageLinks
+        path="/app/sessions"
+        search={search}
+        next={page.next}
+        newest={texts.newest}
+        older={page.searched_to === null ? texts.older : texts.continue}
+      />
+    </div>
+  );
+}
+
+function SessionTable({ sessions }: { sessions: ListedSession[] }) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { columns } = common.overview;
+  const shown = useFirstRows(sessions);
+  return (
+    <ListTable
+      label={common.nav.sessions}
+      names={[columns.started, columns.model, columns.status, texts.key, texts.origin]}
+      figures={[columns.audio, columns.charged]}
+      shares={[21, 10, 13, 18, 20, 9, 9]}
+    >
+      {shown.map((session) => (
+        <Row key={session.id} session={session} />
+      ))}
+    </ListTable>
+  );
+}
+
+function Row({ session }: { session: ListedSession }) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { language } = useLanguage();
+  const from = session.origin ?? session.client;
+  const keyName = session.key_name === '' ? `${session.key_id}…` : session.key_name;
+  return (
+    <ListRow>
+      <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-1">
+        <Link
+          href={`/app/sessions/${session.id}`}
+          className="text-accent-strong underline underline-offset-4"
+        >
+          {formatDateTime(session.created_at, language)}
+        </Link>
+      </td>
+      <td className="max-md:col-start-1 max-md:row-start-2">
+        {common.common.models[session.model]}
+      </td>
+      <td className="max-md:col-start-2 max-md:row-start-1">
+        <StatusBadge status={session.status} />
+      </td>
+      <td className="wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-3 max-md:text-xs">
+        {keyName ?? texts.playground}
+      </td>
+      <td
+        className={`wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-4 max-md:text-xs ${from === null ? 'max-md:hidden' : ''}`}
+      >
+        {from ?? common.playground.noneYet}
+      </td>
+      <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
+        {formatAudio(session.audio_ms, common)}
+      </td>
+      <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
+        {session.completed_at === null
+          ? common.playground.noneYet
+          : formatAudio(session.billable_ms, common)}
+      </td>
+    </ListRow>
+  );
+}

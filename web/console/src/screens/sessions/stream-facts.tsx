@@ -1,0 +1,88 @@
+import type { ReactNode } from 'react';
+import type { SessionReport } from '@svc-asr/protocol/console/sessions.ts';
+import { formatAudio } from '../../app/format.ts';
+import { useTexts } from '../../app/language.tsx';
+import { useSessionTexts, type SessionTexts } from '../../texts/sessions.ts';
+
+/** How a stream went, and the ids to look it up by. */
+export function StreamFacts({ session }: { session: SessionReport }) {
+  const texts = useSessionTexts();
+  return (
+    <div className="grid gap-4 text-sm">
+      {session.stream === null && <p className="text-ink-2">{missing(session, texts)}</p>}
+      <dl className="grid gap-4">
+        {session.stream !== null && <Figures session={session} stream={session.stream} />}
+        <Fact name={texts.sessionId}>
+          <code className="text-xs break-all">{session.id}</code>
+        </Fact>
+        {session.created_request_id !== null && (
+          <Fact name={texts.createdId}>
+            <code className="text-xs break-all">{session.created_request_id}</code>
+          </Fact>
+        )}
+        {session.request_id !== null && (
+          <Fact name={texts.requestId}>
+            <code className="text-xs break-all">{session.request_id}</code>
+          </Fact>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function Figures(props: { session: SessionReport; stream: NonNullable<SessionReport['stream']> }) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { session, stream } = props;
+  const { delta_lag_p50_ms: p50, delta_lag_p95_ms: p95 } = stream;
+  return (
+    <>
+      <Fact name={texts.lag} hint={texts.lagHint}>
+        {p50 === null || p95 === null
+          ? common.playground.noneYet
+          : `${formatAudio(p50, common)} / ${formatAudio(p95, common)}`}
+      </Fact>
+      <Fact name={texts.gaps} hint={texts.gapsHint}>
+        {stream.gaps === 0
+          ? texts.gapsNone
+          : texts.gapsOf(stream.gaps, formatAudio(stream.longest_gap_ms, common))}
+      </Fact>
+      <Fact name={texts.client}>
+        {session.client ?? texts.unknown}, {session.origin ?? texts.notBrowser}
+      </Fact>
+      <Fact name={texts.hints}>
+        {stream.hints.length === 0 ? (
+          texts.hintsNone
+        ) : (
+          <ul className="grid gap-1">
+            {stream.hints.map((hint) => (
+              <li key={hint}>
+                <code>{hint}</code> {texts.hint[hint]}
+                {hint === 'suspicious_audio' && stream.audio_hint !== null && (
+                  <span className="block text-ink-2">{stream.audio_hint}</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Fact>
+    </>
+  );
+}
+
+function Fact(props: { name: string; hint?: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt className="text-ink-3">
+        {props.name}
+        {props.hint !== undefined && <span className="block text-xs">{props.hint}</span>}
+      </dt>
+      <dd className="mt-0.5 wrap-anywhere">{props.children}</dd>
+    </div>
+  );
+}
+
+function missing(session: SessionReport, texts: SessionTexts): string {
+  if (session.status === 'active') return texts.noDetailsYet;
+  return session.claimed_at === null ? texts.neverOpened : texts.noDetails;
+}
