@@ -96,16 +96,24 @@ test('a prefix of the path names the language of an alias', async () => {
   expect(response.headers.get('svc-ignored-parameters')).toBe('language');
 });
 
-test('stream=true sends the transcript as events that OpenAI clients add up', async () => {
-  service.emulator.say([TEXT]);
-  const response = await post([MODEL, ['stream', 'true'], ['file', wav]]);
-  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  const events = (await response.text()).split('\n\n').filter(Boolean);
-  expect(events.at(-1)).toBe('data: [DONE]');
-  const [delta, done] = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)));
-  expect(delta).toEqual({ type: 'transcript.text.delta', delta: TEXT });
-  expect(done).toMatchObject({ type: 'transcript.text.done', text: TEXT });
-});
+test.each([
+  ['before the file', [MODEL, ['stream', 'true'], ['file', 'FILE']]],
+  ['after the file', [MODEL, ['file', 'FILE'], ['stream', 'true']]],
+  ['after a file that is first', [['file', 'FILE'], MODEL, ['stream', 'true']]],
+] satisfies [string, Entry[]][])(
+  'stream=true %s sends the transcript as events that OpenAI clients add up',
+  async (_name, entries) => {
+    service.emulator.say([TEXT]);
+    const form = entries.map(([name, value]): Entry => [name, value === 'FILE' ? wav : value]);
+    const response = await post(form);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const events = (await response.text()).split('\n\n').filter(Boolean);
+    expect(events.at(-1)).toBe('data: [DONE]');
+    const [delta, done] = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)));
+    expect(delta).toEqual({ type: 'transcript.text.delta', delta: TEXT });
+    expect(done).toMatchObject({ type: 'transcript.text.done', text: TEXT });
+  },
+);
 
 test('parameters without effect are named once in a header', async () => {
   const response = await post([

@@ -88,7 +88,13 @@ async function answer(input: {
   const { visit, context, upload, parameters, file } = input;
   const { caller, signal, response } = visit;
   const { model } = parameters.choice;
-  const events = parameters.isStreamed ? new TranscriptEvents(response) : null;
+  const events = new TranscriptEvents(response);
+  const startIfStreamed = (known: TranscriptionParameters): void => {
+    if (known.isStreamed && known.choice.model === model) events.start();
+  };
+  startIfStreamed(parameters);
+  // Fields after the file may ask for events. A wrong field is reported below.
+  upload.all.then((fields) => startIfStreamed(input.parse(fields))).catch(() => undefined);
   try {
     const transcript = await transcribe({
       pcm: context.decoders.decode(file?.handle ?? upload.file, {
@@ -96,41 +102,50 @@ async function answer(input: {
         signal,
       }),
       open: () => caller.openStream({ model, signal, endpointing: { silenceMs: TURN_SILENCE_MS } }),
-      onFinal: ({ text }) => events?.delta(text),
+      onFinal: ({ text }) => events.delta(text),
       metrics: context.metrics,
       door: 'transcriptions',
     });
     const last = file === null ? input.parse(await upload.all) : parameters;
     if (last.choice.model !== model) throw CHANGED_LATE;
-    if (events !== null) return events.done(transcript);
-    if (last.isStreamed) return new TranscriptEvents(response).done(transcript);
+    if (last.isStreamed) return events.done(transcript);
     const { type, body } = writeTranscript(transcript, last);
     response.setHeader('content-type', type);
     response.end(body);
   } catch (error) {
-    if (events === null || !events.hasStarted || signal.aborted) throw error;
+    if (!events.hasWritten || signal.aborted) throw error;
     events.fail(error, visit.requestId);
   }
 }
 
-/** Server-sent events with the transcript as it grows. */
+/** Server-sent events with the transcript as it grows. Until `start` they are kept. */
 class TranscriptEvents {
-  hasStarted = false;
+  hasWritten = false;
   readonly #response: ServerResponse;
   #text = '';
+  #kept: object[] | null = [];
 
   constructor(response: ServerResponse) {
     this.#response = response;
+  }
+
+  start(): void {
+    const kept = this.#kept ?? [];
+    this.#kept = null;
+    for (const event of kept) this.#write(event);
   }
 
   delta(text: string): void {
     if (text === '') return;
     const delta = this.#text === '' ? text : ` ${text}`;
     this.#text += delta;
-    this.#write({ type: 'transcript.text.delta', delta });
+    const event = { type: 'transcript.text.delta', delta };
+    if (this.#kept === null) this.#write(event);
+    else this.#kept.push(event);
   }
 
   done(transcript: FileTranscript): void {
+    this.start();
     this.#write({ type: 'transcript.text.done', text: transcript.text, ...usage(transcript) });
     this.#response.end('data: [DONE]\n\n');
   }
@@ -142,8 +157,8 @@ class TranscriptEvents {
   }
 
   #write(event: object): void {
-    if (!this.hasStarted) {
-      this.hasStarted = true;
+    if (!this.hasWritten) {
+      this.hasWritten = true;
       this.#response.writeHead(200, {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache',
