@@ -31,7 +31,10 @@ export class InterruptedRun {
     this.journal = join(this.out, 'talk.resume.ndjson');
   }
 
-  /** The recording has pauses, so that finals come by endpointing as well as by Ctrl-C. */
+  /**
+   * The recording has pauses, so that finals come by endpointing as well as by Ctrl-C. The network's buffers take up to a
+   * minute of audio before the program sees the signal, so there must be several minutes of it.
+   */
   static async start({ turns }: { turns: number }): Promise<InterruptedRun> {
     const pcm = Buffer.concat(
       Array.from({ length: turns }, () => [speech('kikuyu-2').pcm, PAUSE]).flat(),
@@ -75,7 +78,7 @@ export class InterruptedRun {
         if (faults.met.length === before || !isSaved()) return;
         clearInterval(timer);
         child.kill(signal);
-      }, 20);
+      }, 1);
       // The program says at once that it stops, while the recogniser still takes nothing.
       child.stderr?.on('data', (text: string) => text.includes('Stopping') && faults.clear());
       child.on('exit', () => {

@@ -7,7 +7,7 @@ import { continuedAfter, InterruptedRun, TEXT } from './interrupted-run.ts';
 
 let run: InterruptedRun;
 beforeEach(async () => {
-  run = await InterruptedRun.start({ turns: 12 });
+  run = await InterruptedRun.start({ turns: 40 });
 });
 afterEach(() => run.end());
 
