@@ -115,7 +115,6 @@ class ReplayBuffer:
             keep -= 1
         sent = self._entries[keep : self._cursor]
         self._cut(keep, len(self._entries))
-        self._odd_byte = b""
         if sent:
             self._entries.append(Reset(id))
             self._dropped_samples[id] = sum(_samples_in(entry) for entry in sent)

@@ -95,7 +95,6 @@ export class ReplayBuffer {
     const sent = this.#entries.slice(keep, this.#cursor);
     const samples = sent.reduce((sum, entry) => sum + samplesIn(entry), 0);
     this.#cut(keep, this.#entries.length);
-    this.#oddByte = null;
     if (!wasSent) return 'done';
     this.#entries.push({ kind: 'reset', id });
     this.#droppedSamples.set(id, samples);

@@ -70,10 +70,6 @@ export class SileroListener implements VoiceListener {
     return promise;
   }
 
-  dropHalfSample(): void {
-    this.#halfSample = null;
-  }
-
   close(): void {
     this.abandon('absent');
     this.#input.onClose(this);

@@ -14,8 +14,6 @@ export interface VoiceListener {
    * hops that it completes, or with null if they are late or nobody listens. Never rejects.
    */
   listen(pcm: Uint8Array): Promise<VoiceVerdicts | null>;
-  /** Half a sample was dropped. */
-  dropHalfSample(): void;
   close(): void;
 }
 

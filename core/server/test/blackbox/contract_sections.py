@@ -61,6 +61,24 @@ async def ids(walker: Walker) -> None:
     await stream.socket.close()
 
 
+async def alignment(walker: Walker) -> None:
+    """A message between two halves of a sample changes nothing: the text of the audio stays the same."""
+    texts = []
+    for message in (None, "flush", "reset", "config"):
+        stream = await walker.ready("alignment")
+        await stream.socket.send(walker.speech[:1])
+        if message is not None:
+            await stream.send(type=message)
+        await send_audio(stream, walker.speech[1:])
+        await stream.send(type="flush", id="last")
+        while (final := await stream.next("final")).get("id") != "last":
+            pass
+        texts.append((final["text"], final["total_audio_ms"]))
+        await stream.socket.close()
+    walker.check("the audio has text", len(texts[0][0]) > 0)
+    walker.equal("frames are one byte stream, whatever comes between them", texts, [texts[0]] * len(texts))
+
+
 async def duplicate_members(walker: Walker) -> None:
     response = await walker.api.create(WHO, f'{{"model":"{KIKUYU}","model":"{KIKUYU}"}}')
     walker.equal("a duplicate member is refused over HTTP", response.status_code, 400)

@@ -28,6 +28,7 @@ STREAM = ("credentials", "frames", "early_audio", "many_sessions")
 CONTRACT = (
     contract_sections.config,
     contract_sections.ids,
+    contract_sections.alignment,
     contract_sections.duplicate_members,
     contract_sections.turns,
     contract_sections.bunched_flushes,

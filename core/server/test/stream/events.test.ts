@@ -220,6 +220,19 @@ describe('server events', () => {
     await client.close();
   });
 
+  test.each(['flush', 'reset', 'config'])(
+    'a %s between two halves of a sample keeps both',
+    async (type) => {
+      const { client } = await newStream();
+      const pcm = speech({ samples: 3_201 });
+      client.send(pcm.subarray(0, 3_201)).say({ type }).send(pcm.subarray(3_201));
+      client.say({ type: 'flush', id: 'last' });
+      await client.next('final', type === 'flush' ? 2 : 1);
+      expect(client.ofType('final').at(-1)).toMatchObject({ id: 'last', total_audio_ms: 201 });
+      await client.close();
+    },
+  );
+
   test('suspicious_audio: detects a WAV header', async () => {
     const { client } = await newStream();
     client.send(Buffer.concat([Buffer.from('RIFF'), speech({ ms: 100 })]));

@@ -30,11 +30,6 @@ export class SentAudio {
     this.#samples += samples;
   }
 
-  /** A reset drops half a sample. */
-  dropHalf(): void {
-    this.#half = NOTHING;
-  }
-
   /** Removes the audio before a position, and reads it. */
   takeUntil(position: number): SpeechReader {
     const reader = new SpeechReader();

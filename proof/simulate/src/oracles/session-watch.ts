@@ -108,7 +108,6 @@ export class SessionWatch {
     } else if (data.startsWith('{"type":"reset"')) {
       // One that came before `ready` is answered too.
       this.#resets.push({ flushes: this.#flushesOwed, samples: this.#audio.samples });
-      if (this.#isReady) this.#audio.dropHalf();
     }
   }
 

@@ -93,10 +93,6 @@ class ModelListener implements VoiceListener {
     return this.#answer(verdicts, pcm.byteLength / 2 / SAMPLES_PER_MS);
   }
 
-  dropHalfSample(): void {
-    if (this.#bytes.byteLength % 2 === 1) this.#bytes = this.#bytes.slice(0, -1);
-  }
-
   close(): void {}
 }
 

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 300_000;
 const CREDIT_MS = 60_000;
 /** Each has its own account, because an account may have one session at a time. */
 const FUNDED =
-  'fields bodies idempotent stream credential frames early many contract turns receipt upgrades outages engine expiry'.split(
+  'fields bodies idempotent stream credential frames early many contract alignment turns receipt upgrades outages engine expiry'.split(
     ' ',
   );
 /** These send many sentences, or a long one. */

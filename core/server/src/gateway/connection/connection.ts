@@ -259,7 +259,6 @@ export class Connection {
     if (data.byteLength > LIMITS.textMessageBytes) return this.end('message_too_large');
     if (!isText(data)) return this.end('invalid_utf8');
     const message = parseTextMessage(data);
-    if (message.type === 'reset') this.#intake.dropHalfSample();
     this.#intake.other(() => this.#onText(message));
   }
 
@@ -274,8 +273,8 @@ export class Connection {
 
   /** Starts or stops the detectors, as the client configured endpointing. A running one keeps its noise floor. */
   #detectTurns(): void {
-    const { turns } = this.#state;
-    this.#intake.listen(turns?.isConfirming === true, this.acceptedSamples);
+    const { turns, meter } = this.#state;
+    this.#intake.listen(turns?.isConfirming === true, meter.acceptedSamples, meter.carriedByte);
     if (turns === null) this.#detector = null;
     else this.#detector ??= this.#createDetector(turns.originSample);
   }

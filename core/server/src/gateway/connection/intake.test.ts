@@ -6,13 +6,16 @@ import { Intake } from './intake.ts';
 class Confirmer implements VoiceConfirmer {
   readonly answers: ((verdicts: VoiceVerdicts | null) => void)[] = [];
   readonly startSamples: number[] = [];
+  readonly heard: Uint8Array[] = [];
   closed = 0;
 
   open(startSample: number): ReturnType<VoiceConfirmer['open']> {
     this.startSamples.push(startSample);
     return {
-      listen: () => new Promise((resolve) => this.answers.push(resolve)),
-      dropHalfSample: () => {},
+      listen: (pcm) => {
+        this.heard.push(pcm);
+        return new Promise((resolve) => this.answers.push(resolve));
+      },
       close: () => (this.closed += 1),
     };
   }
@@ -64,6 +67,15 @@ test('audio waits for its verdict, and messages for the audio before them', asyn
   confirmer.answers[0]?.(VERDICTS);
   await new Promise(setImmediate);
   expect(log).toEqual(['a', 'b+', 'c', 'flush']);
+});
+
+test('a detector that starts between two halves of a sample gets both', () => {
+  const confirmer = new Confirmer();
+  const { intake } = start(confirmer);
+  intake.listen(true, 7, 0x61);
+  intake.audio(Buffer.from('b'), 0);
+  intake.audio(Buffer.from('cd'), 0);
+  expect(Buffer.concat(confirmer.heard).toString()).toBe('abcd');
 });
 
 test('a release passes all audio once, without verdicts', async () => {

@@ -28,6 +28,8 @@ export class Intake {
   readonly #input: IntakeInput;
   #items: Item[] = [];
   #listener: VoiceListener | null = null;
+  /** The first half of the sample with which the detector starts. */
+  #halfSample: number | null = null;
   #heldBytes = 0;
   #isPaused = false;
   #isPassing = false;
@@ -44,10 +46,14 @@ export class Intake {
     return this.#isPaused;
   }
 
-  /** Starts or stops the second detector. `startSample` is the sample of the stream that arrives next. */
-  listen(isConfirming: boolean, startSample: number): void {
+  /**
+   * Starts or stops the second detector. `startSample` is the sample of the stream that arrives next, and `halfSample` its
+   * first byte if that has arrived.
+   */
+  listen(isConfirming: boolean, startSample: number, halfSample: number | null = null): void {
     if (isConfirming === (this.#listener !== null)) return;
     this.#listener?.close();
+    this.#halfSample = halfSample;
     this.#listener = isConfirming ? (this.#input.confirmer?.open(startSample) ?? null) : null;
   }
 
@@ -56,7 +62,10 @@ export class Intake {
     const item: Item = { frame, atMs, voice: undefined };
     this.#items.push(item);
     this.#heldBytes += frame.byteLength;
-    void this.#confirm(item, this.#listener.listen(frame));
+    const half = this.#halfSample;
+    this.#halfSample = null;
+    const pcm = half === null ? frame : Buffer.concat([Buffer.of(half), frame]);
+    void this.#confirm(item, this.#listener.listen(pcm));
     if (this.#heldBytes > LIMITS.heldAudioBytes) this.release();
     else if (!this.#isPaused && this.#heldBytes > PAUSE_BYTES) {
       this.#isPaused = true;
@@ -69,10 +78,6 @@ export class Intake {
     if (this.#items.length === 0 && !this.#isPassing) run();
     else this.#items.push({ run });
     if (this.#items.length > ITEMS_MAX) this.release();
-  }
-
-  dropHalfSample(): void {
-    this.#listener?.dropHalfSample();
   }
 
   /** Passes everything at once: what waits has no verdict. */

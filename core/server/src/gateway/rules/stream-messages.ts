@@ -170,12 +170,11 @@ function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
   return [replied, [...announced, { do: 'reset' }, ...actions]];
 }
 
-/** Drops audio since the last final, including half a sample. It was accepted, so it is still charged. */
+/** Drops whole samples since the last final. They were accepted, so they are still charged. */
 function reset(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
   const discarded = state.meter.acceptedSamples - state.utteranceStartSample;
   const [quiet, announced] = endSpeech(state);
-  const meter = { ...state.meter, carriedByte: null };
-  const fresh = beginUtterance({ ...quiet, meter }, meter.acceptedSamples);
+  const fresh = beginUtterance(quiet, state.meter.acceptedSamples);
   const event: ResetAckEvent = {
     type: 'reset_ack',
     ...withId(input.id),
