@@ -3,10 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const SHARED_FOLDER = 'protocol';
-/** Modules of the protocol package, which is private. A package holds copies of those that it imports. */
-const SHARED_MODULE = /(['"])@svc-asr\/protocol\/([\w-]+)\.ts\1/g;
-/** Modules of the protocol that another one of its modules imports. */
+/** Modules of private packages. A package holds copies of those that it imports. */
+const SHARED_MODULE = /(['"])@svc-asr\/((?:protocol|runtime)\/[\w-]+)\.ts\1/g;
+/** Modules that another module of the same private package imports. */
 const SHARED_BY_SHARED = /from '\.\/([\w-]+)\.(?:js|ts)'/g;
 /** The types of the protocol's schemas. */
 const WIRE = /(['"])@svc-asr\/protocol\1/g;
@@ -32,30 +31,31 @@ export async function writeCompiled(
   }
   await copyShared(shared, out);
   if (wireTypes !== undefined) {
-    await write(join(out, SHARED_FOLDER, 'wire.js'), 'export {};\n');
-    await write(join(out, SHARED_FOLDER, 'wire.d.ts'), wireTypes);
+    await write(join(out, 'protocol/wire.js'), 'export {};\n');
+    await write(join(out, 'protocol/wire.d.ts'), wireTypes);
   }
   return {};
 }
 
-/** Copies the modules into a folder of their own, so that no name can clash. A set also visits entries added to it meanwhile. */
+/** Copies the modules into a folder for each package, so that no name can clash. A set also visits entries added to it meanwhile. */
 async function copyShared(modules: Set<string>, out: string): Promise<void> {
   for (const module of modules) {
     for (const ending of ['.js', '.d.ts']) {
-      const path = join(ROOT, 'core/protocol/dist/src', module + ending);
-      const text = await readFile(path, 'utf8');
-      for (const [, needed = ''] of text.matchAll(SHARED_BY_SHARED)) modules.add(needed);
-      await write(join(out, SHARED_FOLDER, module + ending), publishable(text, '..'));
+      const [room = '', name] = module.split('/');
+      const text = await readFile(join(ROOT, 'core', room, `dist/src/${name}${ending}`), 'utf8');
+      for (const [, needed = ''] of text.matchAll(SHARED_BY_SHARED))
+        modules.add(`${room}/${needed}`);
+      for (const [, , needed = ''] of text.matchAll(SHARED_MODULE)) modules.add(needed);
+      await write(join(out, module + ending), publishable(text, '..'));
     }
   }
 }
 
 /** Declarations keep the source's endings, which are not in the package. */
 function publishable(text: string, toRoot: string): string {
-  const shared = `./${join(toRoot, SHARED_FOLDER)}`;
   return text
-    .replace(SHARED_MODULE, `'${shared}/$2.js'`)
-    .replace(WIRE, `'${shared}/wire.js'`)
+    .replace(SHARED_MODULE, `'./${join(toRoot, '$2.js')}'`)
+    .replace(WIRE, `'./${join(toRoot, 'protocol/wire.js')}'`)
     .replace(/((?:from|import\()\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2')
     .replace(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

@@ -42,6 +42,18 @@ test('finds a forbidden import by package name and by path', async () => {
   ]);
 });
 
+test('forbids modules of Node in the protocol', async () => {
+  const text = `import { isIP } from 'node:net';\n`;
+  const problems = await problemsOf({
+    'core/protocol/src/a.ts': text,
+    'core/protocol/test/a.test.ts': text,
+    'core/runtime/src/a.ts': text,
+  });
+  expect(problems).toEqual([
+    'core/protocol/src/a.ts imports node:net: browsers load the protocol too',
+  ]);
+});
+
 test('allows testing in tests only, and local in development scripts too', async () => {
   const text = `import '@svc-asr/testing/a.ts';\nimport '@svc-asr/local/b.ts';\n`;
   const problems = await problemsOf({

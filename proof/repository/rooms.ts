@@ -17,26 +17,26 @@ const FOLDER_OF: ReadonlyMap<string, string> = new Map(
 /** Which package may import which. */
 const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
-  // Settings, traces, TLS files and addresses, for every process.
-  runtime: [],
+  // Settings, traces, TLS files, addresses and what a listening process needs.
+  runtime: ['protocol'],
   engine: ['runtime', 'protocol'],
   server: ['engine', 'runtime', 'protocol'],
   local: ['server', 'engine', 'protocol'],
-  testing: ['local', 'server', 'engine', 'protocol'],
+  testing: ['local', 'server', 'engine', 'runtime', 'protocol'],
   sdk: ['protocol'],
   'sdk-python': [],
   // The emulator only in tests.
-  integrations: ['sdk', 'protocol', 'emulator', 'local', 'testing'],
+  integrations: ['sdk', 'runtime', 'protocol', 'emulator', 'local', 'testing'],
   cli: ['sdk', 'protocol'],
   console: ['sdk', 'protocol'],
   // Its design tokens, its icon and how it compresses files.
   site: ['protocol', 'console'],
-  emulator: ['server', 'local', 'engine', 'protocol'],
+  emulator: ['server', 'local', 'engine', 'runtime', 'protocol'],
   examples: ['sdk'],
   models: ['engine', 'protocol'],
   eval: ['engine', 'models', 'protocol'],
-  bench: ['server', 'local', 'testing', 'engine', 'protocol', 'sdk', 'emulator', 'eval'],
-  simulate: ['server', 'local', 'testing', 'engine', 'protocol', 'sdk'],
+  bench: ['server', 'local', 'testing', 'engine', 'runtime', 'protocol', 'sdk', 'emulator', 'eval'],
+  simulate: ['server', 'local', 'testing', 'engine', 'runtime', 'protocol', 'sdk'],
   // Their build scripts.
   release: ['sdk', 'cli', 'emulator'],
 };
@@ -50,10 +50,11 @@ const ALLOWED_SCRIPT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 const ALLOWED_TEST_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   emulator: ['testing'],
   engine: ['local', 'testing'],
-  models: ['testing'],
+  local: ['runtime'],
+  models: ['runtime', 'testing'],
   server: ['local', 'testing'],
-  sdk: ['local', 'testing', 'emulator', 'engine'],
-  cli: ['local', 'testing', 'emulator'],
+  sdk: ['runtime', 'local', 'testing', 'emulator', 'engine'],
+  cli: ['runtime', 'local', 'testing', 'emulator'],
   console: ['testing', 'emulator'],
 };
 
@@ -108,6 +109,9 @@ export async function findForbiddenImports(root: string): Promise<string[]> {
       for (const [, specifier = ''] of text.matchAll(IMPORT)) {
         if (/^@svc-asr\/[\w-]+\/test\//.test(specifier)) {
           problems.push(`${path} imports a test folder: ${specifier}`);
+        }
+        if (room === 'protocol' && specifier.startsWith('node:') && path.includes('/src/')) {
+          problems.push(`${path} imports ${specifier}: browsers load the protocol too`);
         }
         const target = roomOf({ root, file, specifier });
         if (target === undefined) continue;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { STREAM_PATH } from '@svc-asr/protocol';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { makeCertificate, type TestCertificate } from '@svc-asr/testing/certificate.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { startService, type Service } from '@svc-asr/testing/service/service.ts';

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import type { Emulator } from '@svc-asr/emulator';
 import { startEmulatorOn } from '@svc-asr/emulator/on-database.ts';

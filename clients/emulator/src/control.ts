@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from '@svc-asr/protocol/listen.ts';
-import { guarded, guardHttpServer, HTTP_LIMITS } from '@svc-asr/protocol/server-guard.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
+import { guarded, guardHttpServer, HTTP_LIMITS } from '@svc-asr/runtime/server-guard.ts';
 import { FAULTS, parseFault } from './faults.ts';
 import type { Emulator, ScriptedTurn } from './emulator.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXAMPLE_SESSION } from '@svc-asr/protocol/documents/examples.ts';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { openStream } from '../src/stream.ts';
 
 /** A service that sends `ready` and then nothing, which the real service never does. */

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { isProxyEntry } from '@svc-asr/protocol/network.ts';
+import { isProxyEntry } from '@svc-asr/runtime/network.ts';
 import { EnvironmentReader, type Environment } from '@svc-asr/runtime/environment.ts';
 import { readOtlpSettings, type OtlpSettings } from '@svc-asr/runtime/otlp-settings.ts';
 import { readConsoleConfig, type ConsoleConfig } from './config/console-config.ts';

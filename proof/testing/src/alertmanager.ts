@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { killOnExit } from '@svc-asr/local/child-process.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { eventually } from './eventually.ts';

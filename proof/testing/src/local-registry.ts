@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 
 const STORE = resolve(import.meta.dirname, '../../../node_modules/.pnpm');
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 
 export interface ReceivedSpan {
   readonly service: string;

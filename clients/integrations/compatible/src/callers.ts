@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { networkOf } from '@svc-asr/protocol/network.ts';
+import { networkOf } from '@svc-asr/runtime/network.ts';
 import { SvcClient, type ModelId } from '@svc-asr/sdk';
 import { openStream, type EndpointingOptions, type SvcStream } from '@svc-asr/sdk/stream';
 import type { Config } from './config.ts';

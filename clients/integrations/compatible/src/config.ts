@@ -1,6 +1,6 @@
 import type { Language } from '@svc-asr/protocol/languages.ts';
-import { isProxyEntry } from '@svc-asr/protocol/network.ts';
-import { isLoopback } from '@svc-asr/protocol/server-access.ts';
+import { isProxyEntry } from '@svc-asr/runtime/network.ts';
+import { isLoopback } from '@svc-asr/runtime/server-access.ts';
 
 /** Everything has a limit. The values are in `DEFAULT_LIMITS`. */
 export interface Limits {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Language } from '@svc-asr/protocol/languages.ts';
 import type { Caller } from './callers.ts';
-import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import type { Config } from './config.ts';
 import type { Decoders } from './audio/decoders.ts';
 import type { CompatibleMetrics } from './metrics.ts';

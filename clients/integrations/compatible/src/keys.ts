@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseApiKey } from '@svc-asr/protocol/api-key.ts';
+import { parseApiKey } from '@svc-asr/runtime/api-key.ts';
 import { Refusal } from './refusal.ts';
 
 export interface OfferedKey {

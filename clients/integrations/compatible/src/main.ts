@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import type { Language } from '@svc-asr/protocol/languages.ts';
-import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/protocol/program.ts';
+import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/runtime/program.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isNetworkIsolated } from './audio/sandbox.ts';
 import { DEFAULT_CONFIG, type Config } from './config.ts';

@@ -1,4 +1,4 @@
-import { TextMetrics } from '@svc-asr/protocol/text-metrics.ts';
+import { TextMetrics } from '@svc-asr/runtime/text-metrics.ts';
 import type { DoorName } from './door.ts';
 import type { RefusalReason } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { assembleApiKey } from '@svc-asr/runtime/api-key.ts';
 import type { Emulator } from '@svc-asr/emulator';
 import { startEmulatorOn } from '@svc-asr/emulator/on-database.ts';
 import { createTestDatabase } from '@svc-asr/testing/postgres/test-database.ts';

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { hostileFiles, type HostileFile } from '@svc-asr/testing/speech/hostile-files.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Decoders } from '../src/audio/decoders.ts';

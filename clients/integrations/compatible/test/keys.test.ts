@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { assembleApiKey } from '@svc-asr/runtime/api-key.ts';
 import { expect, test } from 'vitest';
 import { takeKey } from '../src/keys.ts';
 

@@ -1,4 +1,4 @@
-import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { assembleApiKey } from '@svc-asr/runtime/api-key.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCompatibleService, type CompatibleService } from './compatible-service.ts';
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { trimSlashes } from '@svc-asr/protocol/trim-slashes.ts';
-import { isSame } from '@svc-asr/protocol/server-access.ts';
+import { isSame } from '@svc-asr/runtime/server-access.ts';
 
 /** Who may send calls. */
 

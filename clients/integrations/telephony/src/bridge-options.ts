@@ -1,5 +1,5 @@
 import type { ModelId, SvcClient } from '@svc-asr/sdk';
-import { isLoopback } from '@svc-asr/protocol/server-access.ts';
+import { isLoopback } from '@svc-asr/runtime/server-access.ts';
 import type { CallEvent, Notice } from './events.ts';
 
 export interface BridgeOptions {

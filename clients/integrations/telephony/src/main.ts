@@ -7,7 +7,7 @@ import { checkKey } from './check-key.ts';
 import { EventOutput } from './event-output.ts';
 import type { CallEvent, Notice } from './events.ts';
 import { MODELS, type Language } from '@svc-asr/protocol/languages.ts';
-import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/protocol/program.ts';
+import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/runtime/program.ts';
 import { Webhook } from './webhook.ts';
 
 const program = new Command('svc-telephony')

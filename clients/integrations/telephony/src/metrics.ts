@@ -1,4 +1,4 @@
-import { TextMetrics } from '@svc-asr/protocol/text-metrics.ts';
+import { TextMetrics } from '@svc-asr/runtime/text-metrics.ts';
 import type { RefusalCode } from './call-context.ts';
 
 const COUNTERS = {

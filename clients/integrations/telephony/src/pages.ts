@@ -4,8 +4,8 @@ import {
   guardHttpServer,
   HTTP_LIMITS,
   readTarget,
-} from '@svc-asr/protocol/server-guard.ts';
-import { hasBearer } from '@svc-asr/protocol/server-access.ts';
+} from '@svc-asr/runtime/server-guard.ts';
+import { hasBearer } from '@svc-asr/runtime/server-access.ts';
 import type { BridgeMetrics } from './metrics.ts';
 
 /** The HTTP server of the bridge with its pages for operators: `/healthz`, `/readyz` and `/metrics`. */

@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 import type { CallLeg } from './call-leg.ts';
 import { field, parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
-import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import type { CallContext } from './call-context.ts';
 import { callId, parametersOf } from './parameters.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isSame } from '@svc-asr/protocol/server-access.ts';
+import { isSame } from '@svc-asr/runtime/server-access.ts';
 
 export const SIGNATURE_HEADER = 'svc-signature';
 const TOLERANCE_SECONDS = 300;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLoopback } from '@svc-asr/protocol/server-access.ts';
+import { isLoopback } from '@svc-asr/runtime/server-access.ts';
 import type { CallEvent, Notice } from './events.ts';
 import type { BridgeMetrics } from './metrics.ts';
 import { SIGNATURE_HEADER, signWebhook } from './webhook-signature.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { isSignedWebhook } from '../src/index.ts';
 import { twilioCall } from './calls.ts';
 

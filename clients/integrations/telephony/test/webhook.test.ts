@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { BridgeMetrics } from '../src/metrics.ts';
 import { isSignedWebhook, Webhook, type CallEvent, type Notice } from '../src/index.ts';
 import { signWebhook } from '../src/webhook-signature.ts';

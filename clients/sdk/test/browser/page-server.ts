@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { errorResponse, type SvcClient } from '@svc-asr/sdk';
 import { build } from 'esbuild';
 import { KIKUYU } from '../emulator-client.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Emulator } from '@svc-asr/emulator';
 import { startEmulatorOn } from '@svc-asr/emulator/on-database.ts';
 import { createTestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const SECRET = 'app-secret';

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { SvcClient, errorResponse, type SvcError } from '@svc-asr/sdk';
 import { fetchSession, openStream } from '@svc-asr/sdk/stream';
 import type { Emulator } from '@svc-asr/emulator';

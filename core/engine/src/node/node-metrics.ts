@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { status } from '@grpc/grpc-js';
-import { guarded, guardHttpServer, HTTP_LIMITS } from '@svc-asr/protocol/server-guard.ts';
+import { guarded, guardHttpServer, HTTP_LIMITS } from '@svc-asr/runtime/server-guard.ts';
 import { Counter, Registry } from 'prom-client';
 import type { EngineHealth } from '../engine.ts';
 import { observeRecognisers } from '../pool/recogniser-metrics.ts';

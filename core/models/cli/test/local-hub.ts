@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { join, relative } from 'node:path';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 
 /**
  * A model hub with the protocol of huggingface.co, as a process of its own:

@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import type { Certificate } from '../platform/network/tls.ts';
 import { ApiError } from '../platform/api-error.ts';
-import { trustProxies } from '@svc-asr/protocol/network.ts';
+import { trustProxies } from '@svc-asr/runtime/network.ts';
 import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
 import { answerBrokenRequests } from './broken-requests.ts';
 import { limitConnections } from './connection-limits.ts';

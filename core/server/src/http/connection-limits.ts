@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf, type IsTrusted } from '@svc-asr/protocol/network.ts';
+import { networkOf, type IsTrusted } from '@svc-asr/runtime/network.ts';
 
 /** A response without progress for this long is aborted. */
 const WRITE_TIMEOUT_MS = 15_000;

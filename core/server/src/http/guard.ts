@@ -3,7 +3,7 @@ import { SPECIFIC_MESSAGES } from '@svc-asr/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../platform/api-error.ts';
-import { networkOf } from '@svc-asr/protocol/network.ts';
+import { networkOf } from '@svc-asr/runtime/network.ts';
 import { rateLimited, type RateLimiter } from '../platform/network/rate-limit.ts';
 import type { Caller } from '../accounts/keys/authenticator.ts';
 

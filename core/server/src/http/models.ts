@@ -1,7 +1,7 @@
 import { MODEL_LIST } from '@svc-asr/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { networkOf } from '@svc-asr/protocol/network.ts';
+import { networkOf } from '@svc-asr/runtime/network.ts';
 import { limitRate } from './guard.ts';
 
 /** GET /v1/models. Public; every client gets the same response. */

@@ -1,4 +1,4 @@
-import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { assembleApiKey } from '@svc-asr/runtime/api-key.ts';
 import { generateApiKey } from '../../src/accounts/keys/format.ts';
 import { startService } from '@svc-asr/testing/service/service.ts';
 import { afterAll, expect, test } from 'vitest';

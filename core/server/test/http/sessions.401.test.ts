@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { revokeApiKey } from '../../src/accounts/keys/api-keys.ts';
-import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { assembleApiKey } from '@svc-asr/runtime/api-key.ts';
 import { generateApiKey } from '../../src/accounts/keys/format.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { sendRaw } from '../support/raw-http.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import type { AsrSession } from '@svc-asr/protocol';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';

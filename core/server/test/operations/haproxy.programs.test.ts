@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { API_ERRORS } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { freePort } from '@svc-asr/local/free-port.ts';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
 import { startHaproxy } from '@svc-asr/testing/haproxy.ts';
 

@@ -12,7 +12,7 @@ import { findApiKey } from '../../src/accounts/keys/api-keys.ts';
 import { joinWaitlist } from '../../src/accounts/waitlist.ts';
 import type { Ask } from '../../src/admin/confirm.ts';
 import { runAdmin } from '../../src/admin/program.ts';
-import { parseApiKey } from '@svc-asr/protocol/api-key.ts';
+import { parseApiKey } from '@svc-asr/runtime/api-key.ts';
 import { hashApiKey } from '../../src/accounts/keys/format.ts';
 import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 

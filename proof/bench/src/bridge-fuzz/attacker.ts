@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import type { Attack } from './attacks.ts';
 
 const CONNECT_MS_MAX = 10_000;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { childrenOf } from '@svc-asr/local/child-process.ts';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { hostileFiles } from '@svc-asr/testing/speech/hostile-files.ts';
 import type { CheckContext } from './client-checks.ts';

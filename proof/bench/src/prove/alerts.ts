@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { Alertmanager } from '@svc-asr/testing/alertmanager.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import {

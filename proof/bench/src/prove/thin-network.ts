@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { distance } from '@svc-asr/eval/scoring.ts';
 import { round } from '@svc-asr/eval/statistics.ts';
-import { listen } from '@svc-asr/protocol/listen.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
 import { SvcClient } from '@svc-asr/sdk';
 import { relay } from '@svc-asr/sdk/relay';
 import { openStream, type GetSession } from '@svc-asr/sdk/stream';

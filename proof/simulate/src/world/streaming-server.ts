@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { withReplay, type ReplayEngine } from '@svc-asr/engine/core.ts';
-import { guardHttpServer } from '@svc-asr/protocol/server-guard.ts';
+import { guardHttpServer } from '@svc-asr/runtime/server-guard.ts';
 import { startCallLog } from '@svc-asr/server/accounts/logs/call-log.ts';
 import { startStreaming, type Streaming } from '@svc-asr/server/gateway/streaming-node.ts';
 import { HistoryGuard } from '@svc-asr/server/ledger/history-guard.ts';

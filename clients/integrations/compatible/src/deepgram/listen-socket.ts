@@ -1,6 +1,6 @@
 import type { KeytermsInForce } from '@svc-asr/protocol';
 import type { SvcStream } from '@svc-asr/sdk/stream';
-import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import { endStream } from '../end-stream.ts';
 import { toRefusal, type Refusal } from '../refusal.ts';
 import { readCommand } from './commands.ts';

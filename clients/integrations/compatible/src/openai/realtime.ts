@@ -1,4 +1,4 @@
-import type { ClientSocket } from '@svc-asr/protocol/client-socket.ts';
+import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import type { Door, DoorContext, Handshake } from '../door.ts';
 import { chooseModel } from '../languages.ts';
 import { billedMsOf } from '../transcribe.ts';

@@ -1,4 +1,4 @@
-import { assembleApiKey } from '@svc-asr/protocol/api-key.ts';
+import { assembleApiKey } from '@svc-asr/runtime/api-key.ts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_CONFIG, DOORS, startCompatible } from '../../src/index.ts';
 import { startCompatibleService, type CompatibleService } from '../compatible-service.ts';

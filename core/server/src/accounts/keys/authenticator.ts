@@ -1,6 +1,6 @@
 import { createSecretKey, timingSafeEqual } from 'node:crypto';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
-import { parseApiKey } from '@svc-asr/protocol/api-key.ts';
+import { parseApiKey } from '@svc-asr/runtime/api-key.ts';
 import { findApiKey, rehashApiKey, touchApiKeys, type ApiKeyLookup } from './api-keys.ts';
 import { hashApiKey } from './format.ts';
 import type { Peppers } from './peppers.ts';

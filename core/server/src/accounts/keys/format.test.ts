@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseApiKey } from '@svc-asr/protocol/api-key.ts';
+import { parseApiKey } from '@svc-asr/runtime/api-key.ts';
 import { generateApiKey, hashApiKey } from './format.ts';
 
 test('K01 a key is svc_live_v1_, 12 characters of id, 32 of secret and 6 of checksum', () => {

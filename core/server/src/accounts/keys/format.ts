@@ -4,7 +4,7 @@ import {
   API_KEY_SECRET_LENGTH,
   assembleApiKey,
   BASE62,
-} from '@svc-asr/protocol/api-key.ts';
+} from '@svc-asr/runtime/api-key.ts';
 
 export interface NewApiKey {
   /** Shown once, never stored. */

@@ -1,7 +1,7 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import { CONSOLE_LIMITS, StartDemo } from '@svc-asr/protocol/console/console.ts';
 import type { FastifyInstance } from 'fastify';
-import { networkOf } from '@svc-asr/protocol/network.ts';
+import { networkOf } from '@svc-asr/runtime/network.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { ApiError } from '../../platform/api-error.ts';
 import { queryRows, statement, t } from '../../platform/database/statement.ts';

@@ -1,4 +1,4 @@
-import { networkOf } from '@svc-asr/protocol/network.ts';
+import { networkOf } from '@svc-asr/runtime/network.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withAuditContext } from '../../accounts/logs/audit-log.ts';
 import { ApiError } from '../../platform/api-error.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../platform/database/db.ts';
-import { networkOf } from '@svc-asr/protocol/network.ts';
+import { networkOf } from '@svc-asr/runtime/network.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { readDeviceToken } from '../request/cookies.ts';
 

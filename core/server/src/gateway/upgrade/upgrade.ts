@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import { listAllowedOrigins } from '../../accounts/accounts.ts';
 import { ApiError } from '../../platform/api-error.ts';
 import type { ClaimInput, ClaimResult, Ledger } from '../../ledger/ledger.ts';
-import { networkOf } from '@svc-asr/protocol/network.ts';
+import { networkOf } from '@svc-asr/runtime/network.ts';
 import { rateLimited } from '../../platform/network/rate-limit.ts';
 
 /** Decides who may open a stream. All checks precede the 101, so an open socket is an accepted stream. */

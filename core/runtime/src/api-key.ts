@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { API_KEY_PREFIX } from './constants.ts';
+import { API_KEY_PREFIX } from '@svc-asr/protocol/constants.ts';
 
 /**
  * The form of an API key: `svc_live_v1_` + public id (12) + secret (32, 190 bits) + checksum (6), all base62. The
