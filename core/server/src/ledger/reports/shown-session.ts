@@ -1,13 +1,11 @@
 /**
  * SQL for a session `s` as its customer sees it at the time `now`. An overdue reservation counts as expired before the
- * sweeper closes it. A live session shows the audio last reported by its node, and its charge so far.
+ * sweeper closes it. A live session shows the audio last reported by its node. Its charge is 0 until it has completed.
  */
 export function shownSession(now: string): { readonly fields: string; readonly joins: string } {
   return {
-    fields: `s.id, s.model, s.reserved_ms, s.created_at, s.expires_at, seen.status,
+    fields: `s.id, s.model, s.reserved_ms, s.billable_ms, s.created_at, s.expires_at, seen.status,
       case when l.node_id is null then s.audio_ms else (live.samples + 15) / 16 end::integer as audio_ms,
-      case when l.node_id is null then s.billable_ms
-        else least(s.reserved_ms, (live.samples + 15999) / 16000 * 1000) end::integer as billable_ms,
       case when overdue.is_overdue then s.expires_at else s.completed_at end as completed_at`,
     joins: `left join live_audio l
         on s.status = 'active' and l.node_id = s.node_id and l.node_epoch = s.node_epoch,

@@ -51,9 +51,7 @@ function sessionColumns(
     status: expired ? 'expired' : session.status,
     session_reserved_ms: session.reservedMs,
     audio_ms: isReported ? Math.ceil(samples / 16) : session.audioMs,
-    billable_ms: isReported
-      ? Math.min(session.reservedMs, Math.ceil(samples / 16_000) * 1000)
-      : session.billableMs,
+    billable_ms: session.billableMs,
     created_at: new Date(session.createdAt),
     expires_at: new Date(session.expiresAt),
     completed_at: completedAt === null ? null : new Date(completedAt),
