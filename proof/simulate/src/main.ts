@@ -6,6 +6,7 @@ import { plant } from './mutants/plant.ts';
 import type { Figures } from './run/campaign.ts';
 import { describeCoverage, readCoverage } from './run/coverage.ts';
 import { runJobs } from './run/jobs.ts';
+import { readCell } from './storm/settings.ts';
 import { installGlobals } from './virtual/globals.ts';
 import type { OpenLedger } from './world/world.ts';
 
@@ -14,6 +15,7 @@ npm run simulate -- --plan FILE [--plan FILE ...]
 npm run simulate -- --equivalence --seeds N [--from S]   compares the ledger model with PostgreSQL
 npm run simulate -- --mutants [--only NAME ...] [--seeds N]  hunts the planted bugs
 npm run simulate -- --mutant NAME --from S               runs a seed with a planted bug
+npm run simulate -- --storm NAME [--streams N] [--nodes N] [--apis N] [--use SHARE] [--commits N] [--seed S]  runs a whole cell
 npm run simulate -- --coverage FOLDER                    lists the lines that runs with NODE_V8_COVERAGE=FOLDER did not reach`;
 
 const { values } = parseArgs({
@@ -30,6 +32,13 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     mutant: { type: 'string' },
     coverage: { type: 'string' },
+    storm: { type: 'string' },
+    streams: { type: 'string' },
+    nodes: { type: 'string' },
+    apis: { type: 'string' },
+    use: { type: 'string' },
+    commits: { type: 'string' },
+    seed: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -50,6 +59,7 @@ async function main(): Promise<number> {
     for (const line of lines) console.log(line);
     return 0;
   }
+  if (values.storm !== undefined) return storm(values.storm);
   if (values.jobs !== '1') {
     const options = values.fault.flatMap((name) => ['--fault', name]);
     return report(await runJobs({ from, seeds, jobs: Number(values.jobs), options }));
@@ -88,6 +98,23 @@ async function simulate(input: {
   const faults = named.length > 0 ? named : (planted?.faults ?? []);
   const { from, seeds } = input;
   return report(await runCampaign({ from, seeds, faults, openLedger, shows: trace }));
+}
+
+async function storm(name: string): Promise<number> {
+  const cell = readCell(values);
+  installGlobals();
+  const { isStormName, STORMS } = await import('./storm/storms.ts');
+  if (cell === null || !isStormName(name)) {
+    for (const [known, { what }] of Object.entries(STORMS)) console.log(`${known}: ${what}`);
+    return 2;
+  }
+  const { runStorm } = await import('./storm/run-storm.ts');
+  const { missedGoals } = await import('./storm/figures.ts');
+  const figures = await runStorm(name, cell, '.cache/simulate');
+  const missed = missedGoals(name, figures);
+  for (const goal of missed) console.log(`missed: ${goal}`);
+  console.log(JSON.stringify({ name: 'simulate', passed: missed.length === 0, figures }));
+  return missed.length === 0 ? 0 : 1;
 }
 
 /** PGlite is opened before the clocks of this process become virtual. */

@@ -23,15 +23,20 @@ export interface HttpServer {
   answer(request: HttpRequest): Promise<HttpAnswer>;
 }
 
-/** What becomes of one request. */
-export type RequestFate = 'delivered' | 'request_lost' | 'answer_lost' | 'no_answer';
+/** What becomes of one request. With `request_unheard` nobody answers, not even the connection. */
+export type RequestFate =
+  | 'delivered'
+  | 'request_unheard'
+  | 'request_lost'
+  | 'answer_lost'
+  | 'no_answer';
 
 export interface FetchInput {
   readonly network: VirtualNetwork;
   /** The load balancer. Null: nobody listens. */
   readonly choose: () => HttpServer | null;
   readonly fate: () => RequestFate;
-  readonly watch: RequestWatch;
+  readonly watch: Pick<RequestWatch, 'onSent' | 'onAnswered' | 'onTold'>;
 }
 
 /** Replaces `fetch` by requests over the virtual network. */
@@ -59,6 +64,7 @@ function send(
   };
   const server = choose();
   const happens = fate();
+  if (happens === 'request_unheard') return promise;
   if (server === null || happens === 'request_lost') {
     fail();
     return promise;
@@ -70,9 +76,10 @@ function send(
     body: typeof init.body === 'string' ? init.body : '',
   };
   watch.onSent(name, request);
-  server.owner.onDeath(fail);
+  const forget = server.owner.onDeath(fail);
   scheduler.deliver(server.owner, path.delayMs(), () => {
     void server.answer(request).then((answer) => {
+      forget();
       watch.onAnswered(name, request, answer);
       if (happens === 'answer_lost') return fail();
       if (happens === 'no_answer') return undefined;

@@ -26,6 +26,10 @@ export class VirtualNetwork {
   readonly #delayMs: readonly [number, number];
   /** Every packet takes this much longer while the network is slow. */
   extraDelayMs = 0;
+  /** Machines without power or cable. Nobody answers a connection. */
+  readonly dark = new Set<string>();
+  /** Processes that reach nobody. */
+  readonly cutOff = new Set<VirtualProcess>();
   #connections = 0;
 
   constructor(input: { seed: number; delayMs: readonly [number, number] }) {
@@ -80,6 +84,7 @@ export class VirtualNetwork {
     const owner = currentProcess();
     const path = this.path(`connection ${this.#connections++}`);
     const client = new VirtualSocket({ owner, path, remoteAddress: '10.0.0.1' });
+    if (this.dark.has(host) || (owner !== undefined && this.cutOff.has(owner))) return client;
     const listener = this.#listeners.get(host);
     if (listener === undefined || listener.owner.isDead) {
       const refused = Object.assign(new Error(`connect ECONNREFUSED ${host}`), {
@@ -90,9 +95,19 @@ export class VirtualNetwork {
     }
     const server = new VirtualSocket({ owner: listener.owner, path, remoteAddress: '10.0.0.2' });
     VirtualSocket.join(client, server);
-    this.#links.add({ host, path, client, server });
-    listener.owner.onDeath(() => this.#onDeath({ gone: server, rest: client, path }));
-    owner?.onDeath(() => this.#onDeath({ gone: client, rest: server, path }));
+    const link = { host, path, client, server };
+    this.#links.add(link);
+    const forget = [
+      listener.owner.onDeath(() => this.#onDeath({ gone: server, rest: client, path })),
+      owner?.onDeath(() => this.#onDeath({ gone: client, rest: server, path })),
+    ];
+    const onClose = (): void => {
+      if (!client.destroyed || !server.destroyed) return;
+      this.#links.delete(link);
+      for (const one of forget) one?.();
+    };
+    client.once('close', onClose);
+    server.once('close', onClose);
     scheduler.deliver(listener.owner, path.delayMs(), () => {
       if (client.destroyed) server.destroy();
       else listener.server.emit('connection', server);

@@ -20,11 +20,13 @@ const ANSWER_MS_MAX = 2_000;
 
 /** The database server behind all pools, with its faults. */
 export interface DatabaseServer {
-  readonly database: LedgerDatabase;
+  readonly database: Pick<LedgerDatabase, 'run'>;
   /** Rises when all connections break. */
   generation: number;
   /** While it is away, new connections are refused, or get no answer if it is unreachable. */
   state: 'up' | 'refusing' | 'unreachable';
+  /** Queues a statement behind the others and returns how long it takes. Infinity: it is cancelled. Without it nothing queues. */
+  queueMs?(call: Call): number;
   /** How long a statement takes. */
   statementMs(): number;
   /** What becomes of a statement. */
@@ -51,7 +53,7 @@ interface PoolInput {
 export class VirtualPool {
   readonly #input: PoolInput;
   readonly #idle: Connection[] = [];
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #open = 0;
   #connections = 0;
   #isEnded = false;
@@ -68,7 +70,7 @@ export class VirtualPool {
 
   /** Statements that hold or wait for a connection. */
   get busy(): number {
-    return this.#open - this.#idle.length + this.#waiting.length;
+    return this.#open - this.#idle.length + this.#waiting.size;
   }
 
   async query(config: string | QueryConfig<unknown[]>, values?: unknown[]): Promise<Answer> {
@@ -123,20 +125,24 @@ export class VirtualPool {
   #turn(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = scheduler.timer(() => {
-      this.#waiting.splice(this.#waiting.indexOf(resolve), 1);
+      this.#waiting.delete(turn);
       reject(new Error('timeout exceeded when trying to connect'));
     }, CONNECT_MS_MAX);
-    this.#waiting.push(() => {
+    const turn = (): void => {
       timer.isLive = false;
       resolve();
-    });
+    };
+    this.#waiting.add(turn);
     return promise;
   }
 
   #give(connection: Connection | null): void {
     if (connection === null) this.#open -= 1;
     else this.#idle.push(connection);
-    this.#waiting.shift()?.();
+    const [turn] = this.#waiting;
+    if (turn === undefined) return;
+    this.#waiting.delete(turn);
+    turn();
   }
 
   #connect(): Promise<Connection> {
@@ -196,6 +202,18 @@ export class VirtualPool {
     scheduler.later(path.delayMs() + Math.min(statementMs, STATEMENT_MS_MAX), () => {
       if (server.state === 'unreachable') return undefined;
       if (server.generation !== generation || fate === 'not_run') return lose('not run');
+      const queuedMs = server.queueMs?.(call) ?? 0;
+      if (queuedMs === Infinity) {
+        const cancelled = databaseError('57014', 'canceling statement due to statement timeout');
+        return settle(STATEMENT_MS_MAX + path.delayMs(), 'cancelled', () => reject(cancelled));
+      }
+      if (queuedMs > 0) {
+        scheduler.later(queuedMs, () => {
+          if (server.generation !== generation) lose('not run');
+          else execute();
+        });
+        return undefined;
+      }
       if (statementMs <= STATEMENT_MS_MAX) return execute();
       const cancelled = databaseError('57014', 'canceling statement due to statement timeout');
       return settle(path.delayMs(), 'cancelled', () => reject(cancelled));

@@ -16,7 +16,7 @@ export class VirtualProcess {
   hungUntilMs = -Infinity;
   #isDead = false;
   readonly #threads: VirtualProcess[] = [];
-  readonly #onDeath: (() => void)[] = [];
+  readonly #onDeath = new Set<() => void>();
   /** Runs code as this process. Faster than `current.run`, which makes a new context for each call. */
   readonly enter: Enter = current.run(this, () => AsyncLocalStorage.snapshot());
 
@@ -37,8 +37,10 @@ export class VirtualProcess {
     return thread;
   }
 
-  onDeath(run: () => void): void {
-    this.#onDeath.push(run);
+  /** Returns a function that removes the listener. */
+  onDeath(run: () => void): () => void {
+    this.#onDeath.add(run);
+    return () => void this.#onDeath.delete(run);
   }
 
   /** From now on none of its timers, messages or answers arrives. */
@@ -46,7 +48,9 @@ export class VirtualProcess {
     if (this.#isDead) return;
     this.#isDead = true;
     for (const thread of this.#threads) thread.kill();
-    for (const run of this.#onDeath.splice(0)) run();
+    const listeners = [...this.#onDeath];
+    this.#onDeath.clear();
+    for (const run of listeners) run();
   }
 }
 

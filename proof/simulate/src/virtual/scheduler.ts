@@ -7,6 +7,8 @@ const EPOCH_MS = 1_800_000_000_000;
 
 /** No run needs more. A run that does is caught in a loop. */
 const STEPS_MAX = 200_000;
+/** The heap is rebuilt without its cancelled timers when there are so many, and they are most of it. */
+const CANCELLED_MAX = 10_000;
 
 /**
  * How many real immediates are set at once. All promise jobs and `nextTick` callbacks run between two of them, and the
@@ -25,7 +27,9 @@ export class VirtualTimer {
   readonly #scheduler: Scheduler;
   atMs: number;
   order: number;
-  isLive = true;
+  /** Where `refresh()` moved it. It keeps its place in the heap until it is due. */
+  moved: { readonly atMs: number; readonly order: number } | null = null;
+  #isLive = true;
   #hasRef = true;
 
   constructor(
@@ -39,6 +43,20 @@ export class VirtualTimer {
     this.atMs = input.atMs;
     this.order = input.order;
     this.#delayMs = input.atMs - scheduler.nowMs;
+  }
+
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  set isLive(isLive: boolean) {
+    if (this.#isLive && !isLive) this.#scheduler.onCancelled();
+    this.#isLive = isLive;
+  }
+
+  /** It runs, and has left the heap. */
+  spend(): void {
+    this.#isLive = false;
   }
 
   ref(): this {
@@ -81,16 +99,21 @@ export class Scheduler {
   /** A hash of every step: its time and its process. */
   hash = 0;
   #heap: VirtualTimer[] = [];
+  /** Cancelled timers that are still in the heap. */
+  #cancelled = 0;
+  #stepsMax = STEPS_MAX;
   #order = 0;
   /** Work outside virtual time that the next step must wait for, such as a real database. */
   #pending = 0;
   #onIdle: (() => void) | null = null;
 
-  reset(): void {
+  reset({ stepsMax = STEPS_MAX } = {}): void {
+    this.#stepsMax = stepsMax;
     this.nowMs = 0;
     this.steps = 0;
     this.hash = 0;
     this.#heap = [];
+    this.#cancelled = 0;
     this.#order = 0;
   }
 
@@ -122,14 +145,18 @@ export class Scheduler {
   }
 
   move(timer: VirtualTimer, atMs: number): void {
-    if (!timer.isLive) return;
-    this.#heap = this.#heap.filter((entry) => entry !== timer);
-    const rest = this.#heap;
-    this.#heap = [];
-    for (const entry of rest) this.#push(entry);
-    timer.atMs = atMs;
-    timer.order = this.#order++;
-    this.#push(timer);
+    if (timer.isLive) timer.moved = { atMs, order: this.#order++ };
+  }
+
+  /** Called once for each timer that is cancelled before it ran. */
+  onCancelled(): void {
+    this.#cancelled += 1;
+    if (this.#cancelled < CANCELLED_MAX || this.#cancelled * 2 < this.#heap.length) return;
+    // A sorted list is a heap.
+    this.#heap = this.#heap
+      .filter(({ isLive }) => isLive)
+      .toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
+    this.#cancelled = 0;
   }
 
   /** Holds virtual time until the work is done. */
@@ -189,7 +216,17 @@ export class Scheduler {
       const timer = this.#pop();
       if (timer === undefined) return 'idle';
       const { owner } = timer;
-      if (!timer.isLive || owner?.isDead === true) continue;
+      if (!timer.isLive) {
+        this.#cancelled = Math.max(0, this.#cancelled - 1);
+        continue;
+      }
+      if (owner?.isDead === true) continue;
+      if (timer.moved !== null) {
+        Object.assign(timer, timer.moved);
+        timer.moved = null;
+        this.#push(timer);
+        continue;
+      }
       if (timer.atMs > limitMs) {
         this.#push(timer);
         this.nowMs = Math.max(this.nowMs, limitMs);
@@ -201,14 +238,14 @@ export class Scheduler {
         continue;
       }
       this.nowMs = Math.max(this.nowMs, timer.atMs);
-      if (timer.everyMs === null) timer.isLive = false;
+      if (timer.everyMs === null) timer.spend();
       else {
         timer.atMs = this.nowMs + timer.everyMs;
         timer.order = this.#order++;
         this.#push(timer);
       }
       this.steps += 1;
-      if (this.steps > STEPS_MAX) return 'limit';
+      if (this.steps > this.#stepsMax) return 'limit';
       this.note(owner?.name ?? '');
       runIn(owner, timer.run);
       return null;

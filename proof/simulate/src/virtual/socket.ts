@@ -41,6 +41,7 @@ export class VirtualSocket extends Duplex {
   holdsBack = false;
   #heldBack: (() => void)[] = [];
   #timeoutMs = 0;
+  #activeAtMs = 0;
   #timeout: VirtualTimer | undefined;
 
   constructor(input: { owner: VirtualProcess | undefined; path: Path; remoteAddress: string }) {
@@ -123,11 +124,21 @@ export class VirtualSocket extends Duplex {
   }
 
   #active(): void {
+    this.#activeAtMs = scheduler.nowMs;
+    const dueMs = this.#activeAtMs + this.#timeoutMs;
+    if (this.#timeoutMs > 0 && this.#timeout?.isLive === true && this.#timeout.atMs <= dueMs)
+      return;
     clear(this.#timeout);
-    if (this.#timeoutMs === 0) return;
-    this.#timeout = scheduler.later(this.#timeoutMs, () =>
-      runIn(this.owner, () => this.emit('timeout')),
-    );
+    if (this.#timeoutMs > 0) this.#wakeAfter(this.#timeoutMs);
+  }
+
+  /** One timer for many packets: it looks at the time of the last one. */
+  #wakeAfter(ms: number): void {
+    this.#timeout = scheduler.later(ms, () => {
+      const leftMs = this.#activeAtMs + this.#timeoutMs - scheduler.nowMs;
+      if (leftMs > ROUNDING_MS) return this.#wakeAfter(leftMs);
+      return runIn(this.owner, () => this.emit('timeout'));
+    });
   }
 
   /** What is written while a packet is under way may arrive together with it, as with TCP. */

@@ -4,6 +4,11 @@ import { startSweeper } from '@svc-asr/server/nodes/sweeper.ts';
 import { presentError, toApiError } from '@svc-asr/server/platform/api-error.ts';
 import { systemClock } from '@svc-asr/server/platform/clock.ts';
 import { newRequestId } from '@svc-asr/server/platform/ids.ts';
+import {
+  createRateLimiter,
+  rateLimited,
+  type RatePolicy,
+} from '@svc-asr/server/platform/network/rate-limit.ts';
 import { createCredentials } from '@svc-asr/server/sessions/credentials.ts';
 import { openReservation, presentSession } from '@svc-asr/server/sessions/new-session.ts';
 import { NodeRoster } from '@svc-asr/server/sessions/placement.ts';
@@ -23,6 +28,8 @@ export interface ApiServer extends HttpServer {
 export interface ApiPlan {
   readonly id: string;
   readonly rate: number;
+  /** The limit on requests of one account. Without it there is none. */
+  readonly sessions?: RatePolicy;
 }
 
 export function startApiServer(
@@ -35,7 +42,7 @@ export function startApiServer(
 
 async function start(
   process: VirtualProcess,
-  { id }: ApiPlan,
+  { id, sessions }: ApiPlan,
   around: Surroundings,
 ): Promise<ApiServer> {
   const { log } = around;
@@ -49,6 +56,7 @@ async function start(
   const credentials = createCredentials(config.secrets.signingKeys);
   const lifecycle = { draining: false, drainDeadlineAtMs: null, checks: [], warnings: [] };
   const deps = { ledger, placement, credentials, lifecycle, clock: systemClock };
+  const limiter = sessions === undefined ? null : createRateLimiter(sessions, systemClock);
   const stopHistory = await history.watch(db);
   const stopRoster = await placement.watch(db);
   const sweeper = startSweeper({
@@ -60,6 +68,10 @@ async function start(
   async function createSession({ headers, body }: HttpRequest): Promise<HttpAnswer> {
     const { model, max_audio_seconds } = readBody(body);
     const accountId = (headers.get('authorization') ?? '').slice(`Bearer ${KEY_PREFIX}`.length);
+    const decision = limiter?.take(accountId);
+    if (limiter !== null && decision?.allowed === false) {
+      throw rateLimited('sessions', limiter, decision);
+    }
     const { session, replayed } = await openReservation(deps, {
       accountId,
       keyId: null,

@@ -73,6 +73,7 @@ export function endSession(
   session.completedAt = end.at;
   session.sweptAt = end.sweptAt ?? null;
   state.live.delete(session.id);
+  state.liveOf.get(session.accountId)?.delete(session);
 }
 
 /** Charges a session that the sweeper failed although its node was alive, as far as credit is available. */

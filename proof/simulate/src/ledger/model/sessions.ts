@@ -39,13 +39,11 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
   if (known !== undefined) return { outcome: 'reserved', replayed: true, session: known };
   if (account.moveState !== null) return { outcome: 'account_moving' };
 
-  const own = [...state.live.values()].filter((session) => session.accountId === account.id);
+  const own = [...(state.liveOf.get(account.id) ?? [])];
   const live = own.filter((session) => !isExpired(session, nowMs));
+  const areLive = new Set(live);
   const isFull = live.length >= account.concurrencyLimit;
-  const returnedMs = own.reduce(
-    (sum, each) => sum + (live.includes(each) ? 0 : each.reservedMs),
-    0,
-  );
+  const returnedMs = own.reduce((sum, each) => sum + (areLive.has(each) ? 0 : each.reservedMs), 0);
   const wholeMs = Math.floor((account.availableMs + returnedMs) / 1000) * 1000;
   const reservedMs = Math.min(call.requestedMs, wholeMs);
   const isReserved = !isFull && reservedMs >= 1000 && call.nodeId !== null;
@@ -129,6 +127,8 @@ function insertSession(
   });
   state.sessions.set(session.id, session);
   state.live.set(session.id, session);
+  const liveOfAccount = state.liveOf.get(account.id) ?? new Set();
+  state.liveOf.set(account.id, liveOfAccount.add(session));
   if (call.keyHash !== null) {
     state.idempotency.set(`${account.id} ${call.keyHash}`, {
       accountId: account.id,
@@ -152,8 +152,8 @@ export function expireReservations(
   batch = Infinity,
 ): number {
   let expired = 0;
-  for (const session of state.live.values()) {
-    if (accountId !== null && session.accountId !== accountId) continue;
+  const among = accountId === null ? state.live.values() : [...(state.liveOf.get(accountId) ?? [])];
+  for (const session of among) {
     if (!isExpired(session, nowMs) || expired >= batch) continue;
     endSession(state, session, { status: 'expired', samples: 0, at: session.expiresAt });
     expired += 1;

@@ -116,6 +116,8 @@ export interface LedgerState {
   readonly sessions: Map<string, SessionRow>;
   /** The reserved and active ones of `sessions`. */
   readonly live: Map<string, SessionRow>;
+  /** The same by account. */
+  readonly liveOf: Map<string, Set<SessionRow>>;
   readonly txns: TxnRow[];
   readonly claims: Map<string, ClaimRow>;
   /** By account and key hash. */
@@ -136,6 +138,7 @@ export function emptyLedger(): LedgerState {
     accounts: new Map(),
     sessions: new Map(),
     live: new Map(),
+    liveOf: new Map(),
     txns: [],
     claims: new Map(),
     idempotency: new Map(),
