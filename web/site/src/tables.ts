@@ -38,7 +38,9 @@ const PARTS = [
 function attributes(token: Token | undefined, role: string): string {
   const align = /text-align:(\w+)/.exec(String(token?.attrGet('style') ?? ''))?.[1];
   const label = token?.attrGet('data-label');
+  const id = token?.attrGet('id');
   return [
+    typeof id === 'string' ? ` id="${escapeHtml(id)}"` : '',
     align === undefined ? '' : ` class="align-${align}"`,
     isStacked(token) ? ` role="${role}"` : '',
     typeof label === 'string' ? ` data-label="${escapeHtml(label)}"` : '',
@@ -57,10 +59,11 @@ function labelCells(tokens: readonly Token[], md: MarkdownIt): void {
   let labels: string[] = [];
   let table: Token[] = [];
   let column = 0;
+  let row: Token | undefined;
   for (const [at, token] of tokens.entries()) {
     if (token.type === 'table_open') [labels, table] = [[], []];
     if (/^(table|thead|tbody|tr|th|td)_(open|close)$/.test(token.type)) table.push(token);
-    if (token.type === 'tr_open') column = 0;
+    if (token.type === 'tr_open') [column, row] = [0, token];
     if (token.type === 'th_open') {
       const label = textAt(tokens[at + 1], md);
       labels.push(label);
@@ -68,7 +71,13 @@ function labelCells(tokens: readonly Token[], md: MarkdownIt): void {
       if (label === '') for (const part of [token, tokens[at + 2]]) part?.attrSet('empty', '');
     }
     if (token.type === 'td_open') {
-      token.attrSet('data-label', labels[column] ?? '');
+      const label = labels[column] ?? '';
+      token.attrSet('data-label', label);
+      if (label === 'code' && labels.includes('message')) {
+        // A page can link to one error.
+        const prefix = labels.includes('close code') ? 'stream-' : '';
+        row?.attrSet('id', `${prefix}${textAt(tokens[at + 1], md)}`);
+      }
       column += 1;
     }
     if (token.type !== 'table_close') continue;

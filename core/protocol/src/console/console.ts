@@ -12,6 +12,7 @@ import {
 import { Closed, Count, DateTime, Uuid } from '../schema.ts';
 import { NAME_PATTERN, TEXT_PATTERN } from '../text-rules.ts';
 import { UsageSession } from '../usage.ts';
+import { OUTCOMES } from './outcome.ts';
 
 /** Messages between the console's pages and its server, under /console-api. Not a public interface. */
 export * from './constants.ts';
@@ -173,9 +174,14 @@ export const JoinedAccount = Closed({ account_id: Uuid }, 'JoinedAccount');
 export type JoinedAccount = Static<typeof JoinedAccount>;
 export const SwitchAccount = Closed({ account_id: Uuid }, 'SwitchAccount');
 
-/** A session as in the public API, with its reservation and expiry. */
+/** A session as in the public API, with its outcome, reservation and expiry. */
 export const ConsoleSession = Closed(
-  { ...UsageSession.properties, reserved_ms: Count, expires_at: DateTime },
+  {
+    ...UsageSession.properties,
+    outcome: Type.Enum([...OUTCOMES]),
+    reserved_ms: Count,
+    expires_at: DateTime,
+  },
   'ConsoleSession',
 );
 export type ConsoleSession = Static<typeof ConsoleSession>;

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox';
 import { CONSOLE_LIMITS, FAILURE_HOURS, WAITLIST_STATUSES } from './constants.ts';
 import { MODEL_IDS } from '../constants.ts';
+import { OUTCOMES } from './outcome.ts';
 import { SessionReport } from './sessions.ts';
 import { Closed, Count, DateTime, Uuid } from '../schema.ts';
 import { LINE_PATTERN, NAME_PATTERN } from '../text-rules.ts';
-import { SESSION_STATUSES } from '../usage.ts';
 
 /** Messages of the operators' pages, and of requests for credit. */
 
@@ -109,11 +109,12 @@ export const OperatorSession = Closed(
   {
     id: Uuid,
     model: Model,
-    status: Type.Enum([...SESSION_STATUSES]),
+    outcome: Type.Enum([...OUTCOMES]),
     created_at: DateTime,
     audio_ms: Count,
     billable_ms: Count,
-    close_reason: NullableText,
+    /** Why it ended early, or how it was closed. */
+    cause: NullableText,
   },
   'OperatorSession',
 );

@@ -2,8 +2,8 @@ import { Type, type Static } from 'typebox';
 import { MODEL_IDS } from '../constants.ts';
 import { ConsoleSession } from './console.ts';
 import { ORIGIN_LENGTH_MAX } from './constants.ts';
+import { OUTCOME_FILTERS } from './outcome.ts';
 import { Closed, Count, DateTime, Uuid } from '../schema.ts';
-import { SESSION_STATUSES } from '../usage.ts';
 
 /** Messages of the console's Sessions pages. */
 
@@ -20,7 +20,7 @@ export const SessionQuery = Closed(
     model: Type.Optional(Type.Enum([...MODEL_IDS])),
     /** The public id of a key, or `none` for sessions of the playground. */
     key: Type.Optional(Type.String({ pattern: '^(?:none|[0-9A-Za-z]{12})$' })),
-    status: Type.Optional(Type.Enum([...SESSION_STATUSES])),
+    status: Type.Optional(Type.Enum([...OUTCOME_FILTERS])),
     /** An origin, or `none` for clients other than browsers. */
     origin: Type.Optional(Type.String({ minLength: 1, maxLength: ORIGIN_LENGTH_MAX })),
     /** A session id, or the request id of its stream or of a call that created it. */
@@ -42,6 +42,8 @@ export const ListedSession = Closed(
     client: NullableText,
     close_code: NullableCount,
     close_reason: NullableText,
+    /** Why it ended early: the code of its error. Null: it did not. */
+    cause: NullableText,
   },
   'ListedSession',
 );

@@ -1,4 +1,6 @@
 import type { AsrSession } from '@svc-asr/protocol';
+import type { Overview } from '@svc-asr/protocol/console/console.ts';
+import { OUTCOME_FILTERS, outcomesOf } from '@svc-asr/protocol/console/outcome.ts';
 import type { SessionPage, SessionReport } from '@svc-asr/protocol/console/sessions.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { DHOLUO, KIKUYU } from '@svc-asr/testing/service/service.ts';
@@ -98,6 +100,48 @@ test('filters by model, status, origin, key and day, and finds session and reque
   expect((await browser.get('/sessions?id=no-uuid')).status).toBe(400);
 });
 
+test('tells an error of the client from a normal end, in the list, its filter, the file and the overview', async () => {
+  const browser = await service.signedIn('outcomes@example.com');
+  const good = await stream(browser);
+  const session = await open(browser);
+  const client = await StreamClient.ready(session, { url: service.streamUrl });
+  client.send(speech({ samples: 16_016 }));
+  client.say({ type: 'flush' });
+  await client.next('final');
+  client.send(Buffer.alloc(65_537));
+  const path = `/sessions/${session.id}`;
+  const report = await browser.until<SessionReport>(path, ({ stream }) => stream !== null);
+  expect(report).toMatchObject({
+    status: 'completed',
+    outcome: 'error',
+    cause: 'message_too_large',
+    close_code: 1009,
+  });
+  const lost = await open(browser, DHOLUO);
+  const accountId = await service.accountOf('outcomes@example.com');
+  const { nodeId } = service.config;
+  const failure = { status: 'failed', samples: 0, nodeId, nodeEpoch: 1 } as const;
+  await service.deps.ledger.close({ sessionId: lost.id, accountId, ...failure });
+  for (const filter of OUTCOME_FILTERS) {
+    const { body } = await browser.get<SessionPage>(`/sessions?status=${filter}`);
+    const found = outcomesOf(filter);
+    // The filter and the function that shows the outcome agree.
+    for (const { outcome } of body.data) expect(found).toContain(outcome);
+    const ids = new Set(body.data.map(({ id }) => id));
+    expect(ids.has(session.id)).toBe(found.includes('error'));
+    expect(ids.has(good.id)).toBe(found.includes('completed'));
+    expect(ids.has(lost.id)).toBe(found.includes('failed'));
+  }
+  const file = await browser.csv('/sessions.csv?status=problem');
+  expect(file).toContain(',completed,error,');
+  expect(file).toContain(',1009,message_too_large,message_too_large');
+  expect(file).toContain(',failed,failed,');
+  expect(file).toMatch(/,node_lost_before_start\r\n/);
+  const overview = await browser.get<Overview>('/overview');
+  const outcomes = overview.body.sessions.map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(['failed', 'error', 'completed']);
+});
+
 test('pages have every session once, with and without a filter', async () => {
   const browser = await service.signedIn('pages@example.com');
   const accountId = await service.accountOf('pages@example.com');
@@ -109,11 +153,11 @@ test('pages have every session once, with and without a filter', async () => {
     made.unshift(session.id);
   }
   const filter = { accountId, from: null, until: null, model: null, keyId: null, origin: null };
-  for (const status of [null, 'completed'] as const) {
+  for (const outcomes of [null, ['completed']] as const) {
     const seen: string[] = [];
     let before: number | null = null;
     do {
-      const page = await listSessionsOf(db, { ...filter, status }, { before, limit: 3 });
+      const page = await listSessionsOf(db, { ...filter, outcomes }, { before, limit: 3 });
       seen.push(...page.sessions.map(({ id }) => id));
       before = page.next;
     } while (before !== null);

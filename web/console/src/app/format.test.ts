@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { en } from '../texts/en.ts';
 import { sw } from '../texts/sw.ts';
-import { formatAgo, formatAudio, formatDateTime, formatWait } from './format.ts';
+import { formatAgo, formatAudio, formatDateTime, formatExact, formatWait } from './format.ts';
 
 test.each([
   [0, '0 s'],
@@ -15,6 +15,19 @@ test.each([
   [3_605_000, '1 h 05 s'],
 ])('formats %i ms of audio as "%s"', (ms, text) => {
   expect(formatAudio(ms, en)).toBe(text);
+});
+
+test.each([
+  [0, '0 s'],
+  [1_001, '1.001 s'],
+  [1_500, '1.5 s'],
+  [59_960, '59.96 s'],
+  [60_000, '1 min'],
+  [60_001, '1 min 00.001 s'],
+  [65_200, '1 min 05.2 s'],
+  [3_612_345, '1 h 12.345 s'],
+])('formats %i ms of a receipt as "%s"', (ms, text) => {
+  expect(formatExact(ms, en)).toBe(text);
 });
 
 test('writes dates with the day first and 24 hours in both languages', () => {

@@ -19,6 +19,22 @@ export function formatAudio(ms: number, texts: Pick<Texts, 'time'>): string {
   return parts.join(' ');
 }
 
+/** Formats audio time to the millisecond: "1.001 s", "1 min 05.2 s". For receipts, where tenths could hide the reason. */
+export function formatExact(ms: number, texts: Pick<Texts, 'time'>): string {
+  const rest = ms % 60_000;
+  const whole = ms - rest;
+  const parts = [
+    ...(whole > 0 ? [formatAudio(whole, texts)] : []),
+    ...(rest > 0 || whole === 0 ? [texts.time.seconds(secondsOf(rest, whole > 0))] : []),
+  ];
+  return parts.join(' ');
+}
+
+function secondsOf(ms: number, isPadded: boolean): string {
+  const text = String(ms / 1_000);
+  return isPadded && ms < 10_000 ? `0${text}` : text;
+}
+
 /** Formats a wait, rounded up: "40 s", "5 min", "1 h". */
 export function formatWait(ms: number, texts: Pick<Texts, 'time'>): string {
   const unit = ms < 90_000 ? 1_000 : 60_000;
@@ -50,6 +66,19 @@ export const numberFormat = perLanguage((locale) => new Intl.NumberFormat(locale
 /** A date and a time of day with seconds. */
 export const momentFormat = perLanguage(
   (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
+);
+/** A date, a time of day with seconds and its time zone, so that two people can compare notes. */
+export const zonedFormat = perLanguage(
+  (locale) =>
+    new Intl.DateTimeFormat(locale, {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZoneName: 'short',
+    }),
 );
 const relativeTime = perLanguage(
   (locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),

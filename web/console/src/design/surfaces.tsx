@@ -32,13 +32,22 @@ export function Card(props: {
   );
 }
 
-export function PageHead(props: { title: string; lead?: string; children?: ReactNode }) {
+export function PageHead(props: {
+  title: string;
+  lead?: string;
+  /** Beside the title, such as a badge. */
+  mark?: ReactNode;
+  children?: ReactNode;
+}) {
   useEffect(() => {
     document.title = `${props.title} · svc-asr`;
   }, [props.title]);
   return (
     <header className="mb-6 flex flex-wrap items-center justify-between gap-x-3 gap-y-2 sm:grid sm:grid-cols-[minmax(0,1fr)_auto] sm:items-end">
-      <h1 className="min-w-0 text-xl wrap-anywhere sm:text-2xl">{props.title}</h1>
+      <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+        <h1 className="min-w-0 text-xl wrap-anywhere sm:text-2xl">{props.title}</h1>
+        {props.mark}
+      </div>
       {props.children && <div className="sm:row-span-2">{props.children}</div>}
       {props.lead !== undefined && (
         <p className="max-w-[68ch] text-ink-2 max-sm:basis-full sm:col-start-1">{props.lead}</p>

@@ -175,8 +175,10 @@ export const en = {
     reserved: 'Waiting',
     active: 'Active',
     completed: 'Completed',
-    failed: 'Failed',
+    error: 'Ended by an error',
+    failed: 'Failed (ours)',
     expired: 'Unused',
+    problem: 'Failed or ended by an error',
   },
   why: {
     reserved: (reserved: string) =>

@@ -182,8 +182,10 @@ export const sw: Texts = {
     reserved: 'Kinasubiri',
     active: 'Kinaendelea',
     completed: 'Kimekamilika',
-    failed: 'Kimeshindwa',
+    error: 'Kimekatizwa na kosa',
+    failed: 'Kimeshindwa (kosa letu)',
     expired: 'Hakikutumika',
+    problem: 'Kimeshindwa au kimekatizwa na kosa',
   },
   why: {
     reserved: (reserved) => `${reserved} imetengwa hadi mteja aunganishe, kwa dakika moja tu.`,

@@ -5,12 +5,14 @@ import {
   type Overview,
   type OverviewLive,
 } from '@svc-asr/protocol/console/console.ts';
+import { outcomeOf } from '@svc-asr/protocol/console/outcome.ts';
 import type { FastifyInstance } from 'fastify';
 import { readFirstRun } from '../../accounts/first-run.ts';
 import { listReceivedInvitations } from '../../accounts/people/invitations.ts';
 import { listMemberships } from '../../accounts/people/members.ts';
 import { usageByDay } from '../../accounts/usage-days.ts';
 import { balance } from '../../ledger/reports/balance.ts';
+import { closeCodesOf } from '../../ledger/reports/session-list.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ConsoleError } from '../request/error.ts';
 import { memberOf, signedInOf } from '../request/guard.ts';
@@ -71,7 +73,11 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
 async function balanceNow({ db }: ConsoleDeps, accountId: string): Promise<OverviewLive> {
   const account = await balance(db, accountId);
   if (account === null) throw new ConsoleError('not_found');
-  const now = await databaseTime(db);
+  const ids = account.recentSessions.map(({ id }) => id);
+  const [closeCodes, now] = await Promise.all([
+    closeCodesOf(db, { accountId, ids }),
+    databaseTime(db),
+  ]);
   return {
     available_ms: account.availableMs,
     reserved_ms: account.reservedMs,
@@ -80,6 +86,10 @@ async function balanceNow({ db }: ConsoleDeps, accountId: string): Promise<Overv
       id: session.id,
       model: session.model,
       status: session.status,
+      outcome: outcomeOf({
+        status: session.status,
+        close_code: closeCodes.get(session.id) ?? null,
+      }),
       reserved_ms: session.reservedMs,
       audio_ms: session.audioMs,
       billable_ms: session.billableMs,

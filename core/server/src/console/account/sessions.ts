@@ -1,4 +1,5 @@
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/console.ts';
+import { causeOf, outcomeOf, outcomesOf } from '@svc-asr/protocol/console/outcome.ts';
 import {
   SessionQuery,
   type ListedSession,
@@ -119,7 +120,7 @@ async function listPage(
     until: query.to === undefined ? null : new Date(Date.parse(`${query.to}T00:00:00Z`) + DAY_MS),
     model: query.model ?? null,
     keyId: query.key ?? null,
-    status: query.status ?? null,
+    outcomes: query.status === undefined ? null : outcomesOf(query.status),
     origin: query.origin ?? null,
   };
   const before = query.before === undefined ? null : Number(query.before);
@@ -131,6 +132,7 @@ function presentListed(session: ListedSessionRow): ListedSession {
     id: session.id,
     model: session.model,
     status: session.status,
+    outcome: outcomeOf(session),
     reserved_ms: session.reserved_ms,
     audio_ms: session.audio_ms,
     billable_ms: session.billable_ms,
@@ -143,6 +145,7 @@ function presentListed(session: ListedSessionRow): ListedSession {
     client: session.client,
     close_code: session.close_code,
     close_reason: session.close_reason,
+    cause: causeOf({ ...session, isOpened: session.is_opened }),
   };
 }
 
@@ -151,6 +154,7 @@ const CSV_COLUMNS = [
   'created_at',
   'ended_at',
   'status',
+  'outcome',
   'model',
   'key_id',
   'key_name',
@@ -161,6 +165,7 @@ const CSV_COLUMNS = [
   'billable_ms',
   'close_code',
   'close_reason',
+  'cause',
 ] as const;
 
 function csvRow(row: ListedSessionRow) {

@@ -1,4 +1,5 @@
 import { CONSOLE_LIMITS, type ConsoleErrorCode } from '@svc-asr/protocol/console/console.ts';
+import { causeOf, outcomeOf } from '@svc-asr/protocol/console/outcome.ts';
 import {
   ChangeStatus,
   GrantCredit,
@@ -62,7 +63,7 @@ export function operatorAccountRoutes(app: FastifyInstance, deps: ConsoleDeps): 
       const filter = { accountId: id, from: null, until: null, model: null, keyId: null };
       const { sessions } = await listSessionsOf(
         deps.db,
-        { ...filter, status: null, origin: null },
+        { ...filter, outcomes: null, origin: null },
         { before: null, limit: SESSIONS_SHOWN },
       );
       return {
@@ -70,11 +71,11 @@ export function operatorAccountRoutes(app: FastifyInstance, deps: ConsoleDeps): 
         sessions: sessions.map((session) => ({
           id: session.id,
           model: session.model,
-          status: session.status,
+          outcome: outcomeOf(session),
           created_at: session.created_at.toISOString(),
           audio_ms: session.audio_ms,
           billable_ms: session.billable_ms,
-          close_reason: session.close_reason,
+          cause: causeOf({ ...session, isOpened: session.is_opened }) ?? session.close_reason,
         })),
         now: (await databaseTime(deps.db)).toISOString(),
       };

@@ -1,4 +1,5 @@
 import type { ModelId } from '@svc-asr/protocol';
+import type { Outcome } from '@svc-asr/protocol/console/outcome.ts';
 import type { Queryable } from '../../platform/database/db.ts';
 import { queryRows, statement, t, type Row } from '../../platform/database/statement.ts';
 import { shownSession } from './shown-session.ts';
@@ -12,13 +13,16 @@ export interface SessionFilter {
   readonly model: string | null;
   /** `none`: sessions without a key. */
   readonly keyId: string | null;
-  readonly status: SessionStatus | null;
+  readonly outcomes: readonly Outcome[] | null;
   /** `none`: clients other than browsers. */
   readonly origin: string | null;
 }
 
 const SHOWN = shownSession('clock_timestamp()');
-const FIELDS = `${SHOWN.fields}, s.key_id, k.name as key_name, d.origin, d.client, d.close_code, d.close_reason`;
+const FIELDS = `${SHOWN.fields}, s.key_id, k.name as key_name, d.origin, d.client, d.close_code, d.close_reason,
+  s.claimed_at is not null as is_opened`;
+/** As `outcomeOf` has it. */
+const OUTCOME = `case when seen.status = 'completed' and d.close_code <> 1000 then 'error' else seen.status end`;
 const JOINS = `join sessions s on s.account_id = t.account_id and s.id = t.session_id
   left join api_keys k on k.id = s.key_id and k.account_id = s.account_id
   left join session_details d on d.account_id = s.account_id and d.session_id = s.id
@@ -39,6 +43,7 @@ const COLUMNS = {
   client: t.nullable(t.text()),
   close_code: t.nullable(t.number()),
   close_reason: t.nullable(t.text()),
+  is_opened: t.boolean(),
 };
 export type ListedSessionRow = Row<typeof COLUMNS>;
 
@@ -51,7 +56,7 @@ const SCAN = statement(
   select t.seq, ${FIELDS} from scanned t ${JOINS}
     where ($5::text is null or s.model = $5)
       and ($6::text is null or coalesce(s.key_id, 'none') = $6)
-      and ($7::text is null or seen.status = $7)
+      and ($7::text[] is null or ${OUTCOME} = any ($7))
       and ($8::text is null or coalesce(d.origin, 'none') = $8 and ($8 <> 'none' or s.claimed_at is not null))
     order by t.seq desc limit $9`,
   { seq: t.number(), ...COLUMNS },
@@ -80,6 +85,11 @@ const BY_ID = statement(
   COLUMNS,
 );
 
+const CLOSE_CODES = statement(
+  'select session_id, close_code from session_details where account_id = $1 and session_id = any ($2)',
+  { session_id: t.text(), close_code: t.number() },
+);
+
 /** Reservations that one call looks at, and that one page looks at. A rare filter continues with the next page. */
 const SCAN_ROWS = 1_000;
 const SCANS_MAX = 10;
@@ -103,7 +113,7 @@ export async function listSessionsOf(
   if (bounds === undefined) return { sessions: [], next: null, searchedTo: null };
   const low = bounds.from_seq;
   let high = Math.min(bounds.until_seq, page.before ?? bounds.high);
-  const filters = [filter.model, filter.keyId, filter.status, filter.origin];
+  const filters = [filter.model, filter.keyId, filter.outcomes, filter.origin];
   const isFiltered = filters.some((value) => value !== null);
   const scanRows = isFiltered ? SCAN_ROWS : page.limit + 1;
   const found: (ListedSessionRow & { readonly seq: number })[] = [];
@@ -130,4 +140,13 @@ export async function findSessionsOf(
   input: { readonly accountId: string; readonly id: string },
 ): Promise<ListedSessionRow[]> {
   return queryRows(db, BY_ID, [input.accountId, input.id]);
+}
+
+/** How the streams of these sessions were closed, by session. Those without details are missing. */
+export async function closeCodesOf(
+  db: Queryable,
+  input: { readonly accountId: string; readonly ids: readonly string[] },
+): Promise<Map<string, number>> {
+  const rows = await queryRows(db, CLOSE_CODES, [input.accountId, input.ids]);
+  return new Map(rows.map(({ session_id, close_code }) => [session_id, close_code]));
 }

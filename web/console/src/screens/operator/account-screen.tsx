@@ -13,7 +13,7 @@ import { useLoad } from '../../app/use-load.ts';
 import { CardSkeleton, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useOperatorTexts } from '../../texts/operator.ts';
-import { StatusBadge } from '../sessions/status-badge.tsx';
+import { OutcomeBadge } from '../sessions/outcome-badge.tsx';
 import { AccountActions } from './account-actions.tsx';
 import { AccountStatus } from './accounts-screen.tsx';
 import { DataTable, TABLE_LINK } from './parts/data-table.tsx';
@@ -160,11 +160,10 @@ function Sessions({ report }: { report: OperatorAccountReport }) {
           ),
         },
         { name: texts.model, cell: ({ model }) => common.common.models[model] },
-        { name: texts.status, cell: ({ status }) => <StatusBadge status={status} /> },
+        { name: texts.status, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
         {
           name: texts.accounts.closed,
-          cell: ({ close_reason }) =>
-            close_reason === null ? texts.none : <code>{close_reason}</code>,
+          cell: ({ cause }) => (cause === null ? texts.none : <code>{cause}</code>),
         },
         {
           name: texts.accounts.audio,
@@ -175,8 +174,8 @@ function Sessions({ report }: { report: OperatorAccountReport }) {
           name: texts.accounts.charged,
           isNumber: true,
           // Only the end of a session charges it.
-          cell: ({ status, billable_ms }) =>
-            status === 'active' || status === 'reserved'
+          cell: ({ outcome, billable_ms }) =>
+            outcome === 'active' || outcome === 'reserved'
               ? texts.none
               : formatAudio(billable_ms, common),
         },

@@ -13,5 +13,5 @@ export function OperatorSessionScreen({ id }: { id: string }) {
     load.state === 'ready'
       ? { href: `${accounts}/${load.data.account_id}`, label: load.data.account_name }
       : { href: accounts, label: texts.accounts.back };
-  return <SessionPage load={load} back={back} onRetry={() => void reload()} />;
+  return <SessionPage load={load} back={back} hasList={false} onRetry={() => void reload()} />;
 }

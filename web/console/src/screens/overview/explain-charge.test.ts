@@ -11,6 +11,10 @@ describe('the explanation of a charge', () => {
       { ...session, audio_ms: 1_200, billable_ms: 2_000 },
       '1.2 s of accepted audio, rounded up once to 2 s.',
     ],
+    [
+      { ...session, audio_ms: 1_001, billable_ms: 2_000 },
+      '1.001 s of accepted audio, rounded up once to 2 s.',
+    ],
     [{ ...session, audio_ms: 12_000, billable_ms: 12_000 }, '12 s of accepted audio.'],
     [
       { ...session, audio_ms: 60_000, billable_ms: 60_000 },

@@ -1,5 +1,5 @@
 import type { ConsoleSession } from '@svc-asr/protocol/console/console.ts';
-import { formatAudio } from '../../app/format.ts';
+import { formatAudio, formatExact } from '../../app/format.ts';
 import type { Texts } from '../../texts/en.ts';
 
 /** Explains the price of a session in one sentence that the customer can check. */
@@ -8,7 +8,7 @@ export function explainCharge(
   texts: Texts,
 ): string {
   const reserved = formatAudio(session.reserved_ms, texts);
-  const audio = formatAudio(session.audio_ms, texts);
+  const audio = formatExact(session.audio_ms, texts);
   switch (session.status) {
     case 'reserved':
       return texts.why.reserved(reserved);

@@ -7,6 +7,7 @@ function session(id: string, values: Partial<ConsoleSession> = {}): ConsoleSessi
     id,
     model: 'svc-asr-kikuyu-v1',
     status: 'active',
+    outcome: 'active',
     reserved_ms: 60_000,
     audio_ms: 0,
     billable_ms: 0,

@@ -1,8 +1,8 @@
 import type { ConsoleSession } from '@svc-asr/protocol/console/console.ts';
-import { formatAgo, formatAudio, formatDateTime } from '../../app/format.ts';
+import { formatAgo, formatAudio, formatDateTime, formatExact } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
-import { StatusBadge } from '../sessions/status-badge.tsx';
+import { OutcomeBadge } from '../sessions/outcome-badge.tsx';
 import { explainCharge } from './explain-charge.ts';
 
 /** The recent sessions: a table on wide screens, cards on phones. */
@@ -50,10 +50,10 @@ function SessionRow({ session, now }: { session: ConsoleSession; now: string }) 
         {texts.common.models[session.model]}
       </td>
       <td className="max-md:col-start-2 max-md:row-start-1">
-        <StatusBadge status={session.status} />
+        <OutcomeBadge outcome={session.outcome} />
       </td>
       <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
-        {over ? formatAudio(session.audio_ms, texts) : texts.playground.noneYet}
+        {over ? formatExact(session.audio_ms, texts) : texts.playground.noneYet}
       </td>
       <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
         {over ? formatAudio(session.billable_ms, texts) : texts.playground.noneYet}

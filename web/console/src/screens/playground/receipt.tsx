@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { formatAudio } from '../../app/format.ts';
+import { formatAudio, formatExact } from '../../app/format.ts';
 import { useTexts } from '../../app/language.tsx';
 import { Button } from '../../design/controls.tsx';
 import { CopyButton } from '../../design/surfaces.tsx';
@@ -77,7 +77,7 @@ function LedgerAnswer({ run }: { run: Run }) {
       return (
         <p>
           {texts.playground.receipt(
-            formatAudio(audioMs, texts),
+            formatExact(audioMs, texts),
             formatAudio(chargedMs ?? 0, texts),
             formatAudio(run.remainingMs ?? 0, texts),
           )}

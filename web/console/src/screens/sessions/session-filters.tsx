@@ -1,4 +1,5 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
+import { OUTCOME_FILTERS } from '@svc-asr/protocol/console/outcome.ts';
 import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
 import { useTexts } from '../../app/language.tsx';
 import { Link, navigate } from '../../app/router.tsx';
@@ -7,7 +8,6 @@ import { Button, Field, TextField } from '../../design/controls.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 
 export const FILTERS = ['from', 'to', 'model', 'status', 'key', 'origin', 'id'] as const;
-const STATUSES = ['reserved', 'active', 'completed', 'failed', 'expired'] as const;
 type Filter = (typeof FILTERS)[number];
 
 /** The filters of the list. They live in the address, so a filtered list can be shared and bookmarked. */
@@ -53,7 +53,7 @@ export function SessionFilters(props: {
     </Field>
   );
   const models = MODEL_IDS.map((model) => [model, common.common.models[model]] as const);
-  const statuses = STATUSES.map((status) => [status, common.status[status]] as const);
+  const statuses = OUTCOME_FILTERS.map((status) => [status, common.status[status]] as const);
   const keys = props.keys.map(({ id, name }) => [id, name === '' ? `${id}…` : name] as const);
   return (
     <form onSubmit={submit} noValidate aria-label={texts.filters} className="grid gap-4">

@@ -1,32 +1,34 @@
 import { useState } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import type { SessionReport } from '@svc-asr/protocol/console/sessions.ts';
-import { formatAudio, formatDateTime, LOCALES } from '../../app/format.ts';
+import { formatAudio, formatExact, LOCALES, zonedFormat } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link } from '../../app/router.tsx';
 import { useLoad, type Load } from '../../app/use-load.ts';
 import { Button } from '../../design/controls.tsx';
-import { CardSkeleton, Loaded, Notice } from '../../design/feedback.tsx';
+import { CardSkeleton, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
-import { explainCharge } from '../overview/explain-charge.ts';
-import { LedgerTable } from './ledger-table.tsx';
-import { StatusBadge } from './status-badge.tsx';
+import { OutcomeBadge } from './outcome-badge.tsx';
+import { ReceiptLines } from './receipt-lines.tsx';
 import { StreamFacts } from './stream-facts.tsx';
 import { stepsOf } from './time-line.ts';
+import { WhatHappened } from './what-happened.tsx';
 
 /** Everything that is known about one session, without its words. */
 export default function SessionScreen({ id }: { id: string }) {
   const texts = useSessionTexts();
   const { load, reload } = useLoad<SessionReport>(`/sessions/${id}`);
   const back = { href: '/app/sessions', label: texts.back };
-  return <SessionPage load={load} back={back} onRetry={() => void reload()} />;
+  return <SessionPage load={load} back={back} hasList onRetry={() => void reload()} />;
 }
 
 /** The same for members and operators. */
 export function SessionPage(props: {
   load: Load<SessionReport>;
   back: { readonly href: string; readonly label: string };
+  /** Whether the reader has a list of this account's sessions. */
+  hasList: boolean;
   onRetry: () => void;
 }) {
   const texts = useSessionTexts();
@@ -41,35 +43,58 @@ export function SessionPage(props: {
       >
         {back.label}
       </Link>
-      <PageHead title={model === null ? common.nav.sessions : texts.title(model)}>
+      <PageHead
+        title={model === null ? common.nav.sessions : texts.title(model)}
+        mark={load.state === 'ready' && <OutcomeBadge outcome={load.data.outcome} />}
+      >
         {load.state === 'ready' && <CopyForSupport session={load.data} />}
       </PageHead>
       <Loaded load={load} skeleton={<CardSkeleton rows={6} />} onRetry={props.onRetry}>
-        {(session) => <Report session={session} />}
+        {(session) => <Report session={session} hasList={props.hasList} />}
       </Loaded>
     </>
   );
 }
 
-function Report({ session }: { session: SessionReport }) {
+function Report({ session, hasList }: { session: SessionReport; hasList: boolean }) {
   const texts = useSessionTexts();
-  const common = useTexts();
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-      <Notice tone="info">{texts.noText(CONSOLE_LIMITS.sessionDetailsDays)}</Notice>
-      <div className="grid gap-5 lg:grid-cols-2">
-        <Card title={texts.timeline} aside={<StatusBadge status={session.status} />}>
+      <Summary session={session} />
+      <WhatHappened session={session} hasList={hasList} />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-5 lg:grid-cols-2">
+        <Card title={texts.timeline}>
           <TimeLine session={session} />
         </Card>
         <Card title={texts.quality}>
           <StreamFacts session={session} />
         </Card>
       </div>
-      <Card title={texts.receipt} lead={explainCharge(session, common)}>
-        <h3 className="mb-2 text-sm font-medium">{texts.ledger}</h3>
-        <LedgerTable lines={session.transactions} />
+      <Card title={texts.receipt}>
+        <ReceiptLines session={session} />
       </Card>
+      <p className="text-xs text-ink-3">{texts.noText(CONSOLE_LIMITS.sessionDetailsDays)}</p>
     </div>
+  );
+}
+
+/** When it was, from where, and what it cost, in one line. */
+function Summary({ session }: { session: SessionReport }) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { language } = useLanguage();
+  const keyName = session.key_name === '' ? `${session.key_id}…` : session.key_name;
+  const facts = texts.facts({
+    key: keyName === null ? texts.playground : texts.keyNamed(keyName),
+    client: session.origin ?? session.client ?? '',
+    audio: formatExact(session.audio_ms, common),
+    charged: formatAudio(session.billable_ms, common),
+  });
+  const when = zonedFormat(language).format(new Date(session.created_at));
+  return (
+    <p className="-mt-4 text-sm wrap-anywhere text-ink-2">
+      {[when, ...facts].filter((fact) => fact !== '').join(' · ')}
+    </p>
   );
 }
 
@@ -78,38 +103,38 @@ function TimeLine({ session }: { session: SessionReport }) {
   const common = useTexts();
   const { language } = useLanguage();
   const from = session.origin ?? session.client;
+  const charged = formatAudio(session.billable_ms, common);
+  const returned = formatAudio(session.reserved_ms - session.billable_ms, common);
   const steps = stepsOf(session, texts, {
     reserved: formatAudio(session.reserved_ms, common),
     client: from === null ? '' : `, ${[session.origin, session.client].filter(Boolean).join(', ')}`,
+    settled: texts.steps.settledWith(charged, returned),
   });
   const clock = new Intl.DateTimeFormat(LOCALES[language], { timeStyle: 'medium' });
   const number = new Intl.NumberFormat(LOCALES[language], { maximumFractionDigits: 2 });
   const start = Date.parse(session.created_at);
   return (
-    <>
-      <p className="mb-3 text-sm text-ink-3">{formatDateTime(session.created_at, language)}</p>
-      <ol className="grid gap-3 border-l border-line pl-4">
-        {steps.map(({ name, at, note }) => (
-          <li key={name} className="relative">
-            <span
-              aria-hidden="true"
-              className="absolute top-1.5 -left-[1.3125rem] size-2.5 rounded-full bg-accent"
-            />
-            <p className="flex flex-wrap justify-between gap-x-4 text-sm">
-              <span className="font-medium">{name}</span>
-              {at !== null && (
-                <span className="text-ink-3 tabular-nums">
-                  {clock.format(at)}{' '}
-                  {at > start &&
-                    texts.after(common.time.seconds(number.format((at - start) / 1_000)))}
-                </span>
-              )}
-            </p>
-            {note !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{note}</p>}
-          </li>
-        ))}
-      </ol>
-    </>
+    <ol className="grid gap-3">
+      {steps.map(({ name, at, note, isBad = false }) => (
+        <li key={name} className="grid grid-cols-[4.25rem_auto_minmax(0,1fr)] gap-x-3 text-sm">
+          <span className="whitespace-nowrap text-ink-3 tabular-nums">
+            {at === null
+              ? ''
+              : at > start
+                ? texts.after(common.time.seconds(number.format((at - start) / 1_000)))
+                : clock.format(at)}
+          </span>
+          <span
+            aria-hidden="true"
+            className={`mt-1.5 size-2.5 rounded-full ${isBad ? 'bg-danger' : 'bg-accent'}`}
+          />
+          <p>
+            <span className={`font-medium ${isBad ? 'text-danger' : ''}`}>{name}</span>
+            {note !== undefined && <span className="block wrap-anywhere text-ink-2">{note}</span>}
+          </p>
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -1,6 +1,6 @@
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import type { ListedSession, SessionPage } from '@svc-asr/protocol/console/sessions.ts';
-import { formatAudio, formatDateTime, numberFormat } from '../../app/format.ts';
+import { formatAudio, formatDateTime, formatExact, numberFormat } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
@@ -14,7 +14,7 @@ import { ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
 import { FILTERS, SessionFilters } from './session-filters.tsx';
 import { SessionTabs } from './session-tabs.tsx';
-import { StatusBadge } from './status-badge.tsx';
+import { OutcomeBadge } from './outcome-badge.tsx';
 
 /** All sessions of the account, with filters in the address. */
 export default function SessionsScreen() {
@@ -112,7 +112,7 @@ function Row({ session }: { session: ListedSession }) {
         {common.common.models[session.model]}
       </td>
       <td className="max-md:col-start-2 max-md:row-start-1">
-        <StatusBadge status={session.status} />
+        <OutcomeBadge outcome={session.outcome} />
       </td>
       <td className="wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-3 max-md:text-xs">
         {keyName ?? texts.playground}
@@ -123,7 +123,7 @@ function Row({ session }: { session: ListedSession }) {
         {from ?? common.playground.noneYet}
       </td>
       <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
-        {formatAudio(session.audio_ms, common)}
+        {formatExact(session.audio_ms, common)}
       </td>
       <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
         {session.completed_at === null

@@ -35,6 +35,8 @@ function Figures(props: { session: SessionReport; stream: NonNullable<SessionRep
   const common = useTexts();
   const { session, stream } = props;
   const { delta_lag_p50_ms: p50, delta_lag_p95_ms: p95 } = stream;
+  // The card above explains the error that ended the stream.
+  const hints = stream.hints.filter((hint) => hint !== session.cause);
   return (
     <>
       <Fact name={texts.lag} hint={texts.lagHint}>
@@ -51,11 +53,11 @@ function Figures(props: { session: SessionReport; stream: NonNullable<SessionRep
         {session.client ?? texts.unknown}, {session.origin ?? texts.notBrowser}
       </Fact>
       <Fact name={texts.hints}>
-        {stream.hints.length === 0 ? (
+        {hints.length === 0 ? (
           texts.hintsNone
         ) : (
           <ul className="grid gap-1">
-            {stream.hints.map((hint) => (
+            {hints.map((hint) => (
               <li key={hint}>
                 <code>{hint}</code> {texts.hint[hint]}
                 {hint === 'suspicious_audio' && stream.audio_hint !== null && (
@@ -72,12 +74,12 @@ function Figures(props: { session: SessionReport; stream: NonNullable<SessionRep
 
 function Fact(props: { name: string; hint?: string; children: ReactNode }) {
   return (
-    <div>
+    <div className="grid gap-x-4 sm:grid-cols-[10.5rem_minmax(0,1fr)]">
       <dt className="text-ink-3">
         {props.name}
         {props.hint !== undefined && <span className="block text-xs">{props.hint}</span>}
       </dt>
-      <dd className="mt-0.5 wrap-anywhere">{props.children}</dd>
+      <dd className="wrap-anywhere">{props.children}</dd>
     </div>
   );
 }
