@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { ENDPOINTING } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { TIERS } from './tiers.ts';
@@ -12,8 +12,8 @@ const listed = execFileSync('bash', ['.ci/nightly', '--list'], { cwd: ROOT })
   .split('\n');
 
 function campaigns(kind: string): string[] {
-  const files = readdirSync(join(ROOT, 'proof/bench/src', kind));
-  return files.flatMap((file) => (file.endsWith('.ts') ? `${kind} ${file.slice(0, -3)}` : []));
+  const files = globSync(join(ROOT, 'proof/bench/src', kind, '**/*.ts'));
+  return files.map((file) => `${kind} ${basename(file, '.ts')}`);
 }
 
 test('the night runs every tier, campaign and benchmark once, and nothing that does not exist', () => {

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Campaign } from './campaign.ts';
@@ -6,12 +7,13 @@ import type { Campaign } from './campaign.ts';
 /** Exit status: 0 goal met, 1 goal missed, 2 could not run. */
 export async function runCampaign(folder: URL, argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
-  const names = await campaignNames(folder);
-  if (name === undefined || !names.includes(name)) {
-    await printList(folder, names);
+  const files = await campaignFiles(folder);
+  const file = name === undefined ? undefined : files.get(name);
+  if (file === undefined) {
+    await printList(files);
     return 2;
   }
-  const campaign = await load(folder, name);
+  const campaign: Campaign = await import(file);
   try {
     const result = await campaign.run({
       short: rest.includes('--short'),
@@ -27,22 +29,17 @@ export async function runCampaign(folder: URL, argv: readonly string[]): Promise
   }
 }
 
-async function campaignNames(folder: URL): Promise<string[]> {
-  const files = await readdir(folder);
-  return files
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => file.slice(0, -'.ts'.length))
-    .toSorted();
+/** The file of each campaign, by its name. Rooms inside the folder don't count. */
+async function campaignFiles(folder: URL): Promise<Map<string, string>> {
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
+  const sorted = files.toSorted((one, other) => basename(one).localeCompare(basename(other)));
+  return new Map(sorted.map((file) => [basename(file, '.ts'), new URL(file, folder).href]));
 }
 
-function load(folder: URL, name: string): Promise<Campaign> {
-  return import(new URL(`${name}.ts`, folder).href);
-}
-
-async function printList(folder: URL, names: readonly string[]): Promise<void> {
+async function printList(files: ReadonlyMap<string, string>): Promise<void> {
   console.error('Usage: npm run bench|prove -- NAME [--short]\n');
-  for (const name of names) {
-    const { about } = await load(folder, name);
+  for (const [name, file] of files) {
+    const { about }: Campaign = await import(file);
     console.error(`  ${name.padEnd(18)} ${about}`);
   }
 }

@@ -58,6 +58,10 @@ export class ListeningProcess {
     return new ListeningProcess({ name: input.name, greeting, lines, process: child });
   }
 
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
   get hasEnded(): boolean {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }

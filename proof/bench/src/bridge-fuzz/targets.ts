@@ -28,6 +28,8 @@ export interface Target extends Address {
 
 export interface Targets {
   readonly all: readonly Target[];
+  /** Starts one more program, which stops with the others. */
+  start(input: Parameters<typeof ListeningProcess.start>[0]): Promise<ListeningProcess>;
   stop(): Promise<void>;
 }
 
@@ -68,7 +70,7 @@ export async function startTargets(): Promise<Targets> {
       startService(start, gateway),
       startDev(start, { ...gateway, SVC_DEV_DIR: folder }),
     ]);
-    return { all: [...engine, ...emulator, ...services.flat()], stop };
+    return { all: [...engine, ...emulator, ...services.flat()], start, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -177,7 +179,7 @@ async function startEmulatorAndClients(start: Start): Promise<Target[]> {
     }),
   ]);
   return [
-    httpTarget('emulator', emulator, Number(port)),
+    { ...httpTarget('emulator', emulator, Number(port)), headers: keyLine('Bearer', apiKey) },
     httpTarget('emulator, control port', emulator, Number(controlPort)),
     ...examples.map((process) => {
       const calls = process.name === 'telephony example' ? ['/'] : [];
@@ -202,7 +204,7 @@ async function startCompatible(
     ready: /^http:\S+:(\d+)/m,
   });
   const target = httpTarget(name, process, Number(process.greeting[1]));
-  const headers = `Authorization: Token ${SVC_API_KEY}\r\n`;
+  const headers = keyLine('Token', SVC_API_KEY);
   const calls = [
     '/v1/listen?encoding=linear16&sample_rate=8000&interim_results=true',
     '/v1/listen',
@@ -233,6 +235,10 @@ async function startBridge(start: Start, env: Env): Promise<Target[]> {
   ];
 }
 
-function httpTarget(name: string, process: ListeningProcess, port: number): Target {
+function keyLine(scheme: string, apiKey: string): string {
+  return `Authorization: ${scheme} ${apiKey}\r\n`;
+}
+
+export function httpTarget(name: string, process: ListeningProcess, port: number): Target {
   return { name, process, port, tls: null, speaks: 'http', calls: [] };
 }

@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { rawFrame } from '@svc-asr/testing/service/raw-frame.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { residentKib } from '../engine/processor.ts';
-import { numbers } from '../service/concurrency.ts';
-import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
-import { INSPECTED, liveKib } from '../service/live-memory.ts';
-import { Call } from '../service/call.ts';
+import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
+import { residentKib } from '../../engine/processor.ts';
+import { numbers } from '../../service/concurrency.ts';
+import { Fleet, usageOf, type Tenant } from '../../service/fleet.ts';
+import { INSPECTED, liveKib } from '../../service/live-memory.ts';
+import { Call } from '../../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Sends millions of malformed frames. The process survives, its memory stays flat, and no session fails. */
@@ -92,7 +92,7 @@ export async function run({ short, args, log }: CampaignOptions): Promise<Campai
 function seededLeak(args: readonly string[]): Readonly<Record<string, string>> {
   const leak = args.find((arg) => arg.startsWith('leak='))?.slice('leak='.length);
   if (leak === undefined) return {};
-  const module = new URL('../service/seeded-leak.ts', import.meta.url);
+  const module = new URL('../../service/seeded-leak.ts', import.meta.url);
   return { SEEDED_LEAK: leak, NODE_OPTIONS: `${INSPECTED.NODE_OPTIONS} --import ${module.href}` };
 }
 

@@ -6,13 +6,13 @@ import { LIMITS, type AsrSession } from '@svc-asr/protocol';
 import { setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
 import { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { requireEightBitModels } from '../engine/eight-bit-models.ts';
+import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
+import { requireEightBitModels } from '../../engine/eight-bit-models.ts';
 import { percentile, round } from '@svc-asr/eval/statistics.ts';
-import { numbers } from '../service/concurrency.ts';
-import { Call } from '../service/call.ts';
-import { createSession, Fleet, reserveSession, type Tenant } from '../service/fleet.ts';
-import { openStream } from '../service/open-stream.ts';
+import { numbers } from '../../service/concurrency.ts';
+import { Call } from '../../service/call.ts';
+import { createSession, Fleet, reserveSession, type Tenant } from '../../service/fleet.ts';
+import { openStream } from '../../service/open-stream.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** One account must not make another wait: neither by flushing often, with or without speech, nor by holding slots. */
@@ -42,7 +42,7 @@ const CONTROL_TRIES = 10;
 /** With fewer, the p95 of the four accounts would be their slowest utterance. */
 const UTTERANCES_SHORT = 6;
 const WITHOUT_RULE = fileURLToPath(
-  new URL('../service/without-fair-share-main.ts', import.meta.url),
+  new URL('../../service/without-fair-share-main.ts', import.meta.url),
 );
 
 interface Scene {

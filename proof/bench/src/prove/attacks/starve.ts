@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
 import { percentile } from '@svc-asr/eval/statistics.ts';
-import { MeasuredProcess } from '../measured-process.ts';
-import { Call } from '../service/call.ts';
-import { DEFAULT_LIMITS, Fleet, usageOf, type Tenant } from '../service/fleet.ts';
-import type { FloodAnswer, FloodOrder } from '../service/flood-main.ts';
+import { MeasuredProcess } from '../../measured-process.ts';
+import { Call } from '../../service/call.ts';
+import { DEFAULT_LIMITS, Fleet, usageOf, type Tenant } from '../../service/fleet.ts';
+import type { FloodAnswer, FloodOrder } from '../../service/flood-main.ts';
 
 /** Frames that cost their sender next to nothing must cost neither the node its lease nor others their time. */
 export const about =
@@ -36,7 +36,7 @@ interface Scene {
 export async function run({ short, log }: CampaignOptions): Promise<CampaignResult> {
   const fleet = await Fleet.start();
   const flooder = await MeasuredProcess.start<FloodOrder, FloodAnswer>(
-    new URL('../service/flood-main.ts', import.meta.url),
+    new URL('../../service/flood-main.ts', import.meta.url),
   );
   try {
     const service = await fleet.launch(DEFAULT_LIMITS);

@@ -13,11 +13,11 @@ import {
   randomRequest,
   upgradeTo,
   type Attack,
-} from '../bridge-fuzz/attacks.ts';
-import { clientHello, isServing, send } from '../bridge-fuzz/attacker.ts';
-import { startTargets, type Target } from '../bridge-fuzz/targets.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { numbers } from '../service/concurrency.ts';
+} from '../../bridge-fuzz/attacks.ts';
+import { clientHello, isServing, send } from '../../bridge-fuzz/attacker.ts';
+import { startTargets, type Target } from '../../bridge-fuzz/targets.ts';
+import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
+import { numbers } from '../../service/concurrency.ts';
 
 const SIZES = {
   full: { randomAttacks: 5_000, helloStep: 1 },

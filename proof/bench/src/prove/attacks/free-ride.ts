@@ -7,11 +7,11 @@ import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
 import { audioFrame, rawFrame, textFrame } from '@svc-asr/testing/service/raw-frame.ts';
 import type { StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { search } from '../free-ride/search.ts';
-import { numbers } from '../service/concurrency.ts';
-import { Fleet, usageOf, type Tenant } from '../service/fleet.ts';
-import { Call } from '../service/call.ts';
+import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
+import { search } from '../../free-ride/search.ts';
+import { numbers } from '../../service/concurrency.ts';
+import { Fleet, usageOf, type Tenant } from '../../service/fleet.ts';
+import { Call } from '../../service/call.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** Tries to get a transcript and then end the session so that it counts as our failure, which is free. */

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { startTemporaryService } from '../temporary-service.ts';
+import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
+import { startTemporaryService } from '../../temporary-service.ts';
 
 const CASES = { full: 50_000, short: 100 };
 /** Schemathesis slows down as it remembers earlier cases, so we run many rounds with different seeds. */
 const ROUND_EXAMPLES = { full: 1500, short: 60 };
 const ROUNDS_AT_ONCE = 2;
-const ROOT = resolve(import.meta.dirname, '../../../..');
+const ROOT = resolve(import.meta.dirname, '../../../../..');
 const SCHEMATHESIS = join(ROOT, '.cache/schemathesis/bin/schemathesis');
 
 /** The part of Schemathesis' report that we read. */

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { makeCertificate } from '@svc-asr/testing/certificate.ts';
-import type { CampaignOptions, CampaignResult } from '../campaign.ts';
+import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
 import { percentile } from '@svc-asr/eval/statistics.ts';
-import { residentKib } from '../engine/processor.ts';
-import { numbers } from '../service/concurrency.ts';
-import { Fleet } from '../service/fleet.ts';
+import { residentKib } from '../../engine/processor.ts';
+import { numbers } from '../../service/concurrency.ts';
+import { Fleet } from '../../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 
 /** The largest file that is served without a key. */
