@@ -127,8 +127,6 @@ export async function findForbiddenImports(root: string): Promise<string[]> {
 }
 
 const FILES_IN_FOLDER_MAX = 25;
-/** Still to be divided by subject. */
-const LARGE_FOLDERS = new Set(['training/speech']);
 
 /** Lists the folders with more source files side by side than a reader can take in. Tests don't count. */
 export function findLargeFolders(paths: readonly string[]): string[] {
@@ -138,7 +136,7 @@ export function findLargeFolders(paths: readonly string[]): string[] {
     counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   }
   return [...counts]
-    .filter(([folder, count]) => count > FILES_IN_FOLDER_MAX && !LARGE_FOLDERS.has(folder))
+    .filter(([, count]) => count > FILES_IN_FOLDER_MAX)
     .map(([folder, count]) => `${folder} has ${count} source files`);
 }
 

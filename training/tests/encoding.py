@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from speech.import_nemo import CHUNK, PRE_ENCODE
+from speech.nemo.import_nemo import CHUNK, PRE_ENCODE
 
 
 def speech_like(seed: int, loudness: float = 3.0) -> np.ndarray:

@@ -3,7 +3,7 @@ import random
 import numpy as np
 import torch
 
-from speech.augment import (
+from speech.data.augment import (
     KEY_COLUMNS,
     KEY_ROWS,
     LEVEL_DB,

@@ -4,10 +4,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from speech.batches import Batches, Draw
-from speech.model import PRE_ENCODE, SHIFT
-from speech.shards import RATE, Utterance, write_shard
-from speech.train import CALM, disturbance
+from speech.data.shards import RATE, Utterance, write_shard
+from speech.transducer.batches import Batches, Draw
+from speech.transducer.model import PRE_ENCODE, SHIFT
+from speech.transducer.train import CALM, disturbance
 
 
 @pytest.fixture

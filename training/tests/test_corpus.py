@@ -4,9 +4,9 @@ import sys
 import numpy as np
 import pytest
 
-from speech import corpus
-from speech.held_out import write_wave
-from speech.shards import Audio, read_rows
+from speech.data import corpus
+from speech.data.shards import Audio, read_rows
+from speech.synthesis.held_out import write_wave
 
 
 def write_clips(folder, sentences):

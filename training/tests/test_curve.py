@@ -1,6 +1,6 @@
 from xml.etree import ElementTree
 
-from speech.curve import draw
+from speech.transducer.curve import draw
 
 
 def test_a_run_becomes_a_line_for_each_loss_and_each_language():

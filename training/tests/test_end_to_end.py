@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from speech.features import log_mel
-from speech.held_out import write_wave
-from speech.import_onnx import load_exported
-from speech.model import PRE_ENCODE, SHIFT, Transducer
-from speech.scoring import error_rates
-from speech.shards import Audio, read_rows
-from speech.tokens import PROMPTS, decode
+from speech.data.features import log_mel
+from speech.data.shards import Audio, read_rows
+from speech.synthesis.held_out import write_wave
+from speech.text.scoring import error_rates
+from speech.text.tokens import PROMPTS, decode
+from speech.transducer.model import PRE_ENCODE, SHIFT, Transducer
+from speech.weights.import_onnx import load_exported
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -41,10 +41,10 @@ def trained(tmp_path_factory):
         lines = [f"own\t{text}" for text in sorted(made)]
         (folder / f"{language}_sentences.tsv").write_text("\n".join(lines), encoding="utf-8")
     data, out = folder / "data", folder / "run"
-    run("speech.render", "--sentences", folder, "--out", data, "--jobs", 1, "--quick", 80)
+    run("speech.synthesis.render", "--sentences", folder, "--out", data, "--jobs", 1, "--quick", 80)
     options = ["--jobs", 1, "--chunks", 24, "--hours", 0.4, "--warmup", 20, "--ctc-steps", 20]
     run(
-        "speech.train", "--data", data, "--run", out, "--config", json.dumps(TINY),
+        "speech.transducer.train", "--data", data, "--run", out, "--config", json.dumps(TINY),
         "--rate", 2e-3, "--ema", 0.9, *options,
     )  # fmt: skip
     return folder
@@ -61,10 +61,19 @@ def test_training_brings_the_loss_down(trained):
 def continued(trained):
     """Trains the bundled weights for a few more steps and exports them again."""
     warm, out = trained / "warm.pt", trained / "continued"
-    run("speech.import_onnx", "--model", MODELS / "demo", "--out", warm)
+    run("speech.weights.import_onnx", "--model", MODELS / "demo", "--out", warm)
     options = ["--jobs", 1, "--chunks", 16, "--hours", 0.03, "--rate", 1e-5, "--warmup", 2]
-    run("speech.train", "--data", trained / "data", "--run", out, "--warm", warm, *options)
-    run("speech.export", "--checkpoint", out / "average.pt", "--out", trained / "model")
+    run(
+        "speech.transducer.train",
+        "--data",
+        trained / "data",
+        "--run",
+        out,
+        "--warm",
+        warm,
+        *options,
+    )
+    run("speech.weights.export", "--checkpoint", out / "average.pt", "--out", trained / "model")
     return trained / "model"
 
 
@@ -97,7 +106,7 @@ def test_a_run_goes_on_from_its_last_checkpoint(trained):
     before = torch.load(trained / "run/last.pt")["step"]
     schedule.write_text(json.dumps({"hours": 0.45}))
     run(
-        "speech.train", "--data", trained / "data", "--run", trained / "run",
+        "speech.transducer.train", "--data", trained / "data", "--run", trained / "run",
         "--config", json.dumps(TINY), "--jobs", 1, "--chunks", 24, "--hours", 0.45,
     )  # fmt: skip
     after = torch.load(trained / "run/last.pt")

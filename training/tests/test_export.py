@@ -3,9 +3,9 @@ import onnxruntime
 import pytest
 import torch
 
-from speech.export import export, rearrange
-from speech.import_onnx import load_exported
-from speech.model import WINDOW, Transducer
+from speech.transducer.model import WINDOW, Transducer
+from speech.weights.export import export, rearrange
+from speech.weights.import_onnx import load_exported
 
 CONFIG = {"width": 48, "layers": 2, "heads": 4, "channels": 16, "predictor": 24, "joint": 24}
 

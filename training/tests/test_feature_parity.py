@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from speech.export import finish
-from speech.features import log_mel
-from speech.graphs import export_graph
-from speech.model import SHIFT, WINDOW
+from speech.data.features import log_mel
+from speech.transducer.model import SHIFT, WINDOW
+from speech.weights.export import finish
+from speech.weights.graphs import export_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS, STEP, LOWEST = 4096, 0.005, -16.5

@@ -9,14 +9,14 @@ from pathlib import Path
 import torch
 from nemo.collections.asr.losses.rnnt import RNNTLoss
 
-from speech import random_nemo
-from speech.espeak import EspeakVoice
-from speech.finetune_nemo import CpuLoss
-from speech.import_nemo import import_checkpoint, read_config
-from speech.phonemes import Accent
-from speech.render import render_espeak
-from speech.shards import write_shard
-from speech.vocabulary import sentence
+from speech.data.shards import write_shard
+from speech.nemo import random_nemo
+from speech.nemo.finetune_nemo import CpuLoss
+from speech.nemo.import_nemo import import_checkpoint, read_config
+from speech.synthesis.espeak import EspeakVoice
+from speech.synthesis.render import render_espeak
+from speech.text.phonemes import Accent
+from speech.text.vocabulary import sentence
 
 HERE = Path(__file__).resolve().parent
 
@@ -38,7 +38,15 @@ def test_recordings_become_weights_that_the_engine_takes(tmp_path):
             for _ in range(count // 2)
         ]
         write_shard(tmp_path / "data" / side, "own", (render_espeak(job) for job in jobs))
-    run("speech.nemo_data", "--data", tmp_path / "data", "--out", tmp_path / "nemo", "--pieces", 90)
+    run(
+        "speech.nemo.nemo_data",
+        "--data",
+        tmp_path / "data",
+        "--out",
+        tmp_path / "nemo",
+        "--pieces",
+        90,
+    )
     first = json.loads((tmp_path / "nemo/train.json").read_text().splitlines()[0])
     assert first["target_lang"] == "ki-KE"
     assert Path(first["audio_filepath"]).exists()
@@ -46,7 +54,7 @@ def test_recordings_become_weights_that_the_engine_takes(tmp_path):
     base = random_nemo.build("hybrid", tmp_path / "base", encoder__att_context_size=[70, 13])
     tuned = tmp_path / "tuned.nemo"
     finetune = [
-        "speech.finetune_nemo", "--base", base, "--data", tmp_path / "nemo", "--out", tuned,
+        "speech.nemo.finetune_nemo", "--base", base, "--data", tmp_path / "nemo", "--out", tuned,
         "--batch", 2, "--accumulate", 1, "--precision", "32-true", "--validate-every", 1,
         "--checkpoints", tmp_path / "run", "--steps",
     ]  # fmt: skip

@@ -17,11 +17,11 @@ import torch
 import yaml
 from encoding import encode, speech_like
 
-from speech import import_nemo, random_nemo
-from speech.features import log_mel
-from speech.graphs import export_graphs
-from speech.import_nemo import CHUNK, PRE_ENCODE, CannotServe, import_checkpoint, load
-from speech.quantise import convolutions_to_products
+from speech.data.features import log_mel
+from speech.nemo import import_nemo, random_nemo
+from speech.nemo.import_nemo import CHUNK, PRE_ENCODE, CannotServe, import_checkpoint, load
+from speech.weights.graphs import export_graphs
+from speech.weights.quantise import convolutions_to_products
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

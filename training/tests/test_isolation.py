@@ -10,7 +10,7 @@ import onnx
 import pytest
 from encoding import encode, speech_like
 
-from speech.quantise_frames import quantise_export
+from speech.weights.quantise_frames import quantise_export
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from speech.kaldi_features import MELS, kaldi_features
+from speech.data.kaldi_features import MELS, kaldi_features
 
 HERE = Path(__file__).resolve().parent
 ENGINE = HERE.parents[1] / "core/engine"

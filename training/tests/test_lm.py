@@ -5,12 +5,12 @@ from itertools import product
 import pytest
 from test_sentences import lists
 
-from speech import lm
-from speech.kenlm_binary import murmur_hash, ngram_key, write_binary
-from speech.kneser_ney import BEGIN, END, FALLBACK, count, estimate
-from speech.normaliser import normalise
-from speech.read_back import probability, readable
-from speech.sentences import sources, split_sentences
+from speech.ngrams import lm
+from speech.ngrams.kenlm_binary import murmur_hash, ngram_key, write_binary
+from speech.ngrams.kneser_ney import BEGIN, END, FALLBACK, count, estimate
+from speech.ngrams.read_back import probability, readable
+from speech.text.normaliser import normalise
+from speech.text.sentences import sources, split_sentences
 
 TEXT = ["aba", "abba", "ab", "ba", "abab", "bab", "aab", "b", "abbb", "baa"]
 

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from speech.batches import chunks_for, pad_to_chunks
-from speech.model import PRE_ENCODE, SHIFT, WINDOW, Transducer
+from speech.transducer.batches import chunks_for, pad_to_chunks
+from speech.transducer.model import PRE_ENCODE, SHIFT, WINDOW, Transducer
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 import pytest
 
-from speech import names
+from speech.synthesis import names
 
 
 @pytest.mark.parametrize("language", ["kik", "luo"])

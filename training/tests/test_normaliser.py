@@ -1,6 +1,6 @@
 import pytest
 
-from speech.normaliser import fold, normalise, undo_double_encoding, without_tilde
+from speech.text.normaliser import fold, normalise, undo_double_encoding, without_tilde
 
 KIKUYU = "Nĩ wega mũno, ũrĩ mwega?"
 

@@ -11,8 +11,8 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from speech.quantise import quantise_file
-from speech.quantise_frames import quantise_frames, to_signed
+from speech.weights.quantise import quantise_file
+from speech.weights.quantise_frames import quantise_frames, to_signed
 
 ROOT = Path(__file__).parents[2]
 FETCH_STEP = (

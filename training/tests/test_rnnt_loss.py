@@ -1,6 +1,6 @@
 import torch
 
-from speech.rnnt_loss import rnnt_loss
+from speech.transducer.rnnt_loss import rnnt_loss
 
 
 def reference(logits, targets, frames, labels):

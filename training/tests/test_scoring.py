@@ -1,6 +1,6 @@
 import pytest
 
-from speech.scoring import distance, error_rates
+from speech.text.scoring import distance, error_rates
 
 
 @pytest.mark.parametrize(

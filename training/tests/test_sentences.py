@@ -1,7 +1,7 @@
 import random
 
-from speech.normaliser import normalise
-from speech.sentences import DEV, TEST, cut, invented, split_sentences
+from speech.text.normaliser import normalise
+from speech.text.sentences import DEV, TEST, cut, invented, split_sentences
 
 
 def lists(folder, count=400):

@@ -2,11 +2,11 @@ import random
 
 import pytest
 
-from speech.espeak import espeak_input
-from speech.festival import phrase
-from speech.festival_voices import DiphoneVoice
-from speech.flite import phones
-from speech.phonemes import Accent, stressed, word_sounds
+from speech.synthesis.espeak import espeak_input
+from speech.synthesis.festival import phrase
+from speech.synthesis.festival_voices import DiphoneVoice
+from speech.synthesis.flite import phones
+from speech.text.phonemes import Accent, stressed, word_sounds
 
 
 def sounds(word, language, **accent):

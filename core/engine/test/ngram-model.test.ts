@@ -10,11 +10,11 @@ import { U64 } from '../src/lm/u64.ts';
 import { WordScorer } from '../src/lm/word-scorer.ts';
 import { scorersOf } from '../src/ctc/decoding.ts';
 
-/** Models of a few sentences of our own, and KenLM's scores, written by `speech.lm` and `speech.lm_reference`. */
+/** Models of a few sentences of our own, and KenLM's scores, written by `speech.ngrams.lm` and `speech.ngrams.lm_reference`. */
 const FILES = join(import.meta.dirname, 'lm');
 const UNKNOWN = 'xyzzy';
 
-/** The sequences of training/speech/lm_reference.py. */
+/** The sequences of training/speech/ngrams/lm_reference.py. */
 function sequences(words: readonly string[]): string[][] {
   let seed = 1;
   const draw = (below: number): number => {

@@ -126,7 +126,7 @@ function report(sorted: readonly Label[], manifest: string): void {
   console.log(
     `${manifest}: ${sorted.length} recordings, ${hours.toFixed(2)} h, ${empty} without words.\n` +
       `Listen to the first ${checked.length} (confidence up to ${limit}) and correct their text: "check" is true there.\n` +
-      `Set "check" to false once a line is right. speech.corpus leaves out lines that are still to be checked.`,
+      `Set "check" to false once a line is right. speech.data.corpus leaves out lines that are still to be checked.`,
   );
   const figures = { recordings: sorted.length, to_check: checked.length, without_words: empty };
   console.log(JSON.stringify({ name: 'label', passed: true, figures }));

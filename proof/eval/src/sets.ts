@@ -77,7 +77,7 @@ export function renderTexts(input: { texts: string; out: string }): Promise<void
 
 async function render(out: string, source: readonly string[]): Promise<void> {
   if (await isFolder(join(out, 'seen'))) return;
-  const child = spawn('python3', ['-m', 'speech.held_out', ...source, '--out', out], {
+  const child = spawn('python3', ['-m', 'speech.synthesis.held_out', ...source, '--out', out], {
     cwd: join(ROOT, 'training'),
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -29,7 +29,7 @@ export async function importNemo(input: NemoImport): Promise<string | null> {
   const target = join(input.modelsDir, input.name);
   const staging = join(input.modelsDir, `.${input.name}.export`);
   await rm(staging, { recursive: true, force: true });
-  const args = ['-m', 'speech.import_nemo', resolve(input.checkpoint), '--out', staging];
+  const args = ['-m', 'speech.nemo.import_nemo', resolve(input.checkpoint), '--out', staging];
   const child = spawn(python, [...args, ...(input.int8 ? ['--int8'] : [])], {
     cwd: TRAINING_DIR,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -51,7 +51,9 @@ async function quantiseFloats(path: string): Promise<string> {
   try {
     await rewrite(path, async (written) => {
       await copyFile(path, written);
-      await promisify(execFile)(python, ['-m', 'speech.quantise', written], { cwd: TRAINING_DIR });
+      await promisify(execFile)(python, ['-m', 'speech.weights.quantise', written], {
+        cwd: TRAINING_DIR,
+      });
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -22,8 +22,16 @@ export async function eightBitModels(): Promise<string | null> {
   const models = await mkdtemp(join(tmpdir(), 'eight-bit-'));
   const python = (args: readonly string[]) =>
     promisify(execFile)(PYTHON, ['-m', ...args], { cwd: join(ROOT, 'training') });
-  await python(['speech.quantise_frames', join(MODELS_DIR, 'demo'), join(models, WEIGHTS)]);
-  await python(['speech.manifest', '--models', models, '--weights', WEIGHTS, '--build', WEIGHTS]);
+  await python(['speech.weights.quantise_frames', join(MODELS_DIR, 'demo'), join(models, WEIGHTS)]);
+  await python([
+    'speech.weights.manifest',
+    '--models',
+    models,
+    '--weights',
+    WEIGHTS,
+    '--build',
+    WEIGHTS,
+  ]);
   return models;
 }
 

@@ -6,7 +6,7 @@ import { countErrors, filesOf, readSet, searchCost, streamCost, textOf } from '.
 import { LANGUAGES, type Language, type Utterance } from '../sets.ts';
 
 export interface DecodingOptions {
-  /** Recordings of `speech.held_out`: folders `seen` and `unseen`, and optionally those of `speech.names`. */
+  /** Recordings of `speech.synthesis.held_out`: folders `seen` and `unseen`, and optionally those of `speech.synthesis.names`. */
   readonly folder: string;
   /** A folder with `model.onnx` and `tokens.txt`. */
   readonly weights: string;

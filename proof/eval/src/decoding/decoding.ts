@@ -13,7 +13,7 @@ import { LANGUAGES, readFolder, type Language, type Utterance } from '../sets.ts
  *   node proof/eval/src/decoding/decoding.ts --folder DIR --model proof/testing/stand-in --ki ki.arpa --luo luo.arpa --unit character
  *
  * `--dump DIR` writes the logits of whole recordings and our texts for them instead, which
- * `python -m speech.compare_decoders` compares with pyctcdecode's. `--limit N` takes the first recordings of each language.
+ * `python -m speech.ngrams.compare_decoders` compares with pyctcdecode's. `--limit N` takes the first recordings of each language.
  */
 const { values: options } = parseArgs({
   options: {

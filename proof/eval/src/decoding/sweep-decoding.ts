@@ -86,14 +86,14 @@ async function refuseKnownText(input: {
   if (known.length > 0) {
     throw new Error(
       `${known.length} of ${own.length} sentences are in the text of the language model, the first in ${known[0]?.name}. ` +
-        'Tune on others: speech.lm --exclude leaves sentences out.',
+        'Tune on others: speech.ngrams.lm --exclude leaves sentences out.',
     );
   }
   const contained = own.filter(({ spoken }) => lm.hasAllNgrams(unitsOf(spoken, unit))).length;
   if (contained <= CONTAINED_MAX * own.length) return;
   throw new Error(
     `The language model has all n-grams of ${contained} of ${own.length} sentences, so its text has these sentences. ` +
-      'Tune on others: speech.lm --exclude leaves sentences out.',
+      'Tune on others: speech.ngrams.lm --exclude leaves sentences out.',
   );
 }
 

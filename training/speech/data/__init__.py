@@ -1,0 +1,1 @@
+"""Speech on disk and as features."""

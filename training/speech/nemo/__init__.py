@@ -1,0 +1,1 @@
+"""Checkpoints of NeMo: data, fine-tuning and import."""

@@ -1,0 +1,1 @@
+"""Small or random models for tests and measurements."""

@@ -1,0 +1,1 @@
+"""Synthesised speech: voices, and the sets made with them."""

@@ -1,0 +1,1 @@
+"""Spelling, sentences, sounds and error rates of Kikuyu and Dholuo."""

@@ -1,0 +1,1 @@
+"""From trained models to the files that the engine serves."""
