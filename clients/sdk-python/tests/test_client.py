@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx
 import pytest
 
-from svc_asr import AsrSession, SvcClient, SvcError
+from svc_asr import AsrSession, SvcClient, SvcError, _wait_notice
 from svc_asr._retry import RetryLimits, retry_wait_ms
 
 from .emulator import Emulator
@@ -176,6 +177,36 @@ async def test_a_silent_server_fails_after_three_timeouts() -> None:
     limits = RetryLimits(6, 90_000)
     waits = [retry_wait_ms(error, failures, 0, limits, lambda: 0.0) for failures in (1, 2, 3)]
     assert [wait is None for wait in waits] == [False, False, True]
+
+
+async def test_logs_that_a_silent_server_is_being_waited_for(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_wait_notice, "NOTICE_AFTER_S", 0.5)
+    async with _unending(b"") as url:
+        await _cancelled_at_notice(url, caplog)
+    [notice] = caplog.messages
+    assert "at most 119 s" in notice
+    assert "has not answered yet" in notice
+
+
+async def test_logs_why_a_server_out_of_reach_is_retried(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_wait_notice, "NOTICE_AFTER_S", 0.5)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        await _cancelled_at_notice(f"http://127.0.0.1:{closed.getsockname()[1]}", caplog)
+    assert ["cannot be reached" in message for message in caplog.messages] == [True]
+
+
+async def _cancelled_at_notice(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    async with SvcClient(url, KEY) as client:
+        call = asyncio.create_task(client.usage.get())
+        while not caplog.messages and not call.done():
+            await asyncio.sleep(0.01)
+        call.cancel()
+        await asyncio.wait([call])
 
 
 async def test_with_a_deadline_a_refusal_that_asks_for_a_longer_wait_is_raised_at_once() -> None:

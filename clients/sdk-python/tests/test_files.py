@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import wave
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from svc_asr import SvcError, read_audio, transcribe, transcribe_file
+from svc_asr import SvcClient, SvcError, read_audio, transcribe, transcribe_file
 
 from .conftest import TEXT
 from .emulator import Emulator
-from .speech import KIKUYU, client_of, speech
+from .speech import KIKUYU, client_of, hum, speech
 
 
 def write_wav(path: Path, pcm: bytes, rate: int = 16_000) -> None:
@@ -58,3 +60,24 @@ async def test_says_when_a_file_has_no_audio(tmp_path: Path) -> None:
         async for _ in read_audio(tmp_path / "note.txt"):
             pass
     assert failed.value.code == "unreadable_audio"
+
+
+async def test_ends_ffmpeg_before_the_error_of_a_refused_stream(
+    emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[asyncio.subprocess.Process] = []
+    start = asyncio.create_subprocess_exec
+
+    async def start_and_keep(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
+        started.append(await start(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_and_keep)
+    # Longer than the pipe holds, so that ffmpeg can't have ended by itself.
+    write_wav(tmp_path / "long.wav", hum(120_000), rate=8_000)
+    wrong_key = emulator.api_key[:-8] + "00000000"
+    async with SvcClient(emulator.base_url, wrong_key) as client:
+        with pytest.raises(SvcError) as failed:
+            await transcribe(tmp_path / "long.wav", model=KIKUYU, client=client)
+    assert failed.value.status == 401
+    assert [process.returncode is None for process in started] == [False]

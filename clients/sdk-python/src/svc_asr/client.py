@@ -14,6 +14,7 @@ import httpx
 from ._retry import RetryLimits, retry_wait_ms
 from ._tls import trusting
 from ._unanswered_keys import UnansweredKeys
+from ._wait_notice import WaitNotice
 from .errors import SvcError, connection_error, error_from_response, timeout_error
 from .wire import AsrSession, CreditBalance, Model, ModelId
 
@@ -92,6 +93,21 @@ class SvcClient:
             headers["authorization"] = f"Bearer {self._api_key}"
         if idempotency_key is not None:
             headers["idempotency-key"] = idempotency_key
+        notice = WaitNotice(self._deadline)
+        try:
+            return await self._retried(method, path, headers, body, kind, notice)
+        finally:
+            notice.cancel()
+
+    async def _retried(
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: dict[str, Any] | None,
+        kind: str,
+        notice: WaitNotice,
+    ) -> dict[str, Any]:
         now = asyncio.get_running_loop().time
         deadline_at = now() + self._deadline
         waited_ms = 0.0
@@ -107,6 +123,7 @@ class SvcClient:
             if not isinstance(answer, SvcError):
                 return answer
             failures += 1
+            notice.failed(answer)
             wait_ms = retry_wait_ms(answer, failures, waited_ms, self._limits, random.random)
             if wait_ms is None or now() + wait_ms / 1000 >= deadline_at:
                 raise answer

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import wave
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 
 from ._replay_buffer import BYTES_PER_SECOND, SAMPLE_RATE_HZ
@@ -18,12 +19,13 @@ from .wire import ModelId
 CHUNK_BYTES = BYTES_PER_SECOND // 2
 
 
-async def read_audio(path: str | Path) -> AsyncIterator[bytes]:
+async def read_audio(path: str | Path) -> AsyncGenerator[bytes, None]:
     """Yields a file as 16 kHz mono PCM. WAV in that format is read as it is; ffmpeg converts everything else."""
     plain = _open_plain_wav(path)
     if plain is None:
-        async for chunk in _convert(path):
-            yield chunk
+        async with aclosing(_convert(path)) as converted:
+            async for chunk in converted:
+                yield chunk
         return
     with plain:
         while chunk := plain.readframes(CHUNK_BYTES // 2):
@@ -40,8 +42,10 @@ async def transcribe(
     try:
         get_session = lambda: used.sessions.create(model, max_audio_seconds=300)  # noqa: E731
         async with open_stream(get_session=get_session, ca=used.ca) as stream:
-            async for chunk in read_audio(path):
-                await stream.write(chunk)
+            # A stream that fails must end ffmpeg before the event loop closes.
+            async with aclosing(read_audio(path)) as audio:
+                async for chunk in audio:
+                    await stream.write(chunk)
             return await stream.finish()
     finally:
         if own is not None:
@@ -64,7 +68,7 @@ def _open_plain_wav(path: str | Path) -> wave.Wave_read | None:
     return None
 
 
-async def _convert(path: str | Path) -> AsyncIterator[bytes]:
+async def _convert(path: str | Path) -> AsyncGenerator[bytes, None]:
     ffmpeg = shutil.which("ffmpeg")
     if ffmpeg is None:
         raise SvcError("missing_ffmpeg", "Install ffmpeg to read files other than 16 kHz mono WAV.")
