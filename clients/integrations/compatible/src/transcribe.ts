@@ -4,10 +4,8 @@ import { endStream } from './end-stream.ts';
 import type { CompatibleMetrics } from './metrics.ts';
 import type { DoorName } from './door.ts';
 
-/** A turn ends after this silence. */
-export const TURN_SILENCE_MS = 600;
-/** Longer silence is not sent. It is longer than the silence that ends a turn, so that the service finds the pause itself. */
-const HOLD_MS = 700;
+/** A turn ends after this silence, at every door: how much silence the recogniser hears can change its text. */
+export const TURN_SILENCE_MS = 700;
 const BYTES_PER_MS = 32;
 
 /** The transcript of a whole file. Times are from its start. */
@@ -28,6 +26,8 @@ export interface FileTranscript {
 export async function transcribe(input: {
   /** 16 kHz mono PCM. */
   readonly pcm: AsyncGenerator<Buffer, void>;
+  /** The silence that ends a turn. Longer silence is not sent. */
+  readonly silenceMs: number;
   readonly open: () => Promise<SvcStream>;
   readonly onFinal?: (final: FinalEvent) => void;
   readonly metrics: CompatibleMetrics;
@@ -37,7 +37,7 @@ export async function transcribe(input: {
   let durationMs = 0;
   let stream: SvcStream | null = null;
   try {
-    const gate = new VoiceGate({ holdMs: HOLD_MS });
+    const gate = new VoiceGate({ holdMs: input.silenceMs });
     for await (const frame of pcm) {
       stream ??= await opened(input.open, input.onFinal);
       durationMs += frame.byteLength / BYTES_PER_MS;

@@ -24,10 +24,12 @@ const FRAME_BYTES = 100 * BYTES_PER_MS;
 const STALL_LOOK_MS = 500;
 /** Speech needs more. The telephone has 8000. */
 const RATE_HZ_MIN = 4_000;
-/** `info` names the sample rate of the input on the standard error. */
 /** A table of a file can claim any size. */
 const ALLOCATION_BYTES_MAX = 64 * 1024 * 1024;
+/** `info` names the sample rate of the input on the standard error. */
 const COMMON = `-nostdin -hide_banner -nostats -v info -threads 1 -max_alloc ${ALLOCATION_BYTES_MAX}`;
+/** ffmpeg would wait for 5 s of audio to analyse it. With `nobuffer` it would drop them as well. */
+const WITHOUT_ANALYSIS = '-analyzeduration 0 -probesize 32';
 const TO_PCM = '-map 0:a:0 -vn -sn -dn -threads 1 -f s16le -ar 16000 -ac 1 pipe:1';
 
 const UNSUPPORTED = badRequest(
@@ -108,7 +110,7 @@ function argumentsFor(input: {
   const from = fromFile
     ? '-protocol_whitelist file -i file:/dev/fd/3'
     : '-protocol_whitelist pipe -i pipe:0';
-  const live = isLive ? '-fflags nobuffer' : '';
+  const live = isLive ? WITHOUT_ANALYSIS : '';
   return `${COMMON} ${live} -f ${demuxer} ${from} ${TO_PCM}`.split(' ').filter(Boolean);
 }
 

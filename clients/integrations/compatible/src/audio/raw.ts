@@ -39,3 +39,8 @@ export function createRawConverter(format: {
   }
   return new AudioConverter(format);
 }
+
+/** Programs that send WAV files often name the encoding of their samples as well. */
+export function isWav(start: Buffer): boolean {
+  return start.toString('latin1', 0, 4) === 'RIFF' && start.toString('latin1', 8, 12) === 'WAVE';
+}

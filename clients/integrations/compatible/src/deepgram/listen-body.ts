@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { AudioConverter } from '@svc-asr/sdk/audio';
-import { createRawConverter } from '../audio/raw.ts';
+import { createRawConverter, isWav } from '../audio/raw.ts';
 import { readBody } from '../body.ts';
 import type { DoorContext, Visit } from '../door.ts';
 import { badRequest } from '../refusal.ts';
@@ -16,7 +16,6 @@ const NO_URL = badRequest(
 /** Raw samples may begin with a brace, but hardly with a whole field. */
 const JSON_START = /^\s*\{\s*"\w+"\s*:/;
 const JSON_START_BYTES = 200;
-const RIFF = Buffer.from('RIFF');
 
 /** `POST /v1/listen`: a file in, its transcript out. The bytes decide what it is, whatever Content-Type says. */
 export async function transcribeBody(visit: Visit, context: DoorContext): Promise<void> {
@@ -33,6 +32,7 @@ export async function transcribeBody(visit: Visit, context: DoorContext): Promis
       audio: options.audio,
       decode: (file) => decoders.decode(file, { account: caller.account, signal }),
     }),
+    silenceMs,
     open: async () => {
       const { keyterms, numbers } = options;
       const stream = await caller.openStream({
@@ -107,7 +107,6 @@ async function* withoutUrl(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   }
 }
 
-/** Programs that send WAV files name the encoding of their samples as well. */
 async function* decoded(
   body: AsyncGenerator<Buffer>,
   input: {
@@ -118,7 +117,7 @@ async function* decoded(
   const { audio, decode } = input;
   const first = await body.next();
   const whole = continued(first, body);
-  const isFile = audio === 'container' || first.value?.subarray(0, 4).equals(RIFF) === true;
+  const isFile = audio === 'container' || (first.done !== true && isWav(first.value));
   yield* isFile ? decode(whole) : converted(whole, createRawConverter(audio));
 }
 

@@ -1,6 +1,6 @@
 import type { AudioConverter } from '@svc-asr/sdk/audio';
 import type { Decoders } from '../audio/decoders.ts';
-import { createRawConverter } from '../audio/raw.ts';
+import { createRawConverter, isWav } from '../audio/raw.ts';
 import { toSamples } from '../transcribe.ts';
 import type { ListenAudio } from './parameters.ts';
 import { PieceQueue } from './piece-queue.ts';
@@ -29,7 +29,29 @@ export function openInput(audio: ListenAudio, target: InputTarget): ListenInput 
   if (audio === 'container') return new ContainerInput(target);
   const { encoding, sampleRateHz, channels } = audio;
   const isOurs = encoding === 'pcm_s16le' && sampleRateHz === RATE_HZ && channels === 1;
-  return isOurs ? new PcmInput(target) : new RawInput(createRawConverter(audio), target);
+  const raw = isOurs ? new PcmInput(target) : new RawInput(createRawConverter(audio), target);
+  return new NamedInput(raw, new ContainerInput(target));
+}
+
+/** Audio whose encoding was named. It can be a WAV file all the same. */
+class NamedInput implements ListenInput {
+  readonly #raw: ListenInput;
+  readonly #container: ListenInput;
+  #chosen: ListenInput | null = null;
+
+  constructor(raw: ListenInput, container: ListenInput) {
+    this.#raw = raw;
+    this.#container = container;
+  }
+
+  push(bytes: Buffer): Promise<void> {
+    this.#chosen ??= isWav(bytes) ? this.#container : this.#raw;
+    return this.#chosen.push(bytes);
+  }
+
+  async end(): Promise<void> {
+    await this.#chosen?.end();
+  }
 }
 
 /** Samples that need no conversion, which most agents send. Frames may be cut inside a sample. */

@@ -2,6 +2,7 @@ import { KEYTERMS } from '@svc-asr/protocol/keyterms.ts';
 import type { SampleEncoding } from '@svc-asr/sdk/audio';
 import { rawEncoding } from '../audio/raw.ts';
 import { badRequest, type Refusal } from '../refusal.ts';
+import { TURN_SILENCE_MS } from '../transcribe.ts';
 
 /** Reads the query of `/v1/listen`. */
 
@@ -34,7 +35,7 @@ export interface ListenOptions {
   readonly ignored: readonly string[];
 }
 
-const SILENCE_MS = { least: 200, most: 5_000, default: 700 } as const;
+const SILENCE_MS = { least: 200, most: 5_000, default: TURN_SILENCE_MS } as const;
 const UTTERANCE_END_MS_MAX = 60_000;
 const CHANNELS_MAX = 8;
 /** The filter for a rate that shares no large factor with 16,000 takes seconds of processor time. */

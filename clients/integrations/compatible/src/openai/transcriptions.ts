@@ -101,6 +101,7 @@ async function answer(input: {
         account: caller.account,
         signal,
       }),
+      silenceMs: TURN_SILENCE_MS,
       open: () => caller.openStream({ model, signal, endpointing: { silenceMs: TURN_SILENCE_MS } }),
       onFinal: ({ text }) => events.delta(text),
       metrics: context.metrics,
