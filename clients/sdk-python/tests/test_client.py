@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from svc_asr import AsrSession, SvcClient, SvcError, _wait_notice
+from svc_asr import AsrSession, SvcClient, SvcError, _retry
 from svc_asr._retry import RetryLimits, retry_wait_ms
 
 from .emulator import Emulator
@@ -182,7 +182,7 @@ async def test_a_silent_server_fails_after_three_timeouts() -> None:
 async def test_logs_that_a_silent_server_is_being_waited_for(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_wait_notice, "NOTICE_AFTER_S", 0.5)
+    monkeypatch.setattr(_retry, "NOTICE_AFTER_S", 0.5)
     async with _unending(b"") as url:
         await _cancelled_at_notice(url, caplog)
     [notice] = caplog.messages
@@ -193,7 +193,7 @@ async def test_logs_that_a_silent_server_is_being_waited_for(
 async def test_logs_why_a_server_out_of_reach_is_retried(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_wait_notice, "NOTICE_AFTER_S", 0.5)
+    monkeypatch.setattr(_retry, "NOTICE_AFTER_S", 0.5)
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         await _cancelled_at_notice(f"http://127.0.0.1:{closed.getsockname()[1]}", caplog)

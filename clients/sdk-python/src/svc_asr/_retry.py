@@ -1,7 +1,9 @@
-"""When to retry a request. Pure rules, tested by the vectors that both SDKs share."""
+"""When to retry a request: pure rules, tested by the vectors that both SDKs share. And a warning while it waits."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,6 +13,9 @@ FIRST_WAIT_MS = 250
 LONGEST_WAIT_MS = 10_000
 # A server that stays silent is not overloaded for a moment. Each further attempt would cost a whole timeout.
 TIMEOUT_RETRIES_MAX = 2
+NOTICE_AFTER_S = 2.0
+
+_log = logging.getLogger("svc_asr")
 
 
 def backoff_ms(attempt: int, random: Callable[[], float]) -> float:
@@ -44,3 +49,23 @@ def retry_wait_ms(
     if not (error.code == "concurrency_limit_exceeded" and failures == 1):
         wait_ms = max(wait_ms, (error.retry_after_ms or 0) * (1 + 0.1 * random()))
     return None if waited_ms + wait_ms > limits.wait_ms_max else wait_ms
+
+
+class WaitNotice:
+    """Logs one warning if the call still runs after 2 s. Without a logging setup Python prints it."""
+
+    def __init__(self, deadline_s: float) -> None:
+        self._left_s = deadline_s - NOTICE_AFTER_S
+        self._error: SvcError | None = None
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(NOTICE_AFTER_S, self._log)
+
+    def failed(self, error: SvcError) -> None:
+        self._error = error
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+    def _log(self) -> None:
+        why = self._error or "The service has not answered yet."
+        _log.warning("Waiting for the service, at most %d s more. %s", self._left_s, why)

@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ._retry import RetryLimits, retry_wait_ms
+from ._retry import RetryLimits, WaitNotice, retry_wait_ms
 from ._tls import trusting
 from ._unanswered_keys import UnansweredKeys
-from ._wait_notice import WaitNotice
 from .errors import SvcError, connection_error, error_from_response, timeout_error
 from .wire import AsrSession, CreditBalance, Model, ModelId
 
