@@ -76,7 +76,7 @@ const ALLOWED_SERVER_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Which folder of core/engine/src may import which. The files directly in it are the engine's contract, for all of them. */
 const ALLOWED_ENGINE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   'voice-activity': [],
-  silero: ['voice-activity'],
+  silero: ['voice-activity', 'weights'],
   lm: [],
   keyterms: ['lm'],
   ctc: ['lm', '.'],

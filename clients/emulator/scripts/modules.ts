@@ -30,7 +30,7 @@ const PACKAGES = [
  */
 const LEFT_OUT = new Set([
   './start-engine.ts',
-  './start-confirmer.ts',
+  '@svc-asr/engine/silero-confirmer.ts',
   '@redis/client',
   '@opentelemetry/api',
   '@opentelemetry/exporter-trace-otlp-http',

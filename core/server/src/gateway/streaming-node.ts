@@ -36,7 +36,7 @@ export async function startStreaming(
   const { config, log, db, lifecycle } = deps;
   const engine = input.parts.engine ?? (await startRecognisers(deps));
   const confirmer =
-    input.parts.confirmer ?? (input.parts.engine === undefined ? await confirmSpeech(deps) : null);
+    input.parts.confirmer ?? (input.parts.engine === undefined ? await loadConfirmer() : null);
   let gateway: Gateway | null = null;
   const node = await NodeLease.register({
     db,
@@ -82,7 +82,6 @@ export async function startStreaming(
       await details.stop();
       await node.retire();
       if (input.parts.engine === undefined) await engine.close();
-      if (input.parts.confirmer === undefined) await confirmer?.close();
     },
   };
 }
@@ -100,7 +99,7 @@ async function startRecognisers(deps: StreamingDeps): Promise<Engine> {
   return startEngine(deps);
 }
 
-async function confirmSpeech(deps: StreamingDeps): Promise<VoiceConfirmer> {
-  const { startConfirmer } = await import('./start-confirmer.ts');
-  return startConfirmer(deps);
+async function loadConfirmer(): Promise<VoiceConfirmer> {
+  const { SileroConfirmer } = await import('@svc-asr/engine/silero-confirmer.ts');
+  return SileroConfirmer.load();
 }

@@ -9,7 +9,6 @@ import { MODELS_DIR } from '@svc-asr/testing/speech/fixtures.ts';
 import { writeAuditMetrics } from '../../src/admin/audit-metrics.ts';
 import type { Config } from '../../src/config.ts';
 import type { Deps } from '../../src/deps.ts';
-import { startConfirmer } from '../../src/gateway/start-confirmer.ts';
 import { startEngine } from '../../src/gateway/start-engine.ts';
 import { audit } from '../../src/ledger/reports/audit.ts';
 import { createMetrics } from '../../src/platform/observe/metrics.ts';
@@ -30,7 +29,6 @@ export async function scrapeEverything(): Promise<string> {
       scrapeEngine(service.deps, local),
       scrapeEngine(service.deps, { addresses: node.address }),
       fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((response) => response.text()),
-      scrapeConfirmer(service.deps),
       scrapeAudit(service.deps),
       scrapeSharedLimits(),
     ]);
@@ -38,16 +36,6 @@ export async function scrapeEverything(): Promise<string> {
   } finally {
     await node.stop();
     await service.stop();
-  }
-}
-
-async function scrapeConfirmer({ log }: Deps): Promise<string> {
-  const metrics = createMetrics();
-  const confirmer = startConfirmer({ log, metrics });
-  try {
-    return await metrics.registry.metrics();
-  } finally {
-    await confirmer.close();
   }
 }
 

@@ -20,20 +20,18 @@ export async function detectorFor(name: DetectorName): Promise<Examine> {
     return () => Promise.resolve({ detect: () => new VoiceActivity(), cpuMs: 0 });
   }
   const silero = await Silero.load();
-  return async (waves) => {
+  return (waves) => {
     const before = ownCpuMs();
-    const verdicts = await silero.probabilities(
-      waves.map((samples) => ({ stream: new SileroStream(), samples })),
-    );
+    const verdicts = waves.map((samples) => ({
+      startSample: 0,
+      probabilities: Float32Array.from(new SileroStream(silero).push(samples)),
+    }));
     const cpuMs = ownCpuMs() - before;
-    return {
-      detect: (stream) => confirmed({ startSample: 0, probabilities: verdicts[stream] ?? NONE }),
-      cpuMs,
-    };
+    return Promise.resolve({ detect: (stream) => confirmed(verdicts[stream] ?? NONE), cpuMs });
   };
 }
 
-const NONE = new Float32Array();
+const NONE: VoiceVerdicts = { startSample: 0, probabilities: new Float32Array() };
 
 function confirmed(verdicts: VoiceVerdicts): SpeechDetector {
   const detector = new VoiceActivity();

@@ -16,13 +16,6 @@ export type Fault = { readonly atMs: number } & (
       readonly pick: number;
       readonly backMs: number;
     }
-  /** The second detector of speech is lost. */
-  | {
-      readonly name: 'detector-loss';
-      readonly pick: number;
-      readonly how: 'dies' | 'hangs';
-      readonly backMs: number;
-    }
   | {
       readonly name: 'node-death' | 'machine-death';
       readonly pick: number;
@@ -90,11 +83,6 @@ const DRAWS: Readonly<Record<FaultName, Draw>> = {
   'silent-api': (random) => ({ name: 'silent-api', ...spell(random) }),
   'engine-death': (random) => ({ name: 'engine-death', ...loss(random) }),
   'engine-stall': (random) => ({ name: 'engine-stall', ...loss(random) }),
-  'detector-loss': (random) => ({
-    name: 'detector-loss',
-    how: random.pick(['dies', 'hangs'] as const),
-    ...loss(random),
-  }),
   'node-death': (random) => ({ name: 'node-death', ...loss(random) }),
   'machine-death': (random) => ({ name: 'machine-death', ...loss(random) }),
   'api-death': (random) => ({ name: 'api-death', ...loss(random) }),

@@ -69,13 +69,6 @@ function inject(world: World, fault: Fault): void {
       runIn(node.process, () => node.engine.lose(fault.pick, how, fault.backMs));
       return;
     }
-    case 'detector-loss': {
-      const node = chosen(busyNodes(world), fault.pick);
-      if (node !== undefined) {
-        runIn(node.process, () => node.confirmer.lose(fault.how, fault.backMs));
-      }
-      return;
-    }
     case 'node-death':
     case 'machine-death': {
       const id = chosen(world.plan.nodes, fault.pick)?.id;

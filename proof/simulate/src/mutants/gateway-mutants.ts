@@ -173,14 +173,6 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     },
   ),
   during(
-    'detector-loss',
-    mutant('unconfirmed-audio-kept', 'Audio whose verdict is missing waits for ever.', {
-      in: INTAKE,
-      from: 'item.voice = await verdicts;',
-      to: 'item.voice = (await verdicts) ?? undefined;',
-    }),
-  ),
-  during(
     'engine-stall',
     mutant('reset-drops-flushed-audio', 'A reset drops waiting audio that was flushed before it.', {
       in: 'core/engine/src/call-queue.ts',

@@ -51,7 +51,6 @@ const LOSE_SETTLEMENTS: readonly FaultName[] = ['database-clock-jump', 'database
 /** Faults that make no client wait for a session, or give up. */
 const HARMLESS: ReadonlySet<FaultName> = new Set([
   'client-vanishes',
-  'detector-loss',
   'reset-connection',
   'session-ended',
   'slow-reader',
@@ -61,7 +60,6 @@ const HARMLESS: ReadonlySet<FaultName> = new Set([
 const BREAK_CONNECTIONS: ReadonlySet<FaultName> = new Set([
   'api-death',
   'client-vanishes',
-  'detector-loss',
   'half-open',
   'lost-answer',
   'lost-request',
@@ -80,7 +78,6 @@ const KEEP_ANSWERS: ReadonlySet<FaultName> = new Set([
   'database-failover',
   'database-slow',
   'database-unreachable',
-  'detector-loss',
   'lost-answer',
   'lost-request',
   'reset-connection',
@@ -91,7 +88,6 @@ const KEEP_ANSWERS: ReadonlySet<FaultName> = new Set([
 /** Faults during which the API creates sessions as always. */
 const KEEP_SESSIONS: ReadonlySet<FaultName> = new Set([
   'client-vanishes',
-  'detector-loss',
   'engine-death',
   'engine-stall',
   'half-open',

@@ -14,7 +14,6 @@ const SLACK_MS = 500;
 const NO_DELAY: ReadonlySet<FaultName> = new Set([
   'account-suspended',
   'client-vanishes',
-  'detector-loss',
   'engine-death',
   'engine-stall',
   'half-open',

@@ -11,7 +11,7 @@ import { createCredentials } from '@svc-asr/server/sessions/credentials.ts';
 import { Registry } from 'prom-client';
 import { startIn, VirtualProcess } from '../virtual/process.ts';
 import { simulateLeaseThread } from './lease-thread.ts';
-import { createModelConfirmer, type ModelConfirmer } from './model-confirmer.ts';
+import { createModelConfirmer } from './model-confirmer.ts';
 import { createModelEngine, type ModelEngine } from './model-engine.ts';
 import { settingsOf } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -28,7 +28,6 @@ export interface NodePlan {
 export interface StreamingServer {
   readonly process: VirtualProcess;
   readonly engine: ModelEngine;
-  readonly confirmer: ModelConfirmer;
   readonly replay: ReplayEngine;
   readonly registry: Registry;
   readonly history: HistoryGuard;
@@ -111,7 +110,6 @@ async function start(
   return {
     process,
     engine,
-    confirmer,
     replay,
     registry,
     history,

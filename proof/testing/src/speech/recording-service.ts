@@ -31,7 +31,7 @@ export async function startRecordingService({
   const port = String(await freePort());
   const sherpa = await startSherpaEngine({ modelsDir: MODELS_DIR, children: 1 });
   const recorder = new Recorder(sherpa);
-  const confirmer = confirming ? await startConfirmer() : null;
+  const confirmer = confirming ? await SileroConfirmer.load() : null;
   const service = await startService({
     env: {
       PORT: port,
@@ -45,19 +45,9 @@ export async function startRecordingService({
     take: () => recorder.take(),
     async stop() {
       await service.stop();
-      await confirmer?.close();
       await sherpa.close();
     },
   };
-}
-
-/** Returns when it listens. Its process starts with the first stream. */
-async function startConfirmer(): Promise<SileroConfirmer> {
-  // On a busy machine a verdict may take longer than a service would wait.
-  const confirmer = new SileroConfirmer({ lateMs: 60_000 });
-  confirmer.open(0).close();
-  await eventually(() => confirmer.pid !== null);
-  return confirmer;
 }
 
 class Recorder {

@@ -107,6 +107,7 @@ export class Connection {
     this.#state = startStream({ session, nowMs, limits });
     this.#intake = new Intake({
       confirmer: input.confirmer,
+      owner: input.accountId,
       onAudio: (frame, atMs, voice) => {
         if (this.#isOver || this.#ignoresClient) return;
         this.#audioAtMs = atMs;

@@ -4,6 +4,8 @@ import { LIMITS } from '@svc-asr/protocol';
 export interface IntakeInput {
   /** Null: this node has no second detector. */
   readonly confirmer: VoiceConfirmer | null;
+  /** Streams of one owner share its part of the detector. */
+  readonly owner: string;
   /** `atMs` is when the frame arrived. */
   readonly onAudio: (frame: Buffer, atMs: number, voice: VoiceVerdicts | null) => void;
   /** Called when much audio waits, and when it no longer does. */
@@ -52,9 +54,10 @@ export class Intake {
    */
   listen(isConfirming: boolean, startSample: number, halfSample: number | null = null): void {
     if (isConfirming === (this.#listener !== null)) return;
-    this.#listener?.close();
+    this.#listener?.skip();
     this.#halfSample = halfSample;
-    this.#listener = isConfirming ? (this.#input.confirmer?.open(startSample) ?? null) : null;
+    const { confirmer, owner } = this.#input;
+    this.#listener = isConfirming ? (confirmer?.open({ startSample, owner }) ?? null) : null;
   }
 
   audio(frame: Buffer, atMs: number): void {
@@ -82,12 +85,13 @@ export class Intake {
 
   /** Passes everything at once: what waits has no verdict. */
   release(): void {
+    this.#listener?.skip();
     for (const item of this.#items) if ('frame' in item) item.voice ??= null;
     this.#pass();
   }
 
   close(): void {
-    this.#listener?.close();
+    this.#listener?.skip();
     this.#listener = null;
   }
 
