@@ -1,4 +1,4 @@
-"""Faults that an operator causes: a database that refuses connections, and an engine node that is lost."""
+"""Faults that an operator causes: a database that refuses connections, a slow recogniser, and an engine node that is lost."""
 
 import asyncio
 import time
@@ -7,6 +7,7 @@ from walker import Walker, send_audio
 
 WHO = "outages"
 SETTLED_WITHIN_S = 15
+SLOW_S = 4
 
 
 async def refused_settlement(walker: Walker) -> None:
@@ -33,6 +34,27 @@ async def refused_settlement(walker: Walker) -> None:
     walker.equal("the delayed settlement is charged once", usage["consumed_ms"], final["billable_ms"])
     settled = [session["status"] for session in usage["recent_sessions"]]
     walker.equal("the session is completed", settled, ["reserved", "completed"])
+
+
+async def slow_recogniser(walker: Walker) -> None:
+    """A flush before a close gets its final, though the recogniser needs longer than an offence would wait."""
+    stream = await walker.ready("closing")
+    await send_audio(stream, walker.speech_of(1_200))
+    await walker.operate("pause_recognisers")
+    try:
+        await stream.send(type="flush", id="last")
+        reading = asyncio.create_task(stream.closed(within_s=60))
+        closing = asyncio.create_task(stream.socket.close())
+        await asyncio.sleep(SLOW_S)
+    finally:
+        await walker.operate("resume_recognisers")
+    await asyncio.gather(reading, closing)
+    finals = [(event.get("id"), event["total_audio_ms"]) for event in stream.events if event["type"] == "final"]
+    walker.equal("a flush before a close gets its final", finals, [("last", 1_200)])
+    found = (stream.socket.close_code, stream.socket.close_reason)
+    walker.equal("the close is answered after it", found, (1000, "completed"))
+    session = await walker.last_session("closing")
+    walker.equal("the session is charged", (session["status"], session["billable_ms"]), ("completed", 2_000))
 
 
 async def lost_engine(walker: Walker) -> None:

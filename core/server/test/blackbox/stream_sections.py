@@ -42,7 +42,7 @@ class Stream:
 async def connect(session: dict, tls: ssl.SSLContext, protocols: list[str] | None = None) -> Stream:
     offered = session["websocket_protocols"] if protocols is None else protocols
     url = session["websocket_url"]
-    return Stream(await websockets.connect(url, ssl=tls, subprotocols=offered, max_size=None))
+    return Stream(await websockets.connect(url, ssl=tls, subprotocols=offered, max_size=None, close_timeout=60))
 
 
 async def refusal(session: dict, tls: ssl.SSLContext, protocols: list[str] | None = None) -> int:

@@ -62,7 +62,8 @@ async def walk() -> Report:
             await attempt(report, section.__name__, section(walker))
         for name, task in waiting.items():
             await attempt(report, name, task)
-        await attempt(report, "refused_settlement", outage_sections.refused_settlement(walker))
+        for section in (outage_sections.refused_settlement, outage_sections.slow_recogniser):
+            await attempt(report, section.__name__, section(walker))
         if os.environ.get("SVC_ENGINE_NODE") == "1":
             await attempt(report, "lost_engine", outage_sections.lost_engine(walker))
     return report

@@ -101,12 +101,23 @@ describe('ended by the client', () => {
     expect(client.ofType('final')).toMatchObject([{ text: 'nĩ wega', reason: 'closing' }]);
   });
 
-  test('a close is answered within seconds even if the final does not arrive, whose audio is then free', async () => {
-    const stuck = await startService({ script: { texts: ['nĩ wega'], chunkMs: 60_000 } });
+  test('a flush before a close gets its final from a recogniser that needs seconds', async () => {
+    const slow = await startService({ script: { texts: ['nĩ wega'], chunkMs: 3_000 } });
+    const { client, tenant } = await newStream(slow);
+    client.send(speech({ ms: 1_500 })).say({ type: 'flush', id: 1 });
+    expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
+    expect(client.ofType('final')).toMatchObject([{ text: 'nĩ wega', reason: 'flush', id: 1 }]);
+    expect(await bill(tenant, slow)).toMatchObject({ status: 'completed', billable_ms: 2_000 });
+    await slow.stop();
+  });
+
+  test('a close without its final ends with an error after 15 s, and the session is free', async () => {
+    const stuck = await startService({ script: { texts: ['nĩ wega'], chunkMs: 600_000 } });
     const { client, tenant } = await newStream(stuck);
     client.send(speech({ ms: 1_500 })).say({ type: 'flush' });
-    expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
-    expect(await bill(tenant, stuck)).toMatchObject({ status: 'completed', billable_ms: 0 });
+    expect(await client.close()).toEqual({ code: 1011, reason: 'internal_error' });
+    expect(client.ofType('error')).toMatchObject([{ code: 'internal_error', fatal: true }]);
+    expect(await bill(tenant, stuck)).toMatchObject({ status: 'failed', billable_ms: 0 });
     await stuck.stop();
   });
 

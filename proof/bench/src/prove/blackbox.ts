@@ -45,7 +45,12 @@ async function walkTwoTiers(withExpiry: boolean): Promise<BlackboxReport> {
       ...tlsEnvironment(await ca.issue(ROLE_NAME.gateway)),
       ENGINE_ADDRESSES: node.address,
     };
-    return await walk({ withExpiry, env, stopEngine: () => node.stop() });
+    return await walk({
+      withExpiry,
+      env,
+      recognisers: () => node.children(),
+      stopEngine: () => node.stop(),
+    });
   } finally {
     await node.stop();
     await ca.remove();
@@ -55,6 +60,7 @@ async function walkTwoTiers(withExpiry: boolean): Promise<BlackboxReport> {
 async function walk(input: {
   withExpiry: boolean;
   env?: Readonly<Record<string, string>>;
+  recognisers?: () => readonly number[];
   stopEngine?: () => Promise<void>;
 }): Promise<BlackboxReport> {
   const { env, ...options } = input;
@@ -62,7 +68,7 @@ async function walk(input: {
   const port = String(await freePort());
   const fleet = await Fleet.start();
   try {
-    await fleet.launch({
+    const service = await fleet.launch({
       PORT: port,
       TLS_CERT_FILE: certFile,
       TLS_KEY_FILE: keyFile,
@@ -76,6 +82,7 @@ async function walk(input: {
       databaseUrl: fleet.postgres.url,
       pepper: fleet.apiKeyPepper,
       speech: speech('kikuyu-1').pcm,
+      recognisers: () => service.children(),
       ...options,
     });
   } finally {

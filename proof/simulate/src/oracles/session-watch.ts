@@ -1,6 +1,5 @@
 import type { ServerEvent } from '@svc-asr/protocol';
 import type { SocketEnd } from '../../../../clients/sdk/src/stream/close-info.ts';
-import { scheduler } from '../virtual/scheduler.ts';
 import { parseTranscript, recognised } from '../world/speech.ts';
 import { KeytermWatch } from './keyterm-watch.ts';
 import { SentAudio } from './sent-audio.ts';
@@ -11,8 +10,6 @@ type Fatal = Extract<ServerEvent, { type: 'error' }>;
 
 const BYTES_PER_MS = 32;
 const SAMPLES_PER_MS = 16;
-/** After a close by the client the service waits this long at least for the last finals, and sends no later ones. */
-const LAST_FINALS_MS = 1_700;
 /** A flush of less audio may get an empty final. */
 const SHORTEST_MS = 100;
 
@@ -48,15 +45,14 @@ export class SessionWatch {
   #isDraining = false;
   /** The session has reached its audio limit. */
   #isFull = false;
-  /** When the client closed the stream. */
-  #closedAtMs: number | null = null;
   /** For each reset that was not answered yet, the flushes and the whole samples before it. */
   readonly #resets: { readonly flushes: number; readonly samples: number }[] = [];
   readonly #keyterms = new KeytermWatch();
-  /** A reset was answered without the final before it, as at the end of a stream whose last finals are late. */
+  /**
+   * A reset was answered without the final before it, as at the end of a stream whose last finals are late. The service
+   * must end it with an error.
+   */
   #gaveUpFinals = false;
-  /** And the client had not closed the stream, so the service must end it with an error. */
-  #mustFail = false;
 
   constructor(report: (violation: string) => void) {
     this.#report = report;
@@ -111,17 +107,12 @@ export class SessionWatch {
     }
   }
 
-  /** The client closes the stream. */
-  onClosing(): void {
-    this.#closedAtMs = scheduler.nowMs;
-  }
-
   onEvent(event: ServerEvent): void {
     if (this.#isOver) this.#report(`${event.type} after the close`);
     if (this.#fatal !== null) this.#report(`${event.type} after the fatal error`);
     const mayFollow =
       event.type === 'reset_ack' || event.type === 'config_ack' || event.type === 'error';
-    if (this.#mustFail && !mayFollow) this.#report(`${event.type} after finals were given up`);
+    if (this.#gaveUpFinals && !mayFollow) this.#report(`${event.type} after finals were given up`);
     const isEarly = !this.#isReady && event.type !== 'ready';
     if (isEarly && event.type !== 'status' && event.type !== 'error') {
       this.#report(`${event.type} before ready`);
@@ -159,14 +150,13 @@ export class SessionWatch {
 
   onEnd({ code, reason, refusal }: SocketEnd): void {
     this.#isOver = true;
-    if (this.#mustFail && code === 1000) this.#report('a reset was answered before its final');
+    if (this.#gaveUpFinals && code === 1000) this.#report('a reset was answered before its final');
     if (refusal !== null || code === 1006 || code === 1005) return;
     if (code === 1000) {
       if (this.#fatal !== null) this.#report(`closed with 1000 after ${this.#fatal.code}`);
       const missing = this.#flushesOwed - this.#flushFinals - this.#refusals;
       // A stream that reaches its limit answers no later flush.
-      const isLate = scheduler.nowMs - (this.#closedAtMs ?? Infinity) >= LAST_FINALS_MS;
-      const mayLack = this.#isFull || this.#gaveUpFinals || isLate || reason !== 'completed';
+      const mayLack = this.#isFull || reason !== 'completed';
       if (missing > 0 && !mayLack) this.#report(`${missing} flushes without a final`);
       if (reason === 'max_audio_reached') this.#expectSettled(this.#maxAudioMs);
       const isExact = this.#isAllAccepted && this.#refusals === 0 && !this.#isDraining;
@@ -265,7 +255,6 @@ export class SessionWatch {
     this.#audio.takeUntil(end);
     if (this.#flushFinals + this.#refusals < reset.flushes && !this.#isFull) {
       this.#gaveUpFinals = true;
-      this.#mustFail = this.#closedAtMs === null;
     }
     // Rounded up, unless everything is whole milliseconds.
     const roundedMs = this.#hasOddFrames || !this.#isAudioKnown ? 1 : 0;

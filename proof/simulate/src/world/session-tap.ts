@@ -101,7 +101,6 @@ export function tapped(
       },
       close() {
         tap.isClosedByClient = true;
-        tap.watch.onClosing();
         trace.add('closes the stream', { from: name, to: host });
         socket.close();
       },

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 300_000;
 const CREDIT_MS = 60_000;
 /** Each has its own account, because an account may have one session at a time. */
 const FUNDED =
-  'fields bodies idempotent stream credential frames early many contract alignment turns receipt upgrades outages engine expiry'.split(
+  'fields bodies idempotent stream credential frames early many contract alignment turns receipt upgrades outages closing engine expiry'.split(
     ' ',
   );
 /** These send many sentences, or a long one. */
@@ -33,20 +33,24 @@ export interface BlackboxReport {
   readonly deviations: readonly string[];
 }
 
-/** Walks the interface document with Python clients (core/server/test/blackbox) against a service that uses TLS. */
-export async function walkInterface(input: {
+export interface WalkInput {
   readonly url: string;
   readonly certFile: string;
   readonly db: Queryable;
   readonly databaseUrl: string;
   readonly pepper: Buffer;
+  /** Process ids of the recognisers. */
+  readonly recognisers: () => readonly number[];
   /** Stops the engine node of a service that has one. The walk ends with it. */
   readonly stopEngine?: () => Promise<void>;
   /** Raw PCM that the recogniser turns into text. */
   readonly speech: Uint8Array;
   /** Also waits a minute for a credential to expire. */
   readonly withExpiry: boolean;
-}): Promise<BlackboxReport> {
+}
+
+/** Walks the interface document with Python clients (core/server/test/blackbox) against a service that uses TLS. */
+export async function walkInterface(input: WalkInput): Promise<BlackboxReport> {
   const folder = await mkdtemp(join(tmpdir(), 'blackbox-'));
   const { keys, suspendable } = await createKeys(input);
   const operator = await startOperator(actionsOf(input, suspendable));
@@ -71,15 +75,20 @@ export async function walkInterface(input: {
 }
 
 function actionsOf(
-  input: { db: Queryable; databaseUrl: string; stopEngine?: () => Promise<void> },
+  input: Pick<WalkInput, 'db' | 'databaseUrl' | 'recognisers' | 'stopEngine'>,
   accountId: string,
 ): OperatorActions {
-  const { db, databaseUrl, stopEngine } = input;
+  const { db, databaseUrl, recognisers, stopEngine } = input;
+  const signal = async (name: NodeJS.Signals) => {
+    for (const pid of recognisers()) process.kill(pid, name);
+  };
   return {
     suspend: () => setAccountStatus(db, { id: accountId, status: 'suspended' }),
     reinstate: () => setAccountStatus(db, { id: accountId, status: 'active' }),
     refuse_connections: () => allowConnections(databaseUrl, false),
     allow_connections: () => allowConnections(databaseUrl, true),
+    pause_recognisers: () => signal('SIGSTOP'),
+    resume_recognisers: () => signal('SIGCONT'),
     ...(stopEngine === undefined ? {} : { stop_engine: stopEngine }),
   };
 }

@@ -123,7 +123,7 @@ test.each([true, false])(
   },
 );
 
-test('a close, an offence or a suspension charges exactly the audio up to the last final or reset', () => {
+test('a close, an offence or a suspension charges exactly the audio up to the last final or reset, and a closed stream that lacks a final nothing', () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('audio' as const), n: fc.nat(20_000) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('flush' as const) }) },
@@ -150,8 +150,15 @@ test('a close, an offence or a suspension charges exactly the audio up to the la
           : endWith(stage.state, { code, nowMs }),
       );
       for (let at = 0; at < answers; at += 1) stage.answer(nowMs + 100);
+      const lacksFinal = code === 'close' && stage.state.phase !== 'closed';
       stage.take(onTick(stage.state, { nowMs: nowMs + 2_000, reading: true }));
-      expect(stage.state.phase).toBe('closed');
+      expect(stage.state.phase).toBe(lacksFinal ? 'finishing' : 'closed');
+      stage.take(onTick(stage.state, { nowMs: nowMs + 15_100, reading: true }));
+      expect(stage).toMatchObject({
+        state: { phase: 'closed' },
+        status: lacksFinal ? 'failed' : 'completed',
+      });
+      if (lacksFinal) return;
       // Finals and resets cover the charged audio without a gap.
       let endMs = 0;
       const settling = stage.sent.filter(({ type }) => type === 'final' || type === 'reset_ack');

@@ -23,9 +23,11 @@ import {
  * It doesn't limit the whole wait: many finals requested at once on a busy node must still be charged.
  */
 const ENGINE_SILENCE_MAX_MS = 30_000;
+/** The same after the client's close: with the 250 ms between two ticks it is 15 seconds. */
+const CLOSING_SILENCE_MAX_MS = 14_750;
 /**
- * A close by the client, an offence and a suspension wait this long for the last finals. With the 250 ms between two
- * ticks it is two seconds. Audio whose final is later than that is not charged.
+ * An offence and a suspension wait this long for the last finals. With the 250 ms between two ticks it is two seconds.
+ * Audio whose final is later than that is not charged.
  */
 const LAST_FINALS_MAX_MS = 1_750;
 
@@ -73,9 +75,9 @@ export function closeWhileFinishing(state: Finishing, nowMs: number): Step {
   return keepsReason(state) ? [state, []] : [{ ...state, because: 'closing', sinceMs: nowMs }, []];
 }
 
-/** A stream that ends soon or free. */
+/** A stream that its client has closed, or that ends soon or free. */
 function keepsReason({ because }: Finishing): boolean {
-  return because === 'draining' || isBounded(because);
+  return because === 'draining' || because === 'closing' || isOffence(because);
 }
 
 /** Requests the final of the audio that has none, and ends the stream after it. */
@@ -121,14 +123,11 @@ function closeFinished(state: Finishing, samples = state.meter.acceptedSamples):
 }
 
 export function onFinishingTick(state: Finishing, nowMs: number): Step {
-  const waitedMs = nowMs - state.sinceMs;
-  if (isBounded(state.because) && waitedMs >= LAST_FINALS_MAX_MS) return closeLate(state);
-  const silentMs = nowMs - state.engineEventAtMs;
-  return silentMs >= ENGINE_SILENCE_MAX_MS ? closeWithError(state, 'internal_error') : [state, []];
-}
-
-function isBounded(because: FinishReason): boolean {
-  return because === 'closing' || isOffence(because);
+  const { because, sinceMs, engineEventAtMs } = state;
+  if (isOffence(because) && nowMs - sinceMs >= LAST_FINALS_MAX_MS) return closeLate(state);
+  const silentMs = nowMs - Math.max(sinceMs, engineEventAtMs);
+  const silentMsMax = because === 'closing' ? CLOSING_SILENCE_MAX_MS : ENGINE_SILENCE_MAX_MS;
+  return silentMs >= silentMsMax ? closeWithError(state, 'internal_error') : [state, []];
 }
 
 /**
