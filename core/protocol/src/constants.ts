@@ -71,7 +71,7 @@ export const ENDPOINTING = {
   silenceMs: { min: 200, max: 5_000, default: 700 },
   maxUtteranceMs: { min: 5_000, max: 60_000, default: 30_000 },
   detectors: ['level', 'confirmed'],
-  detector: 'level',
+  detector: 'confirmed',
 } as const;
 
 export const IDEMPOTENCY_KEY_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';

@@ -107,7 +107,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     const signal = this.abortSignal;
     const stream = openStream({
       getSession,
-      endpointing: { silenceMs, detector: 'confirmed' },
+      endpointing: { silenceMs },
       ...withKeyterms(keyterms),
       numbers,
       signal,

@@ -48,7 +48,7 @@ class Endpointing:
     silence_ms: int | None = None
     max_utterance_ms: int | None = None
     detector: Literal["level", "confirmed"] | None = None
-    """``confirmed`` adds a second detector, which hears pauses in music and noise. Default: ``level``."""
+    """``confirmed``, the default, adds a second detector to ``level``, which hears pauses in music and noise."""
 
 
 def open_stream(

@@ -16,7 +16,7 @@ export interface EndpointingOptions {
   readonly silenceMs?: number;
   /** No utterance is longer, from 5000 to 60000. Default 30000. */
   readonly maxUtteranceMs?: number;
-  /** `confirmed` adds a second detector, which hears pauses in music and noise. Default `level`. */
+  /** `confirmed`, the default, adds a second detector to `level`, which hears pauses in music and noise. */
   readonly detector?: 'level' | 'confirmed';
 }
 

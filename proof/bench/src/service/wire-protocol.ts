@@ -37,7 +37,7 @@ const ours: WireProtocol = {
 /** With endpointing, pauses produce finals too. The stream ends at the final of its flush. */
 const oursEndpointing: WireProtocol = {
   ...ours,
-  configure: '{"type":"config","endpointing":{}}',
+  configure: '{"type":"config","endpointing":{"detector":"level"}}',
   parse(message, count) {
     const event: ServerEvent = JSON.parse(message);
     if (event.type === 'final' && event.reason === 'endpoint') return { kind: 'other' };

@@ -32,7 +32,7 @@ async function talk(record: ClientRecord, trace: Trace): Promise<void> {
   });
   const stream = new SvcStream(
     {
-      endpointing: endpointing && isConfirmed === true ? { detector: 'confirmed' } : endpointing,
+      endpointing: endpointing && { detector: isConfirmed === true ? 'confirmed' : 'level' },
       ...(keyterms === undefined ? {} : { keyterms }),
       getSession: async ({ why, idempotencyKey, signal }) => {
         trace.add(`asks for a session (${why})`, { from: name, to: 'api' });

@@ -164,7 +164,7 @@ class SvcSpeechStream(stt.RecognizeStream):
     async def _run(self) -> None:
         stream = open_stream(
             get_session=lambda: self._owner.get_session(self._model),
-            endpointing=Endpointing(silence_ms=self._silence_ms, detector="confirmed"),
+            endpointing=Endpointing(silence_ms=self._silence_ms),
             keyterms=self._owner.keyterms,
             numbers=self._owner.numbers,
             ca=self._owner.client.ca,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any, cast
 
@@ -93,8 +92,6 @@ class SvcSTTService(STTService):
         )
         self._max_audio_seconds = max_audio_seconds
         self._endpointing = endpointing
-        if endpointing is not None and endpointing.detector is None:
-            self._endpointing = replace(endpointing, detector="confirmed")
         self._keyterms = None if keyterms is None else tuple(keyterms)
         self._numbers = numbers
         self._turns = TurnTracker(

@@ -400,6 +400,10 @@ describe('the confirmed detector', () => {
     const confirmed = { endpointing: { silence_ms: 500, detector: 'confirmed' } };
     expect(ackOf(new Driver(CONFIRMED, true))).toMatchObject(confirmed);
     expect(ackOf(new Driver({}, true))).not.toHaveProperty('endpointing.detector');
+    expect(new Driver({}, true).state.turns).toMatchObject({ isConfirming: true });
+    expect(new Driver({ detector: 'level' }, true).state.turns).toMatchObject({
+      isConfirming: false,
+    });
     const refused = new Driver({ detector: 'silero' }, true);
     expect(refused.sent.at(-1)).toMatchObject({ type: 'error', code: 'invalid_endpointing' });
   });
