@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { basename, join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { collectChanges } from '../../release/collect-changes.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -31,6 +32,21 @@ test('all packages and the release manifest have the same version', async () => 
   }
   expect([...versions]).toEqual([await releasedVersion()]);
 });
+
+test('one job can sign and publish, and it runs no code of the repository', async () => {
+  const workflow = parse(await read('.github/workflows/release.yml'));
+  const jobs = Object.entries<Job>(workflow.jobs);
+  const signing = jobs.filter(([, job]) => job.permissions?.['id-token'] === 'write');
+  expect(signing.map(([name]) => name)).toEqual(['publish']);
+  const steps = signing[0]?.[1].steps ?? [];
+  expect(steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout'))).toEqual([]);
+  expect(steps.filter(({ run = '' }) => /pnpm|install/.test(run))).toEqual([]);
+});
+
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly steps?: readonly { readonly uses?: string; readonly run?: string }[];
+}
 
 test('release notes come from the changelog, and a missing section is an error', () => {
   const notes = releaseNotes('0.1.0');

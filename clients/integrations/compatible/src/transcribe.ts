@@ -7,6 +7,9 @@ import type { DoorName } from './door.ts';
 /** A turn ends after this silence, at every door: how much silence the recogniser hears can change its text. */
 export const TURN_SILENCE_MS = 700;
 const BYTES_PER_MS = 32;
+const SAMPLES_PER_MS = 16;
+/** A second is sent for each whole minute of one silence: hours of it in a small file would be decoded for nothing. */
+const SILENCE_PER_PAID_SECOND_MS = 60_000;
 
 /** The transcript of a whole file. Times are from its start. */
 export interface FileTranscript {
@@ -37,14 +40,14 @@ export async function transcribe(input: {
   let durationMs = 0;
   let stream: SvcStream | null = null;
   try {
-    const gate = new VoiceGate({ holdMs: input.silenceMs });
+    const sender = new SpeechSender(input.silenceMs);
     for await (const frame of pcm) {
       stream ??= await opened(input.open, input.onFinal);
       durationMs += frame.byteLength / BYTES_PER_MS;
-      await send(stream, gate.push(toSamples(frame)));
+      await sender.push(stream, toSamples(frame));
     }
     stream ??= await opened(input.open, input.onFinal);
-    await send(stream, gate.end());
+    await sender.end(stream);
     const { text, finals, words, sessions } = await stream.finish();
     const billedMs = billedMsOf(sessions);
     metrics.count('svc_compatible_billed_seconds_total', { door }, (billedMs ?? 0) / 1000);
@@ -65,19 +68,46 @@ async function opened(
   return stream;
 }
 
-/** Sends what the gate passes in one piece: it works in windows of 20 ms, and every frame costs the service time. */
-async function send(stream: SvcStream, outputs: readonly GateOutput[]): Promise<void> {
-  let passed: Int16Array[] = [];
-  for (const output of outputs) {
-    if (output.do === 'send') {
-      passed.push(output.samples);
-      continue;
+/** Sends the speech of a file. */
+class SpeechSender {
+  readonly #gate: VoiceGate;
+  #quietMs = 0;
+  /** Of the silence that the gate will skip. */
+  #paidMs = 0;
+
+  constructor(holdMs: number) {
+    this.#gate = new VoiceGate({ holdMs });
+  }
+
+  async push(stream: SvcStream, samples: Int16Array): Promise<void> {
+    const outputs = this.#gate.push(samples);
+    await this.#send(stream, outputs);
+    this.#quietMs = outputs.length > 0 ? 0 : this.#quietMs + samples.length / SAMPLES_PER_MS;
+    if (this.#quietMs < SILENCE_PER_PAID_SECOND_MS) return;
+    this.#quietMs = 0;
+    this.#paidMs += 1_000;
+    await stream.write(new Int16Array(1_000 * SAMPLES_PER_MS));
+  }
+
+  async end(stream: SvcStream): Promise<void> {
+    await this.#send(stream, this.#gate.end());
+  }
+
+  /** Sends what the gate passes in one piece: it works in windows of 20 ms, and every frame costs the service time. */
+  async #send(stream: SvcStream, outputs: readonly GateOutput[]): Promise<void> {
+    let passed: Int16Array[] = [];
+    for (const output of outputs) {
+      if (output.do === 'send') {
+        passed.push(output.samples);
+        continue;
+      }
+      await write(stream, passed);
+      passed = [];
+      stream.skip(output.ms - this.#paidMs);
+      this.#paidMs = 0;
     }
     await write(stream, passed);
-    passed = [];
-    stream.skip(output.ms);
   }
-  await write(stream, passed);
 }
 
 async function write(stream: SvcStream, pieces: readonly Int16Array[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SvcClient } from '@svc-asr/sdk';
+import { wavOf } from '@svc-asr/testing/speech/wav.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCompatibleService, type CompatibleService } from '../compatible-service.ts';
 import { ListenClient, SENTENCE, silence, SPEECH_FILE } from './listen-client.ts';
@@ -29,14 +30,19 @@ async function listen(...audio: readonly Buffer[]): Promise<void> {
   expect(await client.closed).toMatchObject({ code: 1000 });
 }
 
+async function sendFile(file: Buffer): Promise<void> {
+  const response = await fetch(`${service.url}/v1/listen?model=svc-asr-kikuyu-v1`, {
+    method: 'POST',
+    headers: { authorization: `Token ${service.emulator.apiKey}` },
+    body: Uint8Array.from(file),
+  });
+  expect(response.status).toBe(200);
+}
+
 test('the usage of the account is what the program counts, to the second', async () => {
   await listen(SENTENCE);
   await listen(SENTENCE, silence(1_500), SENTENCE);
-  await fetch(`${service.url}/v1/listen?model=svc-asr-kikuyu-v1`, {
-    method: 'POST',
-    headers: { authorization: `Token ${service.emulator.apiKey}` },
-    body: Uint8Array.from(readFileSync(SPEECH_FILE)),
-  });
+  await sendFile(readFileSync(SPEECH_FILE));
   await expect.poll(billedS).toBeGreaterThan(8);
   expect(await consumedS()).toBe(billedS());
 });
@@ -47,4 +53,11 @@ test('a minute of silence between two sentences costs nothing', async () => {
   const short = (await consumedS()) - before;
   await listen(SENTENCE, silence(60_000), SENTENCE);
   expect((await consumedS()) - before - short).toBe(short);
+});
+
+test('an hour of silence in a file costs a second a minute, because it is decoded', async () => {
+  const before = await consumedS();
+  await sendFile(wavOf(silence(3_600_000)));
+  expect((await consumedS()) - before).toBeGreaterThanOrEqual(58);
+  expect((await consumedS()) - before).toBeLessThanOrEqual(62);
 });
