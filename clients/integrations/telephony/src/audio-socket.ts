@@ -17,12 +17,22 @@ const RATES: Readonly<Record<number, number>> = {
   0x16: 48_000,
 };
 const HEADER_BYTES = 3;
+const REPLY_EVERY_MS = 1_000;
+const REPLY_MS = 20;
 
-/** One TCP connection is one call. The UUID comes first and names it. */
+/**
+ * One TCP connection is one call. The UUID comes first and names it. Asterisk hangs up after 2 s without a frame in either
+ * direction. On hold the caller sends none, so the bridge sends a frame of silence each second.
+ */
 export function serveAudioSocket(socket: Socket, context: CallContext): void {
   let bytes = Buffer.alloc(0);
   let call: Call | null = null;
   let leg: CallLeg | null = null;
+  let audioKind: number = KIND.audio;
+  const reply = setInterval(() => {
+    // A peer that doesn't read must not fill our memory.
+    if (call !== null && socket.writableLength === 0) socket.write(silence(audioKind));
+  }, REPLY_EVERY_MS);
   const onMessage = (kind: number, payload: Buffer): void => {
     const sampleRateHz = RATES[kind];
     if (kind === KIND.uuid) {
@@ -31,6 +41,7 @@ export function serveAudioSocket(socket: Socket, context: CallContext): void {
     } else if (sampleRateHz !== undefined && call !== null) {
       leg ??= call.openLeg({ leg: 'caller', encoding: 'pcm_s16le', sampleRateHz });
       leg.push(payload);
+      audioKind = kind;
     } else if (kind === KIND.dtmf) leg?.dtmf(payload.toString('latin1'));
     else if (kind === KIND.hangUp || kind === KIND.error) {
       call?.hangUp();
@@ -56,7 +67,18 @@ export function serveAudioSocket(socket: Socket, context: CallContext): void {
       socket.destroy();
     }
   });
-  socket.on('close', () => call?.hangUp());
+  socket.on('close', () => {
+    clearInterval(reply);
+    call?.hangUp();
+  });
+}
+
+function silence(kind: number): Buffer {
+  const bytes = (2 * (RATES[kind] ?? 0) * REPLY_MS) / 1_000;
+  const frame = Buffer.alloc(HEADER_BYTES + bytes);
+  frame.writeUInt8(kind);
+  frame.writeUInt16BE(bytes, 1);
+  return frame;
 }
 
 function uuidText(payload: Buffer): string {

@@ -148,8 +148,13 @@ function createAudioSocketServer(calls: Calls, allow: readonly string[]): Server
     const close = (): void => void socket.destroy();
     const query = new URLSearchParams();
     const { context, onClosed } = calls.connect('audiosocket', { query, close });
-    socket.once('close', onClosed);
-    socket.setTimeout(IDLE_MS_MAX, close);
+    // The socket's own timeout would also count the frames that the bridge sends.
+    const idle = setTimeout(close, IDLE_MS_MAX);
+    socket.on('data', () => idle.refresh());
+    socket.once('close', () => {
+      clearTimeout(idle);
+      onClosed();
+    });
     serveAudioSocket(socket, context);
   });
   guardServer(server);
