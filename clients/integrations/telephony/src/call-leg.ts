@@ -27,10 +27,17 @@ export interface LegOptions {
 
 const DIGITS = /^[0-9A-D*#]{1,32}$/i;
 const SAMPLES_PER_MS = 16;
+/** Packets that are this much late are a pause of the caller, not jitter of the network. */
+const JITTER_MS = 300;
+/** Shorter gaps stay until they add up: a lost packet is 20 ms. */
+const GAP_MS_MIN = 100;
+/** A timestamp further ahead is a mistake. */
+const GAP_MS_MAX = 24 * 3_600_000;
 
 /**
  * One direction of a call: its audio in, labelled transcripts out. The service ends an utterance when the speaker
- * pauses, also on a noisy line. Long silence is not sent, so an utterance before it is flushed.
+ * pauses, also on a noisy line. Long silence is not sent, so an utterance before it is flushed. Telephone systems may send
+ * no packets during silence: the clock then ends the utterance, and the gap counts as silence.
  */
 export class CallLeg {
   readonly #options: LegOptions;
@@ -39,7 +46,13 @@ export class CallLeg {
   readonly #stream: SvcStream;
   readonly #startedAtMs = Date.now();
   readonly #warned = new Set<string>();
+  /** Audio received. */
   #audioMs = 0;
+  /** Time since the start of the leg, with the gaps. */
+  #timeMs = 0;
+  #packetAtMs = 0;
+  #isPaused = false;
+  #pauseTimer: NodeJS.Timeout | null = null;
   #isSpeech = false;
   #hungUp = false;
 
@@ -73,32 +86,80 @@ export class CallLeg {
     return this.#stream.closed;
   }
 
-  push(audio: Uint8Array): void {
-    if (!this.#hungUp) this.#processAudio(this.#converter.push(audio));
+  /** `atMs` is the carrier's timestamp, counted from the start of the leg. Without it, the clock measures pauses. */
+  push(audio: Uint8Array, atMs: number | null = null): void {
+    if (this.#hungUp) return;
+    const pausedMs = this.#isPaused ? performance.now() - this.#packetAtMs : 0;
+    this.#fillGap(atMs === null ? pausedMs : atMs - this.#timeMs);
+    const samples = this.#converter.push(audio);
+    this.#audioMs += samples.length / SAMPLES_PER_MS;
+    this.#process(samples);
+    this.#watchForPause();
   }
 
   dtmf(digit: string): void {
     if (!DIGITS.test(digit)) return;
-    this.#emit({ type: 'dtmf', digit, at_ms: Math.round(this.#audioMs) });
+    this.#emit({ type: 'dtmf', digit, at_ms: Math.round(this.#timeMs) });
   }
 
   /** The caller hung up. The last words still become final. */
   hangUp(): void {
     if (this.#hungUp) return;
     this.#hungUp = true;
-    this.#processAudio(this.#converter.end());
+    clearTimeout(this.#pauseTimer ?? undefined);
+    const samples = this.#converter.end();
+    this.#audioMs += samples.length / SAMPLES_PER_MS;
+    this.#process(samples);
     this.#sendAll(this.#gate.end());
     // A stream that fails reports its reason as `ended`.
     void this.#stream.finish().catch(() => undefined);
   }
 
-  #processAudio(samples: Int16Array): void {
-    this.#audioMs += samples.length / SAMPLES_PER_MS;
+  #process(samples: Int16Array): void {
+    this.#timeMs += samples.length / SAMPLES_PER_MS;
     this.#sendAll(this.#gate.push(samples));
-    if (this.#isSpeech && !this.#gate.isOpen) {
-      this.#isSpeech = false;
-      void this.#stream.flush();
+    if (!this.#gate.isOpen) this.#endUtterance();
+  }
+
+  #endUtterance(): void {
+    if (!this.#isSpeech) return;
+    this.#isSpeech = false;
+    void this.#stream.flush();
+  }
+
+  /** Fills a short gap with silence. A gap that ends an utterance is skipped, which costs nothing. */
+  #fillGap(ms: number): void {
+    if (!(ms >= GAP_MS_MIN && ms <= GAP_MS_MAX)) return;
+    this.#timeMs += ms;
+    if (this.#gate.isOpen) this.#sendAll(this.#gate.end());
+    if (this.#isSpeech && ms < this.#options.silenceMs) {
+      void this.#stream.write(new Int16Array(Math.round(ms * SAMPLES_PER_MS)));
+      return;
     }
+    this.#endUtterance();
+    this.#stream.skip(ms);
+  }
+
+  #watchForPause(): void {
+    this.#packetAtMs = performance.now();
+    this.#isPaused = false;
+    if (this.#pauseTimer !== null) {
+      this.#pauseTimer.refresh();
+      return;
+    }
+    this.#pauseTimer = setTimeout(() => {
+      const packetAtMs = this.#packetAtMs;
+      // Packets that have arrived while this process was busy are read first.
+      setImmediate(() => {
+        if (this.#packetAtMs === packetAtMs && !this.#hungUp) this.#pause();
+      });
+    }, this.#options.silenceMs + JITTER_MS);
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    if (this.#gate.isOpen) this.#sendAll(this.#gate.end());
+    this.#endUtterance();
   }
 
   #sendAll(outputs: ReturnType<VoiceGate['push']>): void {

@@ -52,7 +52,11 @@ export function serveTwilio(socket: ClientSocket, context: CallContext): void {
         const media = field(frame, 'media');
         const payload = text(media, 'payload');
         const track = text(media, 'track') === 'outbound' ? 'outbound' : 'inbound';
-        if (payload !== undefined) legOf(track)?.push(Buffer.from(payload, 'base64'));
+        const atMs = Number.parseInt(text(media, 'timestamp') ?? '', 10);
+        if (payload !== undefined) {
+          const audio = Buffer.from(payload, 'base64');
+          legOf(track)?.push(audio, Number.isNaN(atMs) ? null : atMs);
+        }
         return;
       }
       case 'dtmf': {

@@ -4,7 +4,15 @@ import { VoiceGate } from '@svc-asr/sdk/audio';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startBridge, type Bridge, type BridgeOptions, type CallEvent } from '../src/index.ts';
-import { asteriskCall, freeSwitchCall, jambonzCall, twilioCall } from './calls.ts';
+import {
+  asteriskCall,
+  asteriskSentence,
+  freeSwitchCall,
+  jambonzCall,
+  sendSentence,
+  sentence,
+  twilioCall,
+} from './calls.ts';
 import { noisyLine } from './noisy-line.ts';
 
 const TEXT = 'ũhoro waku';
@@ -128,6 +136,34 @@ test('utterances end in the pauses of a line whose noise is 10 dB below the spee
     expect(ends[at]).toBeGreaterThan(startMs + 350);
     expect(ends[at]).toBeLessThan(endMs - 300);
   }
+});
+
+test("Twilio's timestamps end an utterance at a gap of the packets, and keep the times true", async () => {
+  const { url } = await bridgeWith();
+  const once = sentence();
+  const pcm = new Int16Array([...once, ...once]);
+  const gap = { afterMs: SPEECH_MS, ms: 8_000 };
+  await twilioCall(`${url}/twilio`, ['inbound'], { pcm, gap });
+  await untilEnded(1);
+  const starts = finals('inbound').map((event) => (event.type === 'final' ? event.start_ms : 0));
+  expect(starts).toHaveLength(2);
+  expect(Math.abs((starts[1] ?? 0) - (starts[0] ?? 0) - SPEECH_MS - gap.ms)).toBeLessThan(500);
+  // Only received audio is counted.
+  const ended = events.find((event) => event.type === 'ended');
+  expect(ended?.type === 'ended' && ended.audio_ms).toBeLessThan(2 * SPEECH_MS + 100);
+});
+
+test('when the packets of a call stop, the clock ends the utterance and measures the pause', async () => {
+  const { audioSocketPort } = await bridgeWith({ audioSocket: { port: 0 } });
+  const socket = await asteriskSentence(audioSocketPort ?? 0);
+  await expect.poll(() => finals('caller').length).toBe(1);
+  sendSentence(socket);
+  await expect.poll(() => finals('caller').length).toBe(2);
+  const starts = finals('caller').map((event) => (event.type === 'final' ? event.start_ms : 0));
+  // The pause lasted at least the 700 ms that end an utterance.
+  expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(SPEECH_MS + 500);
+  socket.destroy();
+  await untilEnded(1);
 });
 
 test('without credit the leg ends with that reason, and the bridge serves the next call', async () => {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { wavToPcm16k } from '@svc-asr/sdk/audio';
 import { WebSocket } from 'ws';
 
 /** Calls as each telephone system sends them. The speech is a recorded sentence of core/models/fixtures. */
@@ -49,6 +50,8 @@ export async function twilioCall(
   tracks: readonly string[],
   options: {
     readonly pcm?: Int16Array;
+    /** No packets come for `ms` after the first `afterMs` of audio. */
+    readonly gap?: { readonly afterMs: number; readonly ms: number };
     readonly start?: Readonly<Record<string, unknown>>;
     readonly headers?: Readonly<Record<string, string>>;
   } = {},
@@ -64,6 +67,7 @@ export async function twilioCall(
     customParameters: {},
     ...options.start,
   };
+  const { gap = { afterMs: 0, ms: 0 } } = options;
   const media = encoded('pcm_mulaw', 8_000, options.pcm).flatMap((frame, at) =>
     tracks.map((track) => ({
       event: 'media',
@@ -71,7 +75,7 @@ export async function twilioCall(
       media: {
         track,
         chunk: String(at + 1),
-        timestamp: String(at * FRAME_MS),
+        timestamp: String(at * FRAME_MS + (at * FRAME_MS < gap.afterMs ? 0 : gap.ms)),
         payload: frame.toString('base64'),
       },
       streamSid,
@@ -144,6 +148,27 @@ export async function jambonzCall(
   const { socket, answers } = await call(url, messages);
   await once(socket, 'close');
   return answers;
+}
+
+/** The sentence without the silence after it, as AudioSocket frames at 8 kHz. The line stays open. */
+export async function asteriskSentence(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(Buffer.from([0x01, 0, 16, ...Array<number>(16).fill(7)]));
+  sendSentence(socket);
+  return socket;
+}
+
+export function sendSentence(socket: Socket): void {
+  for (const frame of encoded('pcm_s16le', 8_000, sentence())) {
+    socket.write(
+      Buffer.concat([Buffer.from([0x10, frame.length >> 8, frame.length & 0xff]), frame]),
+    );
+  }
+}
+
+export function sentence(): Int16Array {
+  return wavToPcm16k(readFileSync(SPEECH));
 }
 
 /** The bytes that Asterisk 22 sent for the dialplan in asterisk/extensions.conf, in pieces of odd sizes. */
