@@ -721,6 +721,7 @@ create table session_details (
 CREATE INDEX session_details_age ON session_details USING btree (recorded_at);
 CREATE INDEX session_details_request ON session_details USING btree (account_id, request_id);
 grant select on session_details to svc_console;
+grant select (account_id, session_id, client, close_code, close_reason) on session_details to svc_operator;
 
 create table api_calls (
   account_id uuid not null,

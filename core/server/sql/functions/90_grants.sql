@@ -144,6 +144,7 @@ grant insert (id, name, email) on accounts to svc_operator;
 grant update (name, email, status) on accounts to svc_operator;
 grant update (status, decided_at, decided_by) on waitlist to svc_operator;
 grant select (id, email, is_operator) on console_users to svc_operator;
+grant select (account_id, session_id, client, close_code, close_reason) on session_details to svc_operator;
 grant execute on function set_operator(text, boolean) to svc_operator;
 grant execute on function erase_account(uuid) to svc_operator;
 grant execute on function request_session_end(uuid) to svc_operator;

@@ -257,6 +257,33 @@ test('finds a session by its id with an index', async () => {
   }
 });
 
+test('shows why a session failed and which client opened it, and lists failed sessions', async () => {
+  const session = await fixture.reserve(await fixture.account(60_000));
+  await fixture.claim(session);
+  await fixture.close(session, { status: 'failed', samples: 0 });
+  expect(await json('sessions', 'show', session.id)).toMatchObject({ cause: 'node_lost' });
+  await fixture.owner.query(
+    `insert into session_details (account_id, session_id, request_id, client, ended_ms, finals, close_code,
+      close_reason, gaps, longest_gap_ms, hints)
+      values ($1, $2, $3, 'svc-asr-python/0.1.0', 900, 0, 1011, 'engine_failed', 0, 0, '{}')`,
+    [session.accountId, session.id, randomUUID()],
+  );
+  const why = { close_code: 1011, cause: 'engine_failed' };
+  expect(await json('sessions', 'show', session.id)).toMatchObject({
+    ...why,
+    close_reason: 'engine_failed',
+    client: 'svc-asr-python/0.1.0',
+  });
+  const healthy = await fixture.reserve(await fixture.account(60_000));
+  await fixture.claim(healthy);
+  await fixture.close(healthy, { status: 'completed', samples: 16_000 });
+  expect(await json('sessions', 'list', '--failed', '--account', session.accountId)).toMatchObject([
+    { id: session.id, ...why },
+  ]);
+  expect(await json('sessions', 'list', '--failed', '--account', healthy.accountId)).toEqual([]);
+  expect((await admin('sessions', 'list', '--failed')).out).toContain(session.id);
+});
+
 test('K02 approves a person on the waitlist once, with their first credit', async () => {
   const email = `wanjiku-${randomUUID()}@example.com`;
   await joinWaitlist(fixture.owner, { email, name: 'Wanjiku', purpose: 'radio archive' });

@@ -1,3 +1,4 @@
+import { causeOf } from '@svc-asr/protocol/console/outcome.ts';
 import type { Command } from 'commander';
 import { requestSessionEnd } from '../../sessions/end-requests.ts';
 import {
@@ -6,6 +7,7 @@ import {
   listSessions,
   type SessionRow,
 } from '../../ledger/reports/history.ts';
+import { listFailedSessions } from '../../ledger/reports/failures.ts';
 import { listNodes } from '../../nodes/nodes.ts';
 import type { Queryable } from '../../platform/database/db.ts';
 import { sleep } from '../../platform/sleep.ts';
@@ -27,28 +29,35 @@ export function addSessionsCommand(program: Command, run: RunCommand): void {
     .description(
       'list the sessions of an account, newest first; without --account, all live sessions',
     )
+    .option('--failed', 'only sessions that failed within a week, with the cause')
     .option('--account <id>', 'only this account', parseShortId)
     .option('--limit <count>', 'maximum number of sessions', parseCount(1, 10_000), 50)
-    .action((options: { account?: string; limit: number }) =>
+    .action((options: { account?: string; failed?: true; limit: number }) =>
       run(async ({ db, output }) => {
-        const { account, limit } = options;
-        if (account === undefined) return output.show(await listLiveSessions(db, limit));
-        const { id: accountId } = await accountOf(db, account);
+        const { account, failed = false, limit } = options;
+        const accountId = account === undefined ? null : (await accountOf(db, account)).id;
+        if (failed) return output.show(await listFailedSessions(db, { accountId, limit }));
+        if (accountId === null) return output.show(await listLiveSessions(db, limit));
         return output.show(await listSessions(db, { accountId, limit }));
       }),
     );
-  examples(list, ['sessions list', 'sessions list --account 7f0c9a52 --limit 200 --json']);
+  examples(list, [
+    'sessions list',
+    'sessions list --failed',
+    'sessions list --account 7f0c9a52 --limit 200 --json',
+  ]);
 
   const show = sessions
     .command('show')
-    .description('show one session')
+    .description('show one session: its client, its charge, and why it ended early')
     .argument(...SESSION_ARGUMENT)
     .action((shortId: string) =>
       run(async ({ db, output }) => {
         const id = await sessionOf(db, shortId);
         const session = await findSession(db, id);
         if (session === null) throw new Problem(`There is no session ${id}.`);
-        output.show(session);
+        const cause = causeOf({ ...session, isOpened: session.claimed_at !== null });
+        output.show({ ...session, cause });
       }),
     );
   examples(show, ['sessions show 3d0e7f64']);

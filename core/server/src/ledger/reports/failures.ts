@@ -76,3 +76,13 @@ export async function listFailures(
   ]);
   return { causes, sessions };
 }
+
+const WEEK_HOURS = 168;
+
+/** The newest sessions that failed within a week, of one account or of all. */
+export async function listFailedSessions(
+  db: Queryable,
+  input: { accountId: string | null; limit: number },
+): Promise<RowOf<typeof SESSIONS>[]> {
+  return queryRows(db, SESSIONS, [WEEK_HOURS, null, input.accountId, null, input.limit]);
+}

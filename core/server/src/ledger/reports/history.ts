@@ -1,5 +1,12 @@
+import type { SessionStatus } from '@svc-asr/protocol/usage.ts';
 import type { Queryable } from '../../platform/database/db.ts';
-import { queryRows, statement, t, type Row, type RowOf } from '../../platform/database/statement.ts';
+import {
+  queryRows,
+  statement,
+  t,
+  type Row,
+  type RowOf,
+} from '../../platform/database/statement.ts';
 
 const TRANSACTIONS = statement(
   `select seq, kind, available_ms, reserved_ms, consumed_ms, available_after_ms, session_id, actor, reason,
@@ -78,9 +85,17 @@ const SESSION_FIELDS = `s.id, s.account_id, s.status, s.model, s.reserved_ms, s.
 export type SessionRow = Row<typeof SESSION_COLUMNS>;
 
 const FIND_SESSION = statement(
-  `select ${SESSION_FIELDS} from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
+  `select ${SESSION_FIELDS}, d.close_code, d.close_reason, d.client
+    from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
+      left join session_details d on d.account_id = s.account_id and d.session_id = s.id
     where t.session_id = $1 and t.kind = 'reserve'`,
-  SESSION_COLUMNS,
+  {
+    ...SESSION_COLUMNS,
+    status: t.text<SessionStatus>(),
+    close_code: t.nullable(t.number()),
+    close_reason: t.nullable(t.text()),
+    client: t.nullable(t.text()),
+  },
 );
 const LIST_SESSIONS = statement(
   `select ${SESSION_FIELDS} from txn t join sessions s on s.account_id = t.account_id and s.id = t.session_id
@@ -93,7 +108,10 @@ const LIST_LIVE_SESSIONS = statement(
 );
 
 /** Finds a session by its id alone. An index on the reservation's transaction gives the account. */
-export async function findSession(db: Queryable, id: string): Promise<SessionRow | null> {
+export async function findSession(
+  db: Queryable,
+  id: string,
+): Promise<RowOf<typeof FIND_SESSION> | null> {
   const [row] = await queryRows(db, FIND_SESSION, [id]);
   return row ?? null;
 }
