@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +12,7 @@ import { openLedgerFixture, type LedgerFixture } from '@svc-asr/testing/ledger/l
 
 /** The restore drill of docs/operations/backup-and-restore.md, with the commands from that page. */
 
+const DUMP = join(import.meta.dirname, '../../../../deploy/postgres/dump.sh');
 const run = promisify(execFile);
 let fixture: LedgerFixture;
 let folder: string;
@@ -32,6 +33,10 @@ function count(db: LedgerFixture['owner']) {
   );
 }
 
+async function rolesFile(): Promise<string> {
+  return (await readdir(folder)).find((name) => name.endsWith('.roles.sql')) ?? 'missing';
+}
+
 test('an encrypted backup restores to a ledger in which every invariant holds', async () => {
   const accountId = await fixture.account(60_000);
   await fixture.claim(await fixture.reserve(accountId));
@@ -41,10 +46,9 @@ test('an encrypted backup restores to a ledger in which every invariant holds', 
   await shell(
     `openssl req -x509 -newkey rsa:3072 -nodes -days 3650 -subj /CN=backup -keyout backup.key -out backup.pem`,
   );
-  await shell(
-    `pg_dump -Fc '${fixture.database.url}' |
-      openssl cms -encrypt -binary -stream -aes-256-gcm -outform DER -out svc.dump.cms backup.pem`,
-  );
+  await shell(`'${DUMP}' . backup.pem '${fixture.database.url}'`);
+  await shell('mv svc-*.dump.cms svc.dump.cms');
+  expect(await readFile(join(folder, await rolesFile()), 'utf8')).toContain('svc_operator');
   const stored = await readFile(join(folder, 'svc.dump.cms'));
   expect(stored.includes('Findable Radio')).toBe(false);
   expect(stored.includes('PGDMP')).toBe(false);
@@ -75,4 +79,23 @@ test('a backup that was changed is not decrypted', async () => {
   await expect(
     shell('openssl cms -decrypt -binary -inform DER -in svc.dump.cms -inkey backup.key -out bad'),
   ).rejects.toThrow('Command failed');
+});
+
+test.each([
+  ['the database is missing', 'backup.pem', 'postgresql:///nobody?host=/nowhere'],
+  ['the certificate is missing', 'missing.pem', null],
+])('a backup fails and leaves no file if %s', async (_, certificate, url) => {
+  const before = await readdir(folder);
+  const database = url ?? fixture.database.url;
+  await expect(shell(`'${DUMP}' . ${certificate} '${database}'`)).rejects.toThrow('Command failed');
+  expect(await readdir(folder)).toEqual(before);
+});
+
+test('a dump that ends halfway leaves no file', async () => {
+  const before = await readdir(folder);
+  await mkdir(join(folder, 'bin'));
+  await writeFile(join(folder, 'bin/pg_dump'), '#!/bin/sh\necho PGDMP\nexit 1\n', { mode: 0o755 });
+  const command = `PATH="$PWD/bin:$PATH" '${DUMP}' . backup.pem '${fixture.database.url}'`;
+  await expect(shell(command)).rejects.toThrow('Command failed');
+  expect((await readdir(folder)).toSorted()).toEqual([...before, 'bin'].toSorted());
 });
