@@ -5,8 +5,15 @@ import { parse } from 'yaml';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 
+interface ComposeService {
+  readonly volumes?: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 interface Compose {
-  readonly services: Readonly<Record<string, { readonly volumes?: readonly string[] }>>;
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
@@ -29,3 +36,14 @@ test.each([
     expect(sources).toEqual(expect.arrayContaining(files));
   },
 );
+
+test('the service processes of compose.yaml read a mail server from a secret that init creates', () => {
+  const text = readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8');
+  const { services, secrets }: Compose = parse(text, { merge: true });
+  for (const name of ['service-1', 'service-2']) {
+    expect(services[name]?.environment?.['SMTP_URL_FILE']).toBe('/run/secrets/smtp-url');
+    expect(services[name]?.secrets).toContain('smtp-url');
+  }
+  expect(secrets['smtp-url']?.file).toBe('./compose/secrets/smtp-url');
+  expect(readFileSync(join(DEPLOY, 'compose/init'), 'utf8')).toContain('>secrets/smtp-url');
+});
