@@ -143,16 +143,16 @@ def test_finish_settles_in_every_state_whatever_the_service_does(
         assert service.sessions_asked < 100, script
         seen.add(code)
     # The cases cover the important endings.
-    assert {"finished", "finish_timeout", "get_session_timeout", "request_rate_exceeded"} <= seen
+    assert {"finished", "connection_lost", "get_session_timeout", "request_rate_exceeded"} <= seen
 
 
 @pytest.mark.parametrize(
     ("sessions", "connections", "code", "limit_s"),
     [
-        pytest.param([Granted()], [Stuck("opening")], "finish_timeout", 11, id="never opens"),
-        pytest.param([Granted()], [Stuck("ready")], "finish_timeout", 11, id="never gets ready"),
-        pytest.param([Granted()], [Stuck("flush")], "finish_timeout", 11, id="answers no flush"),
-        pytest.param([Granted()], [Stuck("audio")], "finish_timeout", 11.5, id="takes no audio"),
+        pytest.param([Granted()], [Stuck("opening")], "connection_refused", 60, id="never opens"),
+        pytest.param([Granted()], [Stuck("ready")], "connection_lost", 60, id="never gets ready"),
+        pytest.param([Granted()], [Stuck("flush")], "connection_lost", 145, id="answers no flush"),
+        pytest.param([Granted()], [Stuck("audio")], "connection_lost", 145, id="takes no audio"),
         pytest.param([Hanging()], [Answering()], "get_session_timeout", 120.5, id="no session"),
         pytest.param(
             [RateLimited(HOUR_S)], [Answering()], "request_rate_exceeded", 15.5, id="says later"

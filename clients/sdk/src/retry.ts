@@ -17,6 +17,8 @@ export interface RetryState {
   /** How many attempts have failed. */
   readonly failures: number;
   readonly waitedMs: number;
+  /** The caller's stream was interrupted, so its session has not just been closed. */
+  readonly isAfterLoss?: boolean;
 }
 
 export interface RetryLimits {
@@ -35,7 +37,9 @@ export function retryWaitMs(
   const retriesMax = silent ? Math.min(limits.retriesMax, TIMEOUT_RETRIES_MAX) : limits.retriesMax;
   if (!error.retryable || state.failures > retriesMax) return null;
   const backoff = backoffMs(state.failures - 1, random);
-  const waitMs = hasJustClosed(error, state) ? backoff : Math.max(backoff, pacedMs(error, random));
+  const waitMs = hasJustClosed(error, state)
+    ? backoff
+    : Math.max(backoff, pacedMs(error.retryAfterMs ?? 0, random));
   return state.waitedMs + waitMs > limits.waitMsMax ? null : waitMs;
 }
 
@@ -44,12 +48,13 @@ export function retryWaitMs(
  * milliseconds. `Retry-After` assumes another client's session, so the first retry comes early.
  */
 function hasJustClosed(error: SvcError, state: RetryState): boolean {
-  return error.code === 'concurrency_limit_exceeded' && state.failures === 1;
+  const isBlocked = error.code === 'concurrency_limit_exceeded';
+  return isBlocked && state.failures === 1 && state.isAfterLoss !== true;
 }
 
 /** Never before `Retry-After`, and up to a tenth later. */
-function pacedMs(error: SvcError, random: () => number): number {
-  return (error.retryAfterMs ?? 0) * (1 + 0.1 * random());
+export function pacedMs(retryAfterMs: number, random: () => number): number {
+  return retryAfterMs * (1 + 0.1 * random());
 }
 
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {

@@ -45,6 +45,12 @@ test('retries once early after concurrency_limit_exceeded, because the blocker m
   );
 });
 
+test('a stream that lost its session never asks before Retry-After', () => {
+  const error = refusal(429, 'concurrency_limit_exceeded', '5');
+  const state = { failures: 1, waitedMs: 0, isAfterLoss: true };
+  expect(retryWaitMs(error, state, LIMITS, () => 0)).toBe(5_000);
+});
+
 test.each([400, 401, 402, 403, 404, 409, 413, 415])('%i is never retried', (status) => {
   const error = refusal(status, 'a_code');
   expect(error.retryable).toBe(false);
@@ -139,13 +145,24 @@ describe('failover', () => {
     { sessionId: 's', url: 'wss://asr.example.org/v1/asr/stream', opened: true, fatal: null },
   );
 
-  test('retries at once after a stable session; short sessions do not reset the backoff', () => {
+  test('retries soon after a stable session; short sessions do not reset the backoff', () => {
     const failover = new Failover();
-    expect(failover.waitMsAfterClose(lost)).toBe(0);
+    expect(failover.waitMsAfterClose(lost)).toBeLessThan(500);
+    for (let at = 0; at < 3; at += 1) failover.waitMsAfterClose(lost);
     failover.onEnd(4_999);
-    expect(failover.waitMsAfterClose(lost)).toBeGreaterThan(0);
+    expect(failover.waitMsAfterClose(lost)).toBeGreaterThan(500);
     failover.onEnd(5_000);
-    expect(failover.waitMsAfterClose(lost)).toBe(0);
+    expect(failover.waitMsAfterClose(lost)).toBeLessThan(500);
+  });
+
+  test('streams that lose their connection together come back over two seconds', () => {
+    const waits = Array.from({ length: 1_000 }, () =>
+      Number(new Failover().waitMsAfterClose({ ...lost, code: 1006 })),
+    );
+    for (let fromMs = 0; fromMs < 2_000; fromMs += 50) {
+      const together = waits.filter((wait) => wait >= fromMs && wait < fromMs + 50);
+      expect(together.length).toBeLessThan(100);
+    }
   });
 
   test.each([1013, 4429, 4503])('waits at least a second after %i', (code) => {

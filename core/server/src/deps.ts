@@ -20,7 +20,14 @@ export interface PlacedNode {
 
 export interface Placement {
   /** Chooses from memory, so that a reservation takes one database round trip. Null when no node has capacity. */
-  choose(model: ModelId): PlacedNode | null;
+  choose(model: ModelId, lost?: LostNode | null): PlacedNode | null;
+}
+
+/** A caller's report that a node doesn't answer. */
+export interface LostNode {
+  /** Name and port of the node's URL. */
+  readonly host: string;
+  readonly accountId: string;
 }
 
 /** Whether this process accepts new work. */

@@ -93,7 +93,7 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
     await reportPeppers(deps.db, config.secrets.apiKeyPeppers);
     const alert = new FailedSessionsAlert({ threshold: config.limits.failedSessionsPerHour, log });
     deps.metrics.observeFailing(() => alert.count);
-    endings.push(await roster.watch(deps.db), await alert.watch(deps.db));
+    endings.push(await listNodes(roster, deps), await alert.watch(deps.db));
     endings.push(sweep(deps), receiveInvalidations(invalidation, deps));
   }
   isServing = true;
@@ -111,6 +111,27 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
       await deps.db.end();
       await tracing?.close();
     },
+  };
+}
+
+/** Uses a separate connection, because requests that wait for the pool would keep lost nodes on the list. */
+async function listNodes(
+  roster: NodeRoster,
+  { config, history }: Deps,
+): Promise<() => Promise<void>> {
+  const db = createPool({
+    url: config.database.url,
+    role: DATABASE_ROLES[config.role],
+    applicationName: `svc-asr nodes ${config.nodeId}`,
+    maxConnections: 1,
+    connectTimeoutMs: 1_000,
+    statementTimeoutMs: 1_000,
+    verify: history.verify,
+  });
+  const stop = await roster.watch(db);
+  return async () => {
+    await stop();
+    await db.end();
   };
 }
 

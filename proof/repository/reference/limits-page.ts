@@ -180,7 +180,11 @@ function sdkRows(): Row[] {
   return [
     ['unsent audio before `write()` waits', seconds(audioMs(UNSENT_BYTES_MAX)), '`write()` waits'],
     ['unsent audio without waiting', seconds(audioMs(QUEUE_BYTES_MAX)), '`queue_full`'],
-    ['`finish()` without an answer', seconds(FINISH_MS_MAX), '`finish_timeout`'],
+    [
+      '`finish()` without an answer',
+      seconds(FINISH_MS_MAX),
+      'a new session; without `getSession`, `finish_timeout`',
+    ],
     ['`getSession`', seconds(GET_SESSION_MS_MAX), '`get_session_timeout`'],
     [
       '`relay` input',

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from ._close import CloseInfo
-from ._retry import backoff_ms
+from ._retry import backoff_ms, paced_ms
 
 # A session this old proves that the trouble is over.
 STABLE_MS = 5_000
@@ -18,6 +18,11 @@ GIVE_UP_FIRST_MS = 15_000
 # The service is restarting, busy or over a rate limit: never reconnect at once.
 PACED_CODES = frozenset({1013, 4429, 4503})
 PACED_MS_MIN = 1_000
+# The first retry comes within this time, because a lost node or network interrupts many streams at one moment.
+FIRST_MS_MAX_LOST = 2_000
+FIRST_MS_MAX_ENDED = 500
+# The connection broke, without a word of the service.
+LOST_CODE = 1006
 # Attempts after errors that do not say whether a retry helps.
 UNKNOWN_ERRORS_MAX = 3
 
@@ -57,13 +62,16 @@ class Failover:
         self._finishing = True
 
     def wait_ms_after_close(self, close: CloseInfo) -> float | None:
-        """Returns None when it is time to give up. After a stable session the first retry is immediate."""
+        """Returns None when it is time to give up. After a stable session the first retry comes soon."""
         self._session_worked = False
         is_paced = close.code in PACED_CODES or close.retry_after_ms is not None
-        at_once = self._failures == 0 and not is_paced
-        paced_ms = PACED_MS_MIN if close.retry_after_ms is None else close.retry_after_ms
-        wait_ms = self._next_wait_ms(paced_ms if is_paced else 0)
-        return 0 if at_once and wait_ms is not None else wait_ms
+        is_first = self._failures == 0 and not is_paced
+        least_ms = PACED_MS_MIN if close.retry_after_ms is None else close.retry_after_ms
+        wait_ms = self._next_wait_ms(least_ms if is_paced else 0)
+        if not is_first or wait_ms is None:
+            return wait_ms
+        first_ms_max = FIRST_MS_MAX_LOST if close.code == LOST_CODE else FIRST_MS_MAX_ENDED
+        return first_ms_max * self._chance()
 
     def wait_ms_after_handover(self) -> float | None:
         """After a session that ended by plan: full, idle or too old. 0 if it worked. A service that ends
@@ -89,7 +97,7 @@ class Failover:
         left_ms = self._failing_since + give_up_ms - now
         if left_ms <= 0:
             return None
-        wait_ms = max(least_ms, backoff_ms(self._failures, self._chance))
+        wait_ms = max(paced_ms(least_ms, self._chance), backoff_ms(self._failures, self._chance))
         self._failures += 1
         # A longer Retry-After still gets one last attempt, at the give-up time.
         return min(wait_ms, left_ms)

@@ -25,6 +25,11 @@ def backoff_ms(attempt: int, random: Callable[[], float]) -> float:
     return full / 2 + full / 2 * random()
 
 
+def paced_ms(retry_after_ms: float, random: Callable[[], float]) -> float:
+    """Never before ``Retry-After``, and up to a tenth later."""
+    return retry_after_ms * (1 + 0.1 * random())
+
+
 @dataclass(frozen=True)
 class RetryLimits:
     retries_max: int
@@ -47,7 +52,7 @@ def retry_wait_ms(
     # The first concurrency refusal is often the session that this caller has just closed. It is settled within
     # milliseconds, so the first retry does not wait for Retry-After.
     if not (error.code == "concurrency_limit_exceeded" and failures == 1):
-        wait_ms = max(wait_ms, (error.retry_after_ms or 0) * (1 + 0.1 * random()))
+        wait_ms = max(wait_ms, paced_ms(error.retry_after_ms or 0, random))
     return None if waited_ms + wait_ms > limits.wait_ms_max else wait_ms
 
 

@@ -227,8 +227,8 @@ class SvcStream:
     async def finish(self) -> Transcript:
         """Flushes, waits for the last final and closes. Always returns or raises.
 
-        Raises ``finish_timeout`` after 10 s in which a session neither answers nor accepts audio. While there is no
-        session it raises when the stream gives up.
+        A session that neither answers nor accepts audio for 10 s is replaced. Without ``get_session`` it raises
+        ``finish_timeout`` then. It also raises when the stream gives up.
         """
         self._failover.on_finish()
         watch = asyncio.ensure_future(self._watch_finish())
@@ -347,11 +347,13 @@ class SvcStream:
             await asyncio.sleep(FINISH_S_MAX / 20)
             connection = self._connection
             waited_s = time.monotonic() - started_at
-            if connection is not None and min(waited_s, connection.silent_s) >= FINISH_S_MAX:
+            if connection is None or min(waited_s, connection.silent_s) < FINISH_S_MAX:
+                continue
+            if not self._sessions.has_more:
                 self._fail(
                     SvcError("finish_timeout", "The last final did not arrive.", retryable=True)
                 )
-                connection.drop()
+            connection.drop()
 
     def _leave(self, how: Literal["finished", "closed"]) -> None:
         if self._end is not None:

@@ -29,6 +29,11 @@ export interface SocketEnd {
   readonly refusal: SvcError | null;
 }
 
+const NODE_LOST: ReadonlySet<string> = new Set([
+  'connection_failed',
+  'connection_lost',
+  'connection_refused',
+]);
 const LOST = { reason: 'connection_lost', message: 'The connection was lost.' };
 /** The service failed, restarts or is busy, or the connection broke. */
 const RETRYABLE_CODES: ReadonlySet<number> = new Set([
@@ -116,4 +121,9 @@ export function endedByTime(close: CloseInfo): 'resume' | 'rollover' | null {
 export function billed(info: CloseInfo): 'as_told' | 'nothing' | 'unknown' {
   if ([1011, 1012, 1013].includes(info.code)) return 'nothing';
   return info.code === 1006 || info.code === 1005 || info.code === 1001 ? 'unknown' : 'as_told';
+}
+
+/** Whether nobody answered: the connection broke, or could not be opened. */
+export function isNodeLost({ code, reason }: CloseInfo): boolean {
+  return code === 1006 && NODE_LOST.has(reason);
 }

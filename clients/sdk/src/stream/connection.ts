@@ -33,6 +33,7 @@ export class Connection {
   readonly #handlers: ConnectionHandlers;
   readonly #socket: Socket;
   readonly #checkTimer: ReturnType<typeof setInterval>;
+  readonly #openMsMax: number;
   #opened = false;
   #openMs = 0;
   /** The service sent an event other than a refusal, so the credential is spent. */
@@ -47,8 +48,13 @@ export class Connection {
   #buffered = 0;
   #activeAt = performance.now();
 
-  constructor(session: AsrSession, connect: Connect, handlers: ConnectionHandlers) {
+  constructor(
+    session: AsrSession,
+    connect: Connect,
+    handlers: ConnectionHandlers & { readonly openMsMax: number },
+  ) {
     this.session = session;
+    this.#openMsMax = handlers.openMsMax;
     this.#handlers = handlers;
     this.#socket = connect(
       { url: session.websocket_url, protocols: session.websocket_protocols },
@@ -73,6 +79,11 @@ export class Connection {
       },
     );
     this.#checkTimer = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
+  }
+
+  /** How long the handshake took. Null: the socket has not opened. */
+  get openMs(): number | null {
+    return this.#opened ? this.#openMs : null;
   }
 
   get ready(): ReadyEvent | null {
@@ -154,7 +165,8 @@ export class Connection {
     const buffered = this.bufferedBytes;
     if (buffered !== this.#buffered) this.#activeAt = now;
     this.#buffered = buffered;
-    const unready = this.#ready === null && now - this.startedAt > READY_MS_MAX;
+    const readyMsMax = this.#opened ? READY_MS_MAX : this.#openMsMax;
+    const unready = this.#ready === null && now - this.startedAt > readyMsMax;
     const stalled = buffered > 0 && this.silentMs > STALL_MS_MAX;
     const unanswered = now - this.#closingAt > CLOSE_MS_MAX;
     if (unready || stalled || unanswered) this.drop();

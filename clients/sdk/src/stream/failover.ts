@@ -1,5 +1,5 @@
 import type { CloseInfo } from './close-info.ts';
-import { backoffMs } from '../retry.ts';
+import { backoffMs, pacedMs } from '../retry.ts';
 
 /** A session this old proves that the trouble is over. Shorter ones don't reset the backoff. */
 const STABLE_MS = 5_000;
@@ -12,6 +12,10 @@ const UNKNOWN_ERRORS_MAX = 3;
 /** The service is restarting, busy or over a rate limit: never reconnect at once. */
 const PACED_CODES: ReadonlySet<number> = new Set([1013, 4429, 4503]);
 const PACED_MS_MIN = 1_000;
+/** The first retry comes within this time, because a lost node or network interrupts many streams at one moment. */
+const FIRST_MS_MAX = { lost: 2_000, ended: 500 };
+/** The connection broke, without a word of the service. */
+const LOST_CODE = 1006;
 
 /** Decides how long to wait between sessions, and when to give up. No wait goes past the give-up time. */
 export class Failover {
@@ -45,14 +49,15 @@ export class Failover {
     this.#finishing = true;
   }
 
-  /** Returns null when it is time to give up. After a stable session the first retry is immediate. */
+  /** Returns null when it is time to give up. After a stable session the first retry comes soon. */
   waitMsAfterClose(close: CloseInfo): number | null {
     this.#takeSessionWorked();
     const isPaced = PACED_CODES.has(close.code) || close.retryAfterMs !== null;
-    const immediate = this.#failures === 0 && !isPaced;
+    const isFirst = this.#failures === 0 && !isPaced;
     const leastMs = isPaced ? (close.retryAfterMs ?? PACED_MS_MIN) : 0;
     const waitMs = this.#nextWaitMs(leastMs);
-    return immediate && waitMs !== null ? 0 : waitMs;
+    if (!isFirst || waitMs === null) return waitMs;
+    return FIRST_MS_MAX[close.code === LOST_CODE ? 'lost' : 'ended'] * Math.random();
   }
 
   /**
@@ -83,7 +88,7 @@ export class Failover {
     this.#failingSince ??= now;
     const leftMs = (this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS) - (now - this.#failingSince);
     if (leftMs <= 0) return null;
-    const waitMs = Math.max(leastMs, backoffMs(this.#failures, Math.random));
+    const waitMs = Math.max(pacedMs(leastMs, Math.random), backoffMs(this.#failures, Math.random));
     this.#failures += 1;
     // A longer Retry-After still gets one last attempt, at the give-up time.
     return Math.min(waitMs, leftMs);

@@ -1,4 +1,5 @@
 import type { AsrSession } from '@svc-asr/protocol';
+import { lostKey } from '@svc-asr/protocol/lost-host.ts';
 import { isSession } from '../response-guards.ts';
 import { randomKey } from '../random-key.ts';
 import { wait } from '../retry.ts';
@@ -24,6 +25,8 @@ export class SessionSource {
   #unused: AsrSession | null = null;
   /** Of a request that was given up. Its session may have been created, so the next request asks for the same. */
   #unansweredKey: string | null = null;
+  /** Of the node that did not answer last. */
+  #lostUrl: string | null = null;
 
   constructor(
     options: StreamOptions,
@@ -48,12 +51,17 @@ export class SessionSource {
     this.#unused = session;
   }
 
+  /** The node does not answer. The next request says so, and asks for another one. */
+  onLost({ websocket_url }: AsrSession): void {
+    this.#lostUrl = websocket_url;
+  }
+
   async next(need: Pick<SessionRequest, 'why' | 'signal'>): Promise<AsrSession> {
     const { session, getSession } = this.#options;
     const { why, signal } = need;
     if (why === 'first' && session !== undefined) return checked(session);
     if (getSession === undefined) throw failure('session_over', 'The session is over.');
-    const request = { ...need, idempotencyKey: this.#unansweredKey ?? randomKey() };
+    const request = { ...need, idempotencyKey: this.#unansweredKey ?? this.#newKey() };
     for (;;) {
       const unused = this.#freshUnused();
       const waitMsMax = unused === null ? GET_SESSION_MS_MAX : ANOTHER_MS_MAX;
@@ -61,6 +69,7 @@ export class SessionSource {
         const received = checked(await withinLimits(getSession, request, waitMsMax));
         this.#receivedAt.set(received, performance.now());
         this.#unansweredKey = null;
+        this.#lostUrl = null;
         return received;
       } catch (error) {
         if (signal.aborted) throw error;
@@ -76,6 +85,10 @@ export class SessionSource {
         await wait(waitMs, signal);
       }
     }
+  }
+
+  #newKey(): string {
+    return this.#lostUrl === null ? randomKey() : lostKey(randomKey(), this.#lostUrl);
   }
 
   /** The unused session, if its credential is still valid. */

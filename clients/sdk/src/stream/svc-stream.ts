@@ -3,7 +3,7 @@ import type { AsrSession, FinalEvent } from '@svc-asr/protocol';
 import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
 import { SvcError } from '../errors.ts';
 import { wait } from '../retry.ts';
-import { billed, endedByTime, type CloseInfo } from './close-info.ts';
+import { billed, endedByTime, isNodeLost, type CloseInfo } from './close-info.ts';
 import { Connection } from './connection.ts';
 import {
   StreamEvents,
@@ -41,6 +41,8 @@ import { forgetSession } from './unused-keys.ts';
 import { WriteQueue } from './write-queue.ts';
 
 export const FINISH_MS_MAX = 10_000;
+/** A machine that is gone does not answer at all. A slow network takes seconds, which is known after the first time. */
+const OPEN_MS = { first: 10_000, least: 5_000, most: 20_000 };
 const NOT_PCM = 'Write 16 kHz mono PCM as Int16Array or bytes. See AudioConverter.';
 
 /**
@@ -65,6 +67,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   #connection: Connection | null = null;
   #writable: WritableStream<AudioChunk> | null = null;
   #nextId = 1;
+  #openMsMax = OPEN_MS.first;
   /** Set while the stream has no session and waits for audio. */
   #wake: (() => void) | null = null;
   /** Resolves `ended`. Null afterwards. */
@@ -183,8 +186,8 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   }
 
   /**
-   * Flushes and ends the stream. Audio written later is refused. Always settles: it rejects after 10 s in which a session neither answers nor takes
-   * audio, and, while there is no session, when the stream gives up.
+   * Flushes and ends the stream. Audio written later is refused. Always settles: a session that neither answers nor takes audio for 10 s is
+   * replaced, or if there is no `getSession` the call rejects. It also rejects when the stream gives up.
    */
   async finish(): Promise<Transcript & { readonly final: FinalEvent }> {
     const startedAt = performance.now();
@@ -212,7 +215,9 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const connection = this.#connection;
     const waitedMs = performance.now() - finishedAt;
     if (connection === null || Math.min(waitedMs, connection.silentMs) < FINISH_MS_MAX) return;
-    this.#fail(failure('finish_timeout', 'The last final did not come. Try again.', true));
+    if (!this.#sessions.hasMore) {
+      this.#fail(failure('finish_timeout', 'The last final did not come. Try again.', true));
+    }
     // A service that doesn't answer a flush won't answer a close frame either.
     connection.drop();
   }
@@ -246,7 +251,10 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
         },
         onStall: () => this.#reportStall(session),
         onRecovery: (ready) => this.#events.emit(ready),
+        openMsMax: this.#openMsMax,
         onEnd: (info, isUnused) => {
+          this.#openMsMax = nextOpenMsMax(this.#openMsMax, connection.openMs);
+          if (isNodeLost(info)) this.#sessions.onLost(session);
           if (isUnused) this.#sessions.keepUnused(session);
           else forgetSession(session.id);
           this.#failover.onEnd(connection.readyForMs);
@@ -354,4 +362,10 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     if (this.#end instanceof SvcError) return this.#end;
     return failure('stream_closed', 'The stream is closed. Open a new one.');
   }
+}
+
+/** The next connection gets three times as long as the last one took, or twice the limit that was too short. */
+function nextOpenMsMax(lastMsMax: number, openMs: number | null): number {
+  if (openMs === null) return Math.min(OPEN_MS.most, 2 * lastMsMax);
+  return Math.min(OPEN_MS.most, Math.max(OPEN_MS.least, 3 * openMs));
 }

@@ -83,21 +83,31 @@ begin
     end loop;
     select count(*) as live,
       min(s.expires_at) filter (where s.status = 'reserved') as first_expiry,
-      array_agg(s.slot) as taken
+      count(*) filter (where s.status = 'active') as active,
+      min(n.lease_until) filter (where s.status = 'active') as first_lease
       into v_live
-      from sessions s where s.account_id = p_account and s.slot is not null;
+      from sessions s left join nodes n on n.id = s.node_id
+      where s.account_id = p_account and s.slot is not null;
     -- By count, not by free slot, because a lowered limit may leave low slots free.
     if v_live.live >= v_account.concurrency_limit then
       outcome := 'concurrency_limit_exceeded';
       blocker := case when v_live.first_expiry is null then 'active' else 'reserved' end;
-      -- At most the life of a credential, even if the clock was set back meanwhile.
+      -- At most the life of a credential, even if the clock was set back meanwhile. An active session may end at
+      -- any time. If its node is lost, the sweeper ends it a second after the lease.
       retry_after_ms := least(
-        coalesce(extract(epoch from v_live.first_expiry - v_now) * 1000, 5000), 60000);
+        extract(epoch from v_live.first_expiry - v_now) * 1000, 60000,
+        case when v_live.active > 0 then greatest(1000, least(5000,
+          coalesce(extract(epoch from v_live.first_lease - v_now) * 1000, 0) + 1500)) end);
       return;
     end if;
-    while v_slot = any (v_live.taken) loop
-      v_slot := v_slot + 1;
-    end loop;
+    select coalesce(min(free.slot), 1) into v_slot
+      from (
+        select taken.slot + 1 as slot, lead(taken.slot) over (order by taken.slot) as next
+        from (
+          select 0 as slot union all
+          select s.slot from sessions s where s.account_id = p_account and s.slot is not null
+        ) taken
+      ) free where free.next is distinct from free.slot;
   end if;
 
   reserved_ms := least(p_requested_ms, v_account.available_ms / 1000 * 1000);

@@ -25,6 +25,8 @@ export interface NodeLoad {
 
 export interface LiveNode extends NodeRegistration, NodeLoad {
   readonly epoch: number;
+  /** Changes whenever the lease is renewed. */
+  readonly renewedAtMs: number;
 }
 
 const REGISTER = statement('select register_node($1, $2, $3, $4, $5) as epoch', {
@@ -87,7 +89,7 @@ export async function retireNode(
 }
 
 const LIVE_NODES = statement(
-  `select id, epoch, public_url, models, capacity, active, draining from nodes
+  `select id, epoch, public_url, models, capacity, active, draining, renewed_at from nodes
     where lease_until > clock_timestamp() and retired_at is null order by id`,
   {
     id: t.text(),
@@ -97,6 +99,7 @@ const LIVE_NODES = statement(
     capacity: t.number(),
     active: t.number(),
     draining: t.boolean(),
+    renewed_at: t.timestamp(),
   },
   { name: 'live_nodes' },
 );
@@ -112,6 +115,7 @@ export async function listLiveNodes(db: Queryable): Promise<LiveNode[]> {
     capacity: row.capacity,
     active: row.active,
     draining: row.draining,
+    renewedAtMs: row.renewed_at.getTime(),
   }));
 }
 

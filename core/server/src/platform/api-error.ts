@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable } from './database/db.ts';
+import { isDatabaseUnavailable, isStatementTimeout } from './database/db.ts';
 import { API_ERRORS, apiErrorType, type ApiErrorCode, type ErrorBody } from '@svc-asr/protocol';
 
 /** A key that may no longer be used. */
@@ -57,7 +57,8 @@ function retryAfterDefault(code: ApiErrorCode): number | null {
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const code = isDatabaseUnavailable(error) ? 'service_unavailable' : 'internal_error';
+  const isBusy = isDatabaseUnavailable(error) || isStatementTimeout(error);
+  const code = isBusy ? 'service_unavailable' : 'internal_error';
   return new ApiError(code, { cause: error });
 }
 

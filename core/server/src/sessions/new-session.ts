@@ -6,6 +6,7 @@ import {
   type AsrSession,
   type ModelId,
 } from '@svc-asr/protocol';
+import { lostHost } from '@svc-asr/protocol/lost-host.ts';
 import { withinDeadline } from '../platform/deadline.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../platform/api-error.ts';
@@ -22,7 +23,9 @@ export type ReservationDeps = Pick<Deps, 'lifecycle' | 'placement' | 'ledger' | 
 export async function openReservation(deps: ReservationDeps, input: Omit<ReserveInput, 'node'>) {
   // A draining process still answers replays. Without a node nothing new is reserved.
   const { draining } = deps.lifecycle;
-  const node = draining ? null : deps.placement.choose(input.model);
+  const host = lostHost(input.idempotencyKey);
+  const lost = host === null ? null : { host, accountId: input.accountId };
+  const node = draining ? null : deps.placement.choose(input.model, lost);
   const reservation = await withinDeadline(deps.ledger.reserve({ ...input, node }));
   if (draining && reservation.outcome === 'no_capacity') throw restarting(deps, input.model);
   return requireReserved(reservation);

@@ -1,13 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LiveNode } from '../nodes/nodes.ts';
-import { chooseNode } from './placement.ts';
+import { chooseNode, LostNodes } from './placement.ts';
 
 const MODEL = 'svc-asr-kikuyu-v1';
+const DEAD = { isLost: (id: string): boolean => id === 'dead' };
 
 function node(id: string, fields: Partial<LiveNode> = {}): { node: LiveNode; placed: number } {
   const publicUrl = `wss://${id}.example.com`;
-  const load = { capacity: 10, active: 0, draining: false };
+  const load = { capacity: 10, active: 0, draining: false, renewedAtMs: 1 };
   return { node: { id, publicUrl, epoch: 1, models: [MODEL], ...load, ...fields }, placed: 0 };
 }
 
@@ -24,7 +25,7 @@ test('nodes that are full, draining or without the model are never chosen', () =
 test('picks two nodes at random and takes the one with the smaller share of its capacity in use', () => {
   const picks = [0, 0.99];
   const roster = [node('busy', { active: 5 }), node('large', { active: 6, capacity: 100 })];
-  expect(chooseNode(roster, MODEL, () => picks.shift() ?? 0)?.id).toBe('large');
+  expect(chooseNode(roster, MODEL, { random: () => picks.shift() ?? 0 })?.id).toBe('large');
 });
 
 test('a burst between two refreshes spreads over the nodes', () => {
@@ -37,4 +38,29 @@ test('a burst between two refreshes spreads over the nodes', () => {
     }),
     { numRuns: 20 },
   );
+});
+
+test('a node that two accounts could not reach is avoided until it renews its lease', () => {
+  const lost = new LostNodes();
+  const { node: dead } = node('dead');
+  lost.refresh([dead, node('other').node]);
+  const report = { host: 'dead.example.com', accountId: 'a' };
+  lost.report(report);
+  lost.report(report);
+  expect(lost.has('dead', report)).toBe(true);
+  expect(lost.has('dead', null)).toBe(false);
+  lost.report({ ...report, accountId: 'b' });
+  expect(lost.has('dead', null)).toBe(true);
+  lost.refresh([dead]);
+  expect(lost.has('dead', null)).toBe(true);
+  lost.refresh([{ ...dead, renewedAtMs: 2 }]);
+  expect(lost.has('dead', null)).toBe(false);
+});
+
+test('chooses a lost node only if there is no other', () => {
+  const roster = [node('dead'), node('busy', { active: 9 })];
+  for (let at = 0; at < 20; at += 1) {
+    expect(chooseNode(roster, MODEL, DEAD)?.id).toBe('busy');
+  }
+  expect(chooseNode([node('dead')], MODEL, DEAD)?.id).toBe('dead');
 });

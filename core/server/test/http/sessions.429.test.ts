@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { activate } from '../support/activate.ts';
+import { setConcurrency } from '../../src/accounts/accounts.ts';
 import { heldClock } from '../support/fixed-clock.ts';
 import { KIKUYU, startService, type Tenant } from '@svc-asr/testing/service/service.ts';
 import { backdateSession } from '@svc-asr/testing/postgres/time-travel.ts';
@@ -36,6 +37,16 @@ describe('concurrency', () => {
     expect(headers.get('retry-after')).toBe('5');
     await end({ status: 'completed', samples: 16_000 });
     expect((await svc.createSession({ model: KIKUYU }, { apiKey })).status).toBe(201);
+  });
+
+  test('S18 H03 with an active session, a reserved one does not make Retry-After longer', async () => {
+    const { apiKey, accountId } = await svc.addTenant({ creditMs: 600_000 });
+    await setConcurrency(svc.database.pool, { id: accountId, limit: 2 });
+    const { body: first } = await svc.createSession({ model: KIKUYU }, { apiKey });
+    await activate(svc, { sessionId: first.id, accountId });
+    await svc.createSession({ model: KIKUYU }, { apiKey });
+    const { headers } = await svc.refusedSession({ model: KIKUYU }, { apiKey });
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(5);
   });
 
   test('S18 returns 429 before 402 when a live session holds all credit', async () => {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toApiError } from '../../src/platform/api-error.ts';
 import {
   createPool,
   inTransaction,
@@ -62,6 +63,7 @@ test('the server cancels a slow statement, which does not count as an outage', a
     const late = await pool.query('select pg_sleep(60)').catch((error: unknown) => error);
     expect(late).toMatchObject({ code: '57014' });
     expect(isDatabaseUnavailable(late)).toBe(false);
+    expect(toApiError(late).code).toBe('service_unavailable');
   } finally {
     await pool.end();
   }

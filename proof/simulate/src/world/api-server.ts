@@ -51,6 +51,7 @@ async function start(
   const { verify } = history;
   const db = around.openPool(process, { name: 'main', connections: 10, verify });
   const sweeperDb = around.openPool(process, { name: 'sweeper', connections: 1, verify });
+  const rosterDb = around.openPool(process, { name: 'nodes', connections: 1, verify });
   const ledger = history.guard(createLedger(db));
   const placement = new NodeRoster(log);
   const credentials = createCredentials(config.secrets.signingKeys);
@@ -58,7 +59,7 @@ async function start(
   const deps = { ledger, placement, credentials, lifecycle, clock: systemClock };
   const limiter = sessions === undefined ? null : createRateLimiter(sessions, systemClock);
   const stopHistory = await history.watch(db);
-  const stopRoster = await placement.watch(db);
+  const stopRoster = await placement.watch(rosterDb);
   const sweeper = startSweeper({
     ledger: history.guard(createLedger(sweeperDb)),
     log,
@@ -105,7 +106,7 @@ async function start(
         await sweeper.stop();
         await stopRoster();
         await stopHistory();
-        await Promise.all([db.end(), sweeperDb.end()]);
+        await Promise.all([db.end(), sweeperDb.end(), rosterDb.end()]);
       }),
   };
 }

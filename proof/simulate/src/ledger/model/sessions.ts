@@ -4,6 +4,8 @@ import { sessionOf, type AccountRow, type Moment, type SessionRow } from './stat
 
 const CREDENTIAL_MS = 60_000;
 const BLOCKED_RETRY_MS = 5_000;
+const BLOCKED_RETRY_MIN_MS = 1_000;
+const SWEPT_AFTER_MS = 1_500;
 const LATE_CLOSE_MS = 5 * 60_000;
 const SAMPLES_PER_MS = 16;
 
@@ -52,7 +54,7 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
     throw databaseError('23505', `session ${call.sessionId} exists`);
   }
   expireReservations({ state, nowMs }, account.id);
-  if (isFull) return blockedBy(live, nowMs);
+  if (isFull) return blockedBy({ state, nowMs }, live);
   if (reservedMs < 1000) return { outcome: 'insufficient_credits', reservedMs };
   if (!isReserved) return { outcome: 'no_capacity', reservedMs };
   const session = insertSession({ state, nowMs }, { call, account, live, reservedMs });
@@ -72,14 +74,25 @@ function findKnown(
   return sessionOf(state, row.accountId, row.sessionId);
 }
 
-function blockedBy(live: readonly SessionRow[], nowMs: number): Reserved {
-  const expiries = live.flatMap(({ status, expiresAt }) =>
-    status === 'reserved' ? [expiresAt] : [],
-  );
-  const outcome = 'concurrency_limit_exceeded';
-  if (expiries.length === 0) return { outcome, blocker: 'active', retryAfterMs: BLOCKED_RETRY_MS };
-  const retryAfterMs = Math.min(Math.min(...expiries) - nowMs, CREDENTIAL_MS);
-  return { outcome, blocker: 'reserved', retryAfterMs };
+/** An active session may end at any time. If its node is lost, the sweeper ends it a second after the lease. */
+function blockedBy(
+  { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
+  live: readonly SessionRow[],
+): Reserved {
+  const reserved = live.filter(({ status }) => status === 'reserved');
+  const active = live.filter(({ status }) => status === 'active');
+  const waits = reserved.map(({ expiresAt }) => expiresAt - nowMs);
+  if (active.length > 0) {
+    const leases = active.flatMap(({ nodeId }) => state.nodes.get(nodeId)?.leaseUntil ?? []);
+    const leftMs = leases.length === 0 ? 0 : Math.min(...leases) - nowMs;
+    const sweptMs = leftMs + SWEPT_AFTER_MS;
+    waits.push(Math.max(BLOCKED_RETRY_MIN_MS, Math.min(BLOCKED_RETRY_MS, sweptMs)));
+  }
+  return {
+    outcome: 'concurrency_limit_exceeded',
+    blocker: reserved.length === 0 ? 'active' : 'reserved',
+    retryAfterMs: Math.min(...waits, CREDENTIAL_MS),
+  };
 }
 
 function insertSession(

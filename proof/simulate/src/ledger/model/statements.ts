@@ -284,6 +284,7 @@ function liveNodeRows(moment: Moment): Row[] {
     capacity: node.capacity,
     active: node.active,
     draining: node.draining,
+    renewed_at: new Date(node.renewedAt),
   }));
 }
 
