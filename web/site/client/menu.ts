@@ -7,8 +7,6 @@ export function startMenu(): void {
     documentElement.classList.toggle('menu-open', isOpen);
     button.setAttribute('aria-expanded', String(isOpen));
   };
-  button.hidden = false;
-  documentElement.classList.add('with-script');
   button.addEventListener('click', () => setOpen(!documentElement.classList.contains('menu-open')));
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || !documentElement.classList.contains('menu-open')) return;

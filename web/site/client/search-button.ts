@@ -2,7 +2,6 @@
 export function startSearchButton(): void {
   const button = document.querySelector<HTMLButtonElement>('[data-search]');
   if (button === null) return;
-  button.hidden = false;
   button.addEventListener('click', () => void open());
   // The pointer is on its way: the index arrives before the click.
   button.addEventListener('pointerenter', () => void prepare(), { once: true });

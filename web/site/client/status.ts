@@ -33,7 +33,10 @@ async function refresh(): Promise<void> {
     show(await response.json());
   } catch {
     setSummary('down', 'The service can’t be reached');
-    document.querySelector('[data-status-list]')?.replaceChildren();
+    for (const label of document.querySelectorAll('[data-status-list] .state')) {
+      label.className = 'state';
+      label.textContent = 'Unknown';
+    }
     setNote('This page tries again every 15 seconds.');
   }
 }

@@ -11,7 +11,6 @@ export function startThemeButton(): void {
     button.setAttribute('aria-label', `Theme: ${theme}`);
     button.title = `Theme: ${theme}`;
   };
-  button.hidden = false;
   show(currentTheme());
   button.addEventListener('click', () => {
     const theme = NEXT[currentTheme()];

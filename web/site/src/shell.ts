@@ -6,7 +6,7 @@ export interface Assets {
   readonly stylesheet: string;
   /** Shows everything that needs JavaScript to be reached. */
   readonly withoutScript: string;
-  /** Runs before the first paint: sets the theme. */
+  /** Runs before the first paint: sets the theme, and marks that scripts run. */
   readonly early: string;
   readonly main: string;
 }
@@ -64,10 +64,10 @@ function header({ url }: Shell): string {
     return `<a href="${href}"${here ? ' aria-current="true"' : ''}>${text}</a>`;
   };
   return `<header class="top">
-<button type="button" class="icon-button menu-button" data-menu hidden aria-expanded="false" aria-controls="sidebar" aria-label="Menu">${icon('menu', 20)}</button>
+<button type="button" class="icon-button menu-button needs-script" data-menu aria-expanded="false" aria-controls="sidebar" aria-label="Menu">${icon('menu', 20)}</button>
 <a class="brand" href="/docs">${LOGO}<span>svc-asr</span><span class="brand-part">docs</span></a>
-<button type="button" class="search-button" data-search hidden aria-label="Search" aria-keyshortcuts="/ Control+K">${icon('search')}<span>Search</span><kbd>/</kbd></button>
+<button type="button" class="search-button needs-script" data-search aria-label="Search" aria-keyshortcuts="/ Control+K">${icon('search')}<span>Search</span><kbd>/</kbd></button>
 <nav class="top-links" aria-label="Site">${link('/docs', 'Docs')}${link('/changelog', 'Changelog')}${link('/status', 'Status')}<a class="top-console" href="/app">Console</a></nav>
-<button type="button" class="icon-button" data-theme-button hidden aria-label="Theme">${icon('theme')}</button>
+<button type="button" class="icon-button needs-script" data-theme-button aria-label="Theme">${icon('theme')}</button>
 </header>`;
 }

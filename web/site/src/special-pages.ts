@@ -1,3 +1,4 @@
+import { SERVICE_COMPONENTS } from '@svc-asr/protocol/service-status.ts';
 import { describe } from './description.ts';
 import { escapeHtml } from './html.ts';
 import { icon } from './icons.ts';
@@ -73,13 +74,17 @@ function item(source: Source): string {
   return `<li><a href="${source.url}" title="${escapeHtml(describe(source.markdown))}">${escapeHtml(source.title)}</a></li>`;
 }
 
-/** /status: the script fills it from /status.json, which the service makes from its own probes. */
+/** /status: the script fills its rows from /status.json, which the service makes from its own probes. */
 export function renderStatus(): string {
+  const rows = SERVICE_COMPONENTS.map(
+    ({ name }) =>
+      `<li><span>${escapeHtml(name)}</span><span class="state">Unknown</span><span class="detail">Checking…</span></li>`,
+  );
   return `<main id="main" class="article status-page" tabindex="-1">
 <p class="eyebrow">Live</p>
 <h1>Status</h1>
 <p class="status-summary" data-status-summary role="status">Checking…</p>
-<ul class="status-list" data-status-list></ul>
+<ul class="status-list" data-status-list>${rows.join('')}</ul>
 <p class="status-note" data-status-note></p>
 <noscript><p>This page needs JavaScript. The same facts are in <a href="/status.json">/status.json</a>.</p></noscript>
 <p class="status-note">The server that sent this page checks itself when somebody asks, at most once every five seconds. The same facts are in <a href="/status.json">/status.json</a>.</p>

@@ -1,8 +1,9 @@
-import { MODEL_IDS, MODELS, type ModelId } from '@svc-asr/protocol';
-import type {
-  ServiceComponent,
-  ServiceState,
-  ServiceStatus,
+import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
+import {
+  modelComponent,
+  type ServiceComponent,
+  type ServiceState,
+  type ServiceStatus,
 } from '@svc-asr/protocol/service-status.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
@@ -65,7 +66,7 @@ function databaseState(isUp: boolean): ServiceComponent {
 }
 
 function modelState(model: ModelId, nodes: readonly LiveNode[] | null): ServiceComponent {
-  const component = { id: model, name: `${MODELS[model].language} streaming` };
+  const component = modelComponent(model);
   if (nodes === null) {
     return { ...component, state: 'down', detail: 'Unknown while the database does not answer.' };
   }

@@ -28,13 +28,14 @@ export async function takePicture(
 
 export const DEVICES = {
   desktop: { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1 },
+  tablet: { viewport: { width: 1024, height: 768 }, deviceScaleFactor: 1 },
   phone: { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true },
 } as const;
 
 /** Takes all variants of a state that occurs only once, by resizing and recolouring the page. */
 export async function takePicturesOfEveryLook(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
-  for (const device of ['phone', 'desktop'] as const) {
+  for (const device of ['phone', 'tablet', 'desktop'] as const) {
     await page.setViewportSize(DEVICES[device].viewport);
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

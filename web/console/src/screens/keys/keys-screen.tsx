@@ -62,7 +62,6 @@ export function KeysScreen({ me }: { me: Me }) {
       </PageHead>
       <div className="grid gap-4">
         {!owner && <Notice tone="info">{texts.common.ownerOnly}</Notice>}
-        {owner && full && <Notice tone="info">{texts.keys.limit}</Notice>}
         {revoked !== null && <Notice tone="good">{texts.keys.revoked(revoked)}</Notice>}
         <Card>
           <Loaded load={load} onRetry={() => void reload()}>
@@ -83,6 +82,8 @@ export function KeysScreen({ me }: { me: Me }) {
             }
           </Loaded>
         </Card>
+        {/* Below the list, which it would push down when it arrives. */}
+        {owner && full && <Notice tone="info">{texts.keys.limit}</Notice>}
       </div>
       {step.at === 'create' && (
         <CreateKeyDialog

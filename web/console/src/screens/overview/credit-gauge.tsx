@@ -19,9 +19,9 @@ export function CreditGauge({ balance }: { balance: Balance }) {
   );
   const [available, reserved, consumed] = parts.map((part) => formatAudio(part.ms, texts));
   return (
-    <div className="grid gap-5">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
       <p>
-        <span className="text-[2.125rem] leading-10 font-semibold tracking-tight whitespace-nowrap tabular-nums">
+        <span className="text-[2.125rem] leading-10 font-semibold tracking-tight tabular-nums">
           {available}
         </span>{' '}
         <span className="text-ink-2">{texts.overview.available.toLowerCase()}</span>

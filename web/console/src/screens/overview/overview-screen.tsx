@@ -35,7 +35,7 @@ export function OverviewScreen({ me }: { me: Me }) {
 // Only for new accounts, so it loads on demand.
 const FirstRunCard = lazyScreen(() => import('./first-run-card.tsx'));
 
-const COLUMNS = 'grid gap-5 lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]';
+const COLUMNS = 'grid grid-cols-[minmax(0,1fr)] gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]';
 
 function OverviewSkeleton() {
   return (

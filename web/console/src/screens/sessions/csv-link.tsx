@@ -4,10 +4,12 @@ export function CsvLink(props: {
   /** With its question mark. Empty: no filters. */
   query: string;
   label: string;
+  hint?: string;
 }) {
   return (
     <a
       className="button button-secondary"
+      title={props.hint}
       href={`/console-api/${props.name}.csv${props.query}`}
       download={`svc-asr-${props.name}.csv`}
     >

@@ -31,7 +31,10 @@ export default function LogScreen() {
   return (
     <>
       <PageHead title={texts.title} lead={texts.lead(CONSOLE_LIMITS.callLogDays)}>
-        <Button onClick={() => void reload()}>{texts.refresh}</Button>
+        <div className="flex gap-2">
+          <Button onClick={() => void reload()}>{texts.refresh}</Button>
+          <CsvLink name="log" query={query} label={texts.csv} hint={texts.csvHint(rows)} />
+        </div>
       </PageHead>
       <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
@@ -43,10 +46,6 @@ export default function LogScreen() {
             {(page) => <Page page={page} search={search} />}
           </Loaded>
         </Card>
-        <p className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-2">
-          <CsvLink name="log" query={query} label={texts.csv} />
-          {texts.csvHint(rows)}
-        </p>
       </div>
     </>
   );

@@ -28,7 +28,9 @@ export default function SessionsScreen() {
   const keys = load.state === 'ready' ? load.data.keys : [];
   return (
     <>
-      <PageHead title={common.nav.sessions} lead={texts.lead} />
+      <PageHead title={common.nav.sessions} lead={texts.lead}>
+        <CsvLink name="sessions" query={query} label={texts.csv} hint={texts.csvHint(rows)} />
+      </PageHead>
       <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
         <FilterCard search={search} filters={FILTERS}>
@@ -39,10 +41,6 @@ export default function SessionsScreen() {
             {(page) => <Page page={page} search={search} />}
           </Loaded>
         </Card>
-        <p className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-2">
-          <CsvLink name="sessions" query={query} label={texts.csv} />
-          {texts.csvHint(rows)}
-        </p>
       </div>
     </>
   );
