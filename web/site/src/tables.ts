@@ -73,11 +73,8 @@ function labelCells(tokens: readonly Token[], md: MarkdownIt): void {
     if (token.type === 'td_open') {
       const label = labels[column] ?? '';
       token.attrSet('data-label', label);
-      if (label === 'code' && labels.includes('message')) {
-        // A page can link to one error.
-        const prefix = labels.includes('close code') ? 'stream-' : '';
-        row?.attrSet('id', `${prefix}${textAt(tokens[at + 1], md)}`);
-      }
+      const prefix = label === 'code' ? errorPrefix(labels) : null;
+      if (prefix !== null) row?.attrSet('id', `${prefix}${textAt(tokens[at + 1], md)}`);
       column += 1;
     }
     if (token.type !== 'table_close') continue;
@@ -87,6 +84,12 @@ function labelCells(tokens: readonly Token[], md: MarkdownIt): void {
         part.attrs = (part.attrs ?? []).filter(([name]) => name !== 'data-label');
     }
   }
+}
+
+/** The two tables of all errors, whose rows other pages link to. A code can be in both. Null: another table. */
+function errorPrefix(labels: readonly string[]): string | null {
+  if (labels.includes('next step')) return 'stream-';
+  return labels.includes('endpoint') ? '' : null;
 }
 
 function textAt(inline: Token | undefined, md: MarkdownIt): string {

@@ -146,11 +146,19 @@ export const Me = Closed(
     operator: Type.Boolean(),
     /** The account this browser works in. Null: the person belongs to none. */
     account: Type.Union([
-      Closed({ ...MyAccount.properties, active: Type.Boolean() }, 'CurrentAccount'),
+      Closed(
+        { ...MyAccount.properties, active: Type.Boolean(), available_ms: Count },
+        'CurrentAccount',
+      ),
       Type.Null(),
     ]),
     accounts: Type.Array(MyAccount),
     invitations: Count,
+    /** What waits for an operator. Null: the person is none, or signed in without a passkey. */
+    waiting: Type.Union([
+      Closed({ waitlist: Count, requests: Count, failures: Count }, 'OperatorInbox'),
+      Type.Null(),
+    ]),
   },
   'Me',
 );

@@ -108,7 +108,9 @@ begin
       from accounts a join credit_levels l on l.account_id = a.id
       where a.last_seq > l.seen_seq limit p_batch
   loop
+    -- Sessions reserve whole seconds.
     v_level := case
+      when v_account.left_ms < 1000 then 0
       when v_account.left_ms * 20 <= v_account.base_ms then 5
       when v_account.left_ms * 5 <= v_account.base_ms then 20
       when v_account.left_ms * 2 <= v_account.base_ms then 50

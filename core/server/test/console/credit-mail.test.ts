@@ -30,7 +30,7 @@ async function check(): Promise<void> {
 /** The subjects of the emails about levels so far. */
 function mailsTo(email: string): string[] {
   const sent = service.mail.emails.filter(
-    ({ to, subject }) => to === email && subject.includes('%'),
+    ({ to, subject }) => to === email && /%|used up/.test(subject),
   );
   return sent.map(({ subject }) => subject);
 }
@@ -44,10 +44,12 @@ async function mailsAfterCheck(email: string): Promise<string[]> {
 }
 
 function subject(percent: number): string {
-  return `${percent} % of your svc-asr credit is left`;
+  return percent === 0
+    ? 'Your svc-asr credit is used up'
+    : `${percent} % of your svc-asr credit is left`;
 }
 
-test('owners get one email at 50, 20 and 5 % of the credit, and again after a grant', async () => {
+test('owners get one email at 50, 20, 5 and 0 % of the credit, and again after a grant', async () => {
   const email = 'saver@example.com';
   const owner = await service.signedIn(email);
   await service.joined(owner, { email: 'colleague@example.com', role: 'member' });
@@ -76,7 +78,7 @@ test('owners get one email at 50, 20 and 5 % of the credit, and again after a gr
   expect(await mailsAfterCheck(email)).toEqual([subject(50)]);
   const mail = service.mail.emails.find((one) => one.subject === subject(50));
   expect(mail?.text).toContain('25 s');
-  expect(mail?.text).toContain('https://console.example.org/app');
+  expect(mail?.text).toContain('https://console.example.org/app/credit\n');
 
   // 4 %: two levels at once are one email.
   await leave(2);
@@ -88,6 +90,10 @@ test('owners get one email at 50, 20 and 5 % of the credit, and again after a gr
   // 10 s are now 100 %, and 2 s are 20 %.
   await grant(9);
   await leave(2);
-  expect(await mailsAfterCheck(email)).toEqual([subject(50), subject(5), subject(20)]);
+  const all = [subject(50), subject(5), subject(20)];
+  expect(await mailsAfterCheck(email)).toEqual(all);
+  // Less than the second that a session reserves.
+  await leave(0.999);
+  expect(await mailsAfterCheck(email)).toEqual([...all, subject(0)]);
   expect(mailsTo('colleague@example.com')).toEqual([]);
 });

@@ -93,8 +93,37 @@ test('a member sees that owners request credit', async () => {
   const accountId = await service.admit('radio-owner@example.com');
   await addMember(service.database.pool, { accountId, email, role: 'member', language: 'en' });
   await signInAs(page, { service, email });
-  await page.goto(`${service.url}/app/sessions/credit`);
+  await page.goto(`${service.url}/app/credit`);
   await page.getByText('Only owners of this account can request credit.').waitFor();
   expect(await page.getByRole('button', { name: 'Send the request' }).count()).toBe(0);
   await seen(page, 'credit-member');
+});
+
+test('an account without credit says so on every page, and the playground offers nothing to start or play', async () => {
+  const { page, complaints } = await openPage(browser);
+  const accountId = await service.admit('broke@example.com');
+  await signInAs(page, { service, email: 'broke@example.com', path: '/app/playground' });
+  // The last credit is spent while the page is open, so that its next run is refused.
+  const spent = { ms: -3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
+  await page.getByRole('button', { name: 'Kikuyu 1' }).waitFor();
+  await service.deps.ledger.adjust({ accountId, ...spent });
+  await page.getByRole('button', { name: 'Kikuyu 1' }).click();
+  await page.getByText('insufficient_credits').waitFor();
+  expect(await page.getByRole('button', { name: 'Play' }).count()).toBe(0);
+
+  for (const path of ['', '/sessions', '/log', '/usage', '/playground', '/keys', '/settings']) {
+    await page.goto(`${service.url}/app${path}`);
+    const banner = page.getByRole('alert').filter({ hasText: 'Your credit is used up' });
+    await banner.getByRole('link', { name: 'Request credit' }).waitFor();
+  }
+  const badge = page
+    .getByRole('navigation', { name: 'Main' })
+    .getByRole('link', { name: 'Credit' });
+  expect(await badge.innerText()).toContain('0 s');
+  await page.goto(`${service.url}/app/playground`);
+  await page.locator('button:disabled', { hasText: 'Start speaking' }).waitFor();
+  await seen(page, 'playground-broke');
+  await page.getByRole('link', { name: 'Request credit' }).click();
+  await page.waitForURL(`${service.url}/app/credit`);
+  expect(complaints).toEqual([]);
 });

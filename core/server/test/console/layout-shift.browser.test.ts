@@ -62,9 +62,9 @@ describe('signed in', () => {
   const SCREENS = [
     '/app',
     '/app/sessions',
-    '/app/sessions/usage',
-    '/app/sessions/log',
-    '/app/sessions/credit',
+    '/app/usage',
+    '/app/log',
+    '/app/credit',
     '/app/keys',
     '/app/playground',
     '/app/settings',

@@ -1,9 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
 import { addMember } from '../../src/accounts/people/members.ts';
 import { setOperator } from '../../src/accounts/people/operators.ts';
-import { openPage, signInAs, startConsoleInChromium } from '../support/console/console-chromium.ts';
+import { joinWaitlist } from '../../src/accounts/waitlist.ts';
+import {
+  addSession,
+  openPage,
+  signInAs,
+  startConsoleInChromium,
+} from '../support/console/console-chromium.ts';
 
-/** Finding pages with the keyboard, and the list of browsers in the settings. */
+/** The navigation, finding pages with the keyboard, and the list of browsers in the settings. */
 
 const { service, browser, stop } = await startConsoleInChromium();
 afterAll(stop);
@@ -19,7 +25,7 @@ test('Ctrl K finds pages, docs and a session by its id, with the keyboard alone'
   await page.keyboard.type('log');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Log', exact: true }).waitFor();
-  expect(new URL(page.url()).pathname).toBe('/app/sessions/log');
+  expect(new URL(page.url()).pathname).toBe('/app/log');
 
   const id = '0b9bd0f5-8a3c-4a52-9a0e-4c9c4f3f1f11';
   await page.keyboard.press('Meta+k');
@@ -83,6 +89,55 @@ test('operators find their pages too', async () => {
   await page.keyboard.press('Enter');
   await page.waitForURL(`${service.url}/app/operator/nodes`);
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Nodes');
+  await context.close();
+});
+
+test('everything that people who pay look for has a place, and old addresses lead there', async () => {
+  const { page, context } = await openPage(browser);
+  await service.admit('payer@example.com');
+  await signInAs(page, { service, email: 'payer@example.com' });
+  const navigation = page.getByRole('navigation', { name: 'Main' });
+  expect(await navigation.getByRole('link').allInnerTexts()).toEqual([
+    'Overview',
+    'Sessions',
+    'Log',
+    'Usage',
+    'Playground',
+    'API keys',
+    'Credit',
+    'Team',
+    'Settings',
+  ]);
+  for (const place of ['Usage', 'Log', 'Credit', 'Team']) {
+    await navigation.getByRole('link', { name: place }).click();
+    await page.getByRole('heading', { level: 1, name: place }).waitFor();
+    expect(await navigation.locator('[aria-current]').allInnerTexts()).toEqual([place]);
+  }
+  await page.goto(`${service.url}/app/sessions/usage?from=2026-01-01&to=2026-01-31`);
+  await page.waitForURL(`${service.url}/app/usage?from=2026-01-01&to=2026-01-31`);
+  // Phones have five tabs, and the other places in the menu.
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect(await navigation.getByRole('link').filter({ visible: true }).count()).toBe(5);
+  await page.locator('summary').filter({ hasText: 'payer@' }).click();
+  await page.getByRole('link', { name: 'Team' }).filter({ visible: true }).click();
+  await page.waitForURL(`${service.url}/app/team`);
+  await context.close();
+});
+
+test('an operator sees how much waits', async () => {
+  const { page, context } = await openPage(browser);
+  const email = 'monday-operator@example.com';
+  await service.admit(email);
+  await setOperator(service.database.pool, { email, isOperator: true });
+  for (const who of ['one@example.com', 'two@example.com']) {
+    await joinWaitlist(service.database.pool, { email: who, name: '', purpose: '' });
+  }
+  await addSession(page, { service, email, verifiedBy: 'passkey' });
+  await page.goto(`${service.url}/app`);
+  const navigation = page.getByRole('navigation', { name: 'Main' });
+  await navigation.getByRole('link', { name: 'Operator 2 waiting' }).click();
+  const tabs = page.getByRole('navigation', { name: 'Operator pages' });
+  await expect.poll(() => tabs.getByRole('link').first().innerText()).toMatch(/^Waitlist\s+2$/);
   await context.close();
 });
 

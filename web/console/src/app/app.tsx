@@ -23,6 +23,7 @@ const SessionScreen = lazyScreen(() => import('../screens/sessions/session-scree
 const UsageScreen = lazyScreen(() => import('../screens/sessions/usage-screen.tsx'));
 const LogScreen = lazyScreen(() => import('../screens/sessions/log-screen.tsx'));
 const SettingsScreen = lazyScreen(() => import('../screens/settings/settings-screen.tsx'));
+const TeamScreen = lazyScreen(() => import('../screens/settings/team-screen.tsx'));
 const ActivityScreen = lazyScreen(() => import('../screens/activity/activity-screen.tsx'));
 const CreditScreen = lazyScreen(() => import('../screens/sessions/credit-screen.tsx'));
 const OperatorArea = lazyScreen(() => import('../screens/operator/operator-area.tsx'));
@@ -71,15 +72,16 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
     await onChanged();
     navigate('/app');
   }
-  if (me.operator && /^\/app\/operator(?:\/|$)/.test(path)) return <OperatorArea />;
+  if (me.operator && /^\/app\/operator(?:\/|$)/.test(path)) return <OperatorArea me={me} />;
   if (me.account === null || path === '/app/invitations') {
     return <InvitationsScreen me={me} onChanged={onChanged} />;
   }
   if (path === '/app') return <OverviewScreen me={me} />;
   if (path === '/app/sessions') return <SessionsScreen />;
-  if (path === '/app/sessions/usage') return <UsageScreen />;
-  if (path === '/app/sessions/log') return <LogScreen />;
-  if (path === '/app/sessions/credit') return <CreditScreen me={me} />;
+  if (path === '/app/usage') return <UsageScreen />;
+  if (path === '/app/log') return <LogScreen />;
+  if (path === '/app/credit') return <CreditScreen me={me} />;
+  if (path === '/app/team') return <TeamScreen me={me} onAccountLeft={() => void leaveAccount()} />;
   const session = /^\/app\/sessions\/([0-9a-f-]{36})$/.exec(path)?.[1];
   if (session !== undefined) return <SessionScreen id={session} />;
   if (path === '/app/keys') return <KeysScreen me={me} />;

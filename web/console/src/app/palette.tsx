@@ -120,13 +120,6 @@ function useCommands({ me, places, onSignOut }: PaletteProps): Command[] {
   const operator = useOperatorTexts();
   return [
     ...places.map(({ label, href }) => go(label, href)),
-    ...(me.account === null
-      ? []
-      : [
-          go(texts.usage, '/app/sessions/usage'),
-          go(texts.log, '/app/sessions/log'),
-          go(texts.credit, '/app/sessions/credit'),
-        ]),
     ...(me.account?.role === 'owner' ? [go(common.activity.title, '/app/activity')] : []),
     ...(me.operator
       ? OPERATOR_PLACES.map((place) =>
@@ -154,6 +147,6 @@ function forId(typed: string, texts: PaletteTexts): Command[] {
   if (!UUID.test(typed)) return [];
   return [
     go(texts.openId(typed), `/app/sessions?id=${typed}`),
-    go(texts.findCall(typed), `/app/sessions/log?id=${typed}`),
+    go(texts.findCall(typed), `/app/log?id=${typed}`),
   ];
 }

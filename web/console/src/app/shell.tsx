@@ -1,34 +1,57 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { Fragment, useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Me } from '@svc-asr/protocol/console/console.ts';
-import { Notice } from '../design/feedback.tsx';
+import { Badge, Notice } from '../design/feedback.tsx';
 import { Icon, Logo, type IconName } from '../design/icons.tsx';
 import { clearHistory } from '../screens/playground/tools/history.ts';
 import { post } from './api.ts';
 import { useConnection } from './connection.ts';
 import { ConnectionBar } from './connection-bar.tsx';
+import { formatAudio } from './format.ts';
 import { useTexts } from './language.tsx';
 import { PaletteButton } from './palette-button.tsx';
 import { Link, navigate, usePath } from './router.tsx';
 import { chooseTheme, currentTheme, THEMES } from './theme.ts';
 
-const PLACES = ['overview', 'sessions', 'playground', 'keys', 'settings', 'operator'] as const;
-type Place = (typeof PLACES)[number];
+const MAIN = ['overview', 'sessions', 'log', 'usage', 'playground'] as const;
+const ACCOUNT = ['keys', 'credit', 'team', 'settings'] as const;
+type Place = (typeof MAIN)[number] | (typeof ACCOUNT)[number] | 'operator';
 const PATHS: Record<Place, string> = {
   overview: '/app',
   sessions: '/app/sessions',
+  log: '/app/log',
+  usage: '/app/usage',
   playground: '/app/playground',
   keys: '/app/keys',
+  credit: '/app/credit',
+  team: '/app/team',
   settings: '/app/settings',
   operator: '/app/operator',
 };
 
-/** More labels than this would be cut on phones. Operators then find the settings in their menu. */
-const TABS_MAX = 5;
+/** Addresses of pages before they had a place of their own in the navigation. Old emails link to them. */
+const MOVED: Readonly<Record<string, string>> = {
+  '/app/sessions/usage': PATHS.usage,
+  '/app/sessions/log': PATHS.log,
+  '/app/sessions/credit': PATHS.credit,
+};
+const moved = MOVED[location.pathname];
+if (moved !== undefined) history.replaceState(null, '', `${moved}${location.search}`);
+
+/** The tabs of phones. More labels would be cut, so the other places are in the menu of the person. */
+function tabsOf(me: Me): ReadonlySet<Place> {
+  if (me.account === null) return new Set(['operator']);
+  const last = me.operator ? 'operator' : 'keys';
+  return new Set(['overview', 'sessions', 'usage', 'playground', last]);
+}
 
 /** A place includes the pages below it, such as one session. */
 function isAt(path: string, place: Place): boolean {
   return path === PATHS[place] || (place !== 'overview' && path.startsWith(`${PATHS[place]}/`));
 }
+
+/** The smallest reservation. With less, new sessions are refused. */
+const CREDIT_MIN_MS = 1_000;
+const CREDIT_LOW_MS = 60_000;
 
 const INVITATIONS = '/app/invitations';
 
@@ -36,19 +59,23 @@ const INVITATIONS = '/app/invitations';
 export function Shell(props: { me: Me; onChanged: () => Promise<void>; children: ReactNode }) {
   const texts = useTexts();
   const path = usePath();
+  const { me, onChanged } = props;
   const main = useRef<HTMLElement>(null);
   const opened = useRef(path);
   useEffect(() => {
-    // Moves focus to the top of each new page for screen readers. The browser handles the first page.
-    if (opened.current !== path) main.current?.focus();
+    if (opened.current === path) return;
     opened.current = path;
-  }, [path]);
-  const { me } = props;
+    // Moves focus to the top of each new page for screen readers. The browser handles the first page.
+    main.current?.focus();
+    // The credit and the badges may have changed meanwhile.
+    void onChanged();
+  }, [path, onChanged]);
   const { trouble, figuresAt } = useConnection();
-  const places = PLACES.filter((place) =>
-    place === 'operator' ? me.operator : me.account !== null,
-  );
-  const inMenu = places.length > TABS_MAX ? 'settings' : null;
+  const places: readonly Place[] = [
+    ...(me.account === null ? [] : [...MAIN, ...ACCOUNT]),
+    ...(me.operator ? (['operator'] as const) : []),
+  ];
+  const tabs = tabsOf(me);
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
       <a
@@ -74,17 +101,25 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
         <nav
           hidden={places.length === 0}
           aria-label={texts.nav.label}
-          className="fixed inset-x-0 bottom-0 z-10 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:static md:mt-4 md:flex-col md:gap-1 md:border-0 md:bg-transparent"
+          className="fixed inset-x-0 bottom-0 z-10 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:static md:mt-4 md:min-h-0 md:flex-col md:gap-0.5 md:overflow-y-auto md:border-0 md:bg-transparent"
         >
           {places.map((place) => (
-            <NavLink
-              key={place}
-              href={PATHS[place]}
-              icon={place}
-              label={texts.nav[place]}
-              current={isAt(path, place)}
-              className={place === inMenu ? 'max-md:hidden' : ''}
-            />
+            <Fragment key={place}>
+              {place === ACCOUNT[0] && (
+                <p className="px-3 pt-4 pb-1 text-xs font-medium text-ink-3 max-md:hidden">
+                  {texts.nav.account}
+                </p>
+              )}
+              <NavLink
+                href={PATHS[place]}
+                icon={place}
+                label={texts.nav[place]}
+                current={isAt(path, place)}
+                className={`${tabs.has(place) ? '' : 'max-md:hidden'} ${place === 'operator' ? 'md:mt-4' : ''}`}
+              >
+                <PlaceBadge place={place} me={me} />
+              </NavLink>
+            </Fragment>
           ))}
         </nav>
         <nav aria-label={texts.nav.more} className="mt-auto grid gap-1 pb-3 max-md:hidden">
@@ -92,11 +127,15 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
           <OutsideLink href="/status" icon="status" label={texts.nav.status} />
         </nav>
         <Person me={me} onChanged={props.onChanged}>
-          {inMenu !== null && (
-            <Link className="button button-secondary md:hidden" href={PATHS[inMenu]}>
-              {texts.nav[inMenu]}
-            </Link>
-          )}
+          <div className="grid grid-cols-2 gap-2 empty:hidden md:hidden">
+            {places
+              .filter((place) => !tabs.has(place))
+              .map((place) => (
+                <Link key={place} className="button button-secondary" href={PATHS[place]}>
+                  {texts.nav[place]}
+                </Link>
+              ))}
+          </div>
         </Person>
       </header>
       <div className="min-w-0 md:min-h-dvh md:border-l md:border-line">
@@ -111,6 +150,9 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
             <div className="mb-6">
               <Notice tone="warn">{texts.nav.inactive}</Notice>
             </div>
+          )}
+          {me.account !== null && me.account.available_ms < CREDIT_MIN_MS && (
+            <OutOfCredit hasButton={path !== PATHS.credit} />
           )}
           {me.account !== null && me.invitations > 0 && path !== INVITATIONS && (
             <div className="mb-6">
@@ -128,21 +170,65 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
   );
 }
 
+/** Loud, because nothing works without credit. */
+function OutOfCredit({ hasButton }: { hasButton: boolean }) {
+  const texts = useTexts();
+  return (
+    <section
+      role="alert"
+      className="mb-6 flex flex-wrap items-center justify-between gap-x-4 gap-y-3 rounded-lg border border-danger bg-danger-soft px-5 py-4 text-danger-strong"
+    >
+      <p className="flex items-center gap-2.5 font-semibold">
+        <Icon name="warning" />
+        {texts.nav.outOfCredit}
+      </p>
+      {hasButton && (
+        <Link href={PATHS.credit} className="button button-primary">
+          {texts.overview.request}
+        </Link>
+      )}
+    </section>
+  );
+}
+
+/** Shown where something waits: little credit, and for operators people, requests and failures. */
+function PlaceBadge({ place, me }: { place: Place; me: Me }) {
+  const texts = useTexts();
+  if (place === 'credit' && me.account !== null && me.account.available_ms < CREDIT_LOW_MS) {
+    const isEmpty = me.account.available_ms < CREDIT_MIN_MS;
+    return (
+      <Badge tone={isEmpty ? 'bad' : 'warn'}>{formatAudio(me.account.available_ms, texts)}</Badge>
+    );
+  }
+  if (place !== 'operator' || me.waiting === null) return null;
+  const { waitlist, requests, failures } = me.waiting;
+  const count = waitlist + requests + failures;
+  if (count === 0) return null;
+  return (
+    <Badge tone="warn">
+      <span aria-hidden="true">{count}</span>
+      <span className="sr-only">{texts.nav.waiting(String(count))}</span>
+    </Badge>
+  );
+}
+
 function NavLink(props: {
   href: string;
   icon: IconName;
   label: string;
   current: boolean;
   className: string;
+  children: ReactNode;
 }) {
   return (
     <Link
       href={props.href}
       {...(props.current ? { 'aria-current': 'page' as const } : {})}
-      className={`${props.className} flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:text-accent max-md:aria-[current]:shadow-[inset_0_2px_0_var(--accent)] md:min-h-10 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-muted md:aria-[current]:bg-accent-soft md:aria-[current]:font-semibold md:aria-[current]:text-accent-strong`}
+      className={`${props.className} flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:text-accent max-md:aria-[current]:shadow-[inset_0_2px_0_var(--accent)] md:min-h-9 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-muted md:aria-[current]:bg-accent-soft md:aria-[current]:font-semibold md:aria-[current]:text-accent-strong`}
     >
       <Icon name={props.icon} />
       <span className="max-md:text-center max-md:leading-3 md:truncate">{props.label}</span>
+      <span className="empty:hidden max-md:hidden md:ml-auto">{props.children}</span>
     </Link>
   );
 }
@@ -195,7 +281,10 @@ function Person(props: { me: Me; onChanged: () => Promise<void>; children: React
         </span>
         <span className="grid min-w-0 text-xs max-md:sr-only" title={me.email}>
           <span className="truncate font-medium">{me.email}</span>
-          {me.account !== null && <span className="truncate text-ink-3">{me.account.name}</span>}
+          {/* A new account has the name of its owner's address. */}
+          {me.account !== null && me.account.name !== me.email && (
+            <span className="truncate text-ink-3">{me.account.name}</span>
+          )}
         </span>
       </summary>
       <div

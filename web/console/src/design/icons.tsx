@@ -1,6 +1,10 @@
 /** Line icons on a 20 px grid. They are decorative; the text next to them carries the meaning. */
 const PATHS = {
-  overview: 'M3.5 16.5v-6M8 16.5v-12M12.5 16.5v-8M17 16.5v-10',
+  overview: 'M3.5 3.5H9V9H3.5zM11 3.5h5.5V9H11zM3.5 11H9v5.5H3.5zM11 11h5.5v5.5H11z',
+  usage: 'M3.5 16.5v-6M8 16.5v-12M12.5 16.5v-8M17 16.5v-10',
+  log: 'M4 3.5h12v13H4zM7 7.5h6M7 10.5h6M7 13.5h3',
+  credit: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM10 6v4l2.5 2',
+  team: 'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2.5 16.5c0-3 2.2-4.8 5-4.8s5 1.8 5 4.8M13 9a2.6 2.6 0 0 0 0-5M15 12.2c1.6.6 2.5 2.1 2.5 4.3',
   sessions: 'M3.5 5.5h13M3.5 10h13M3.5 14.5h8',
   keys: 'M11.8 8.2a3.7 3.7 0 1 0-2 2l1.4 1.4h2v2h2v2h2.3v-2.9l-5.7-4.5ZM6.6 6.6h.01',
   playground:

@@ -6,8 +6,12 @@ export const en = {
     skip: 'Skip to content',
     overview: 'Overview',
     sessions: 'Sessions',
-    keys: 'API keys',
+    log: 'Log',
+    usage: 'Usage',
     playground: 'Playground',
+    keys: 'API keys',
+    credit: 'Credit',
+    team: 'Team',
     settings: 'Settings',
     operator: 'Operator',
     docs: 'Docs',
@@ -21,6 +25,8 @@ export const en = {
     invited: 'You are invited to another account.',
     theme: 'Appearance',
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
+    waiting: (n: string) => `${n} waiting`,
+    outOfCredit: 'Your credit is used up. New sessions are refused.',
     inactive:
       'This account is suspended and new sessions are refused. Contact the operator of this service.',
   },
@@ -84,7 +90,7 @@ export const en = {
       request_rate_exceeded: 'Too many requests. Wait a moment, then try again.',
       invalid_parameter: 'Some of the values are invalid. Check them and try again.',
       insufficient_credits:
-        'Less than one second of audio credit is left. Ask for more under Sessions, Credit.',
+        'Less than one second of audio credit is left. Ask for more under Credit.',
       account_inactive: 'This account is suspended. Contact the operator of this service.',
       concurrency_limit_exceeded:
         'This account already has a session. It ends when its connection closes. An unused session expires within a minute.',
@@ -139,7 +145,6 @@ export const en = {
     consumed: 'Consumed',
     creditHint: 'One second of accepted audio uses one second of credit.',
     low: 'Less than one minute is left.',
-    empty: 'No credit is left.',
     request: 'Request credit',
     gauge: (a: string, r: string, c: string) => `${a} available, ${r} reserved, ${c} consumed`,
     usage: 'Usage in the last 30 days',
@@ -290,9 +295,8 @@ export const en = {
     uncertainHint: 'Hold the pointer over one to see its confidence.',
     confidence: (percent: number) => `Confidence ${percent} %`,
     level: 'Microphone level',
-    age: 'Word age p50 / p95',
-    ageHint:
-      'How old a word is when it appears: from its end in the microphone to its text on the screen',
+    age: 'Delay p50 / p95',
+    ageHint: 'From the end of a word in the microphone to its text on the screen',
     secondsOf: (n: string) => `${n} s`,
     speed: 'Speed',
     speedHint: 'How much faster than real time the file was recognised',
@@ -312,7 +316,7 @@ export const en = {
     receiptTitles: {
       stopped: 'Done',
       limit: 'Limit reached',
-      credit: 'Credit used up. Ask for more under Sessions, Credit.',
+      credit: 'Credit used up. Ask for more under Credit.',
       failed: 'The run ended early',
     },
     asking: 'Asking the ledger what this run cost…',
@@ -354,6 +358,7 @@ export const en = {
     originsInvalid: (line: string) =>
       `"${line}" is not an origin. Enter only scheme and host, such as https://app.example.com.`,
     team: 'Team',
+    members: 'Members',
     teamLead:
       'Owners manage keys, members and settings. Members can see usage and use the playground.',
     invite: 'Invite',

@@ -8,8 +8,12 @@ export const sw: Texts = {
     skip: 'Ruka hadi yaliyomo',
     overview: 'Muhtasari',
     sessions: 'Vipindi',
-    keys: 'Funguo za API',
+    log: 'Kumbukumbu',
+    usage: 'Matumizi',
     playground: 'Jaribio',
+    keys: 'Funguo za API',
+    credit: 'Salio',
+    team: 'Timu',
     settings: 'Mipangilio',
     operator: 'Mwendeshaji',
     docs: 'Nyaraka',
@@ -23,6 +27,8 @@ export const sw: Texts = {
     invited: 'Umealikwa kwenye akaunti nyingine.',
     theme: 'Mwonekano',
     themes: { system: 'Mfumo', light: 'Mwanga', dark: 'Giza' },
+    waiting: (n) => `${n} zinasubiri`,
+    outOfCredit: 'Salio lako limekwisha. Vipindi vipya vinakataliwa.',
     inactive:
       'Akaunti hii imesimamishwa, kwa hivyo vipindi vinakataliwa. Mwandikie mwendeshaji wa huduma hii.',
   },
@@ -90,7 +96,7 @@ export const sw: Texts = {
       request_rate_exceeded: 'Maombi mengi mno. Subiri kidogo, kisha ujaribu tena.',
       invalid_parameter: 'Baadhi ya thamani si sahihi. Ziangalie kisha ujaribu tena.',
       insufficient_credits:
-        'Salio la sauti lililobaki ni chini ya sekunde moja. Omba zaidi kwenye Vipindi, Salio.',
+        'Salio la sauti lililobaki ni chini ya sekunde moja. Omba zaidi kwenye Salio.',
       account_inactive: 'Akaunti hii imesimamishwa. Mwandikie mwendeshaji wa huduma hii.',
       concurrency_limit_exceeded:
         'Akaunti hii tayari ina kipindi. Huisha muunganisho wake unapofungwa; kisichotumika huisha ndani ya dakika moja.',
@@ -146,7 +152,6 @@ export const sw: Texts = {
     consumed: 'Limetumika',
     creditHint: 'Sekunde moja ya sauti iliyopokelewa hutumia sekunde moja ya salio.',
     low: 'Imebaki chini ya dakika moja.',
-    empty: 'Hakuna salio lililobaki.',
     request: 'Omba salio',
     gauge: (a, r, c) => `${a} linapatikana, ${r} limetengwa, ${c} limetumika`,
     usage: 'Matumizi ya siku 30 zilizopita',
@@ -303,9 +308,8 @@ export const sw: Texts = {
     uncertainHint: 'Weka kielekezi juu ya neno uone uhakika wake.',
     confidence: (percent) => `Uhakika ${percent} %`,
     level: 'Kiwango cha maikrofoni',
-    age: 'Umri wa neno p50 / p95',
-    ageHint:
-      'Neno lina umri gani linapoonekana: tangu linapoishia kwenye maikrofoni hadi kwenye skrini',
+    age: 'Ucheleweshaji p50 / p95',
+    ageHint: 'Tangu neno linapoishia kwenye maikrofoni hadi maandishi yake kwenye skrini',
     secondsOf: (n) => `sek ${n}`,
     speed: 'Kasi',
     speedHint: 'Faili ilitambuliwa kwa kasi mara ngapi kuliko muda halisi',
@@ -325,7 +329,7 @@ export const sw: Texts = {
     receiptTitles: {
       stopped: 'Tayari',
       limit: 'Kikomo kimefikiwa',
-      credit: 'Salio limekwisha. Omba zaidi kwenye Vipindi, Salio.',
+      credit: 'Salio limekwisha. Omba zaidi kwenye Salio.',
       failed: 'Jaribio limeisha mapema',
     },
     asking: 'Inauliza leja gharama ya jaribio hili…',
@@ -365,6 +369,7 @@ export const sw: Texts = {
     originsInvalid: (line) =>
       `"${line}" si asili. Andika itifaki na mwenyeji tu, kama https://app.example.com.`,
     team: 'Timu',
+    members: 'Wanachama',
     teamLead:
       'Wamiliki husimamia funguo, wanachama na mipangilio. Wanachama huona matumizi na kutumia jaribio.',
     invite: 'Alika',

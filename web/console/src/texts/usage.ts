@@ -3,9 +3,6 @@ import { useLanguage } from '../app/language.tsx';
 /** Texts of the Usage page. They load with that page. */
 const en = {
   title: 'Usage',
-  tabs: 'Sessions, usage, log and credit',
-  log: 'Log',
-  credit: 'Credit',
   lead: 'Audio charged by UTC day, model and API key, exactly as in the ledger.',
   from: 'From (UTC)',
   to: 'To (UTC)',
@@ -28,9 +25,6 @@ export type UsageTexts = typeof en;
 
 const sw: UsageTexts = {
   title: 'Matumizi',
-  tabs: 'Vipindi, matumizi, kumbukumbu na salio',
-  log: 'Kumbukumbu',
-  credit: 'Salio',
   lead: 'Sauti iliyolipishwa kwa siku ya UTC, modeli na ufunguo wa API, sawasawa na leja.',
   from: 'Kuanzia (UTC)',
   to: 'Hadi (UTC)',

@@ -10,8 +10,9 @@ import type { FastifyInstance } from 'fastify';
 import { readFirstRun } from '../../accounts/first-run.ts';
 import { listReceivedInvitations } from '../../accounts/people/invitations.ts';
 import { listMemberships } from '../../accounts/people/members.ts';
+import { operatorInbox } from '../../accounts/operator-inbox.ts';
 import { usageByDay } from '../../accounts/usage-days.ts';
-import { balance } from '../../ledger/reports/balance.ts';
+import { availableMsOf, balance } from '../../ledger/reports/balance.ts';
 import { closeCodesOf } from '../../ledger/reports/session-list.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ConsoleError } from '../request/error.ts';
@@ -20,22 +21,26 @@ import { databaseTime } from '../../platform/database/time.ts';
 
 export function meRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/me', async (request): Promise<Me> => {
-    const { userId, email, language, operator, account } = signedInOf(request);
-    const [accounts, invitations] = await Promise.all([
+    const { userId, email, language, operator, account, verifiedBy } = signedInOf(request);
+    const isAtDesk = operator && verifiedBy === 'passkey';
+    const [accounts, invitations, availableMs, waiting] = await Promise.all([
       listMemberships(deps.db, userId),
       listReceivedInvitations(deps.db, userId),
+      account === null ? 0 : availableMsOf(deps.db, account.id),
+      isAtDesk ? operatorInbox(deps.db) : null,
     ]);
     return {
       email,
       language,
       operator,
-      account,
+      account: account === null ? null : { ...account, available_ms: availableMs },
       accounts: accounts.map(({ accountId, accountName, role }) => ({
         id: accountId,
         name: accountName,
         role,
       })),
       invitations: invitations.length,
+      waiting,
     };
   });
 }

@@ -8,7 +8,7 @@ const BATCHES_MAX = 100;
 
 const CHECK = statement('select check_credit_levels($1) as checked', { checked: t.number() });
 
-/** Queues emails when half, a fifth and a twentieth of an account's credit is left, until it is stopped. */
+/** Queues emails when half, a fifth, a twentieth and nothing of an account's credit is left, until it is stopped. */
 export function startCreditCheck({
   db,
   service,

@@ -97,7 +97,7 @@ export function creditRequestEmail(
   },
 ): Email {
   const { subject, text } = TEXTS[input.language][input.kind];
-  const path = input.kind === 'asked' ? '/app/operator/requests' : '/app/sessions/credit';
+  const path = input.kind === 'asked' ? '/app/operator/requests' : '/app/credit';
   return {
     to: input.to,
     subject,

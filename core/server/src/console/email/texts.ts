@@ -36,15 +36,16 @@ Sign in with this email address to see who invited you, and to accept or decline
 
 The invitation expires after 14 days. If you don't know what this is about, ignore this email. Nothing happens unless you accept.
 `,
-    creditSubject: (level: number) => `${level} % of your svc-asr credit is left`,
+    creditSubject: (level: number) =>
+      level === 0 ? 'Your svc-asr credit is used up' : `${level} % of your svc-asr credit is left`,
     credit: (input: { account: string; left: string; url: string }) => `Account: ${input.account}
 Audio credit left: ${input.left}
 
-Without credit, new sessions are refused. Your usage is here, and you can request credit next to it:
+Without credit, new sessions are refused. Request credit here:
 
     ${input.url}
 
-You get this email once at 50, 20 and 5 %, and again after credit was added.
+You get this email once at 50, 20, 5 and 0 %, and again after credit was added.
 `,
   },
   sw: {
@@ -75,15 +76,18 @@ Ingia kwa anwani hii ya barua pepe ili uone aliyekualika, kisha ukubali au ukata
 
 Mwaliko huisha baada ya siku 14. Ikiwa hujui unahusu nini, puuza barua hii. Hakuna kinachotokea usipokubali.
 `,
-    creditSubject: (level: number) => `Umebakiwa na ${level} % ya salio lako la svc-asr`,
+    creditSubject: (level: number) =>
+      level === 0
+        ? 'Salio lako la svc-asr limekwisha'
+        : `Umebakiwa na ${level} % ya salio lako la svc-asr`,
     credit: (input: { account: string; left: string; url: string }) => `Akaunti: ${input.account}
 Salio la sauti lililobaki: ${input.left}
 
-Bila salio, vipindi vipya hukataliwa. Matumizi yako yako hapa, na kando yake unaweza kuomba salio:
+Bila salio, vipindi vipya hukataliwa. Omba salio hapa:
 
     ${input.url}
 
-Barua hii huja mara moja kwenye 50, 20 na 5 %, na tena baada ya salio kuongezwa.
+Barua hii huja mara moja kwenye 50, 20, 5 na 0 %, na tena baada ya salio kuongezwa.
 `,
   },
 } as const satisfies Record<ConsoleLanguage, unknown>;
@@ -123,7 +127,7 @@ export function creditEmail(
   input: LinkInput & { level: number; account: string; leftMs: number },
 ): Email {
   const texts = TEXTS[input.language];
-  const url = new URL('/app/sessions/usage', input.publicUrl).href;
+  const url = new URL('/app/credit', input.publicUrl).href;
   const left = spellAudio(input.leftMs);
   return {
     to: input.to,

@@ -72,3 +72,17 @@ export async function balance(db: Queryable, accountId: string): Promise<Balance
     ),
   };
 }
+
+const AVAILABLE = statement(
+  `select a.available_ms + coalesce((
+      select sum(s.reserved_ms) from sessions s where s.account_id = a.id and s.slot is not null
+        and s.status = 'reserved' and s.expires_at <= clock_timestamp()), 0)::bigint as available_ms
+    from accounts a where a.id = $1`,
+  { available_ms: t.number() },
+);
+
+/** Credit that new sessions can reserve, overdue reservations included. */
+export async function availableMsOf(db: Queryable, accountId: string): Promise<number> {
+  const [row] = await queryRows(db, AVAILABLE, [accountId]);
+  return row?.available_ms ?? 0;
+}

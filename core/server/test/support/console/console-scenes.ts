@@ -15,10 +15,10 @@ export interface Scene {
 /** Where the pages of these addresses of the API are. */
 const PATHS: Readonly<Record<string, string>> = {
   overview: '/app',
-  usage: '/app/sessions/usage',
-  log: '/app/sessions/log',
+  usage: '/app/usage',
+  log: '/app/log',
   operator: '/app/operator',
-  'credit-requests': '/app/sessions/credit',
+  'credit-requests': '/app/credit',
 };
 
 export const PUBLIC: readonly Scene[] = [
@@ -141,7 +141,12 @@ export const OWNER: readonly Scene[] = [
   {
     name: 'settings',
     path: '/app/settings',
-    shown: (page) => page.getByRole('heading', { name: 'Team' }).waitFor(),
+    shown: (page) => page.getByRole('heading', { name: 'Your data' }).waitFor(),
+  },
+  {
+    name: 'team',
+    path: '/app/team',
+    shown: (page) => page.getByRole('heading', { name: 'Members' }).waitFor(),
   },
   {
     name: 'settings-erase',
@@ -295,13 +300,13 @@ export const MEMBER: readonly Scene[] = [
     shown: (page) => page.getByText('Only owners').waitFor(),
   },
   {
-    name: 'member-settings',
-    path: '/app/settings',
-    shown: (page) => page.getByRole('heading', { name: 'Team' }).waitFor(),
+    name: 'member-team',
+    path: '/app/team',
+    shown: (page) => page.getByRole('heading', { name: 'Members' }).waitFor(),
   },
   {
     name: 'member-leave',
-    path: '/app/settings',
+    path: '/app/team',
     async shown(page) {
       await page.getByRole('button', { name: 'Leave' }).click();
       await page.getByRole('dialog').waitFor();
@@ -316,6 +321,20 @@ export const MEMBER: readonly Scene[] = [
     name: 'invitations',
     path: '/app/invitations',
     shown: (page) => page.getByRole('button', { name: 'Accept' }).waitFor(),
+  },
+];
+
+/** An account without credit. */
+export const BROKE: readonly Scene[] = [
+  {
+    name: 'broke-overview',
+    path: '/app',
+    shown: (page) => page.getByText('Your credit is used up').waitFor(),
+  },
+  {
+    name: 'broke-playground',
+    path: '/app/playground',
+    shown: (page) => page.locator('button:disabled', { hasText: 'Start speaking' }).waitFor(),
   },
 ];
 

@@ -7,7 +7,16 @@ import { joinWaitlist } from '../../../src/accounts/waitlist.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { addSession, openContext, openTab, startConsoleInChromium } from './console-chromium.ts';
 import { fillAccount } from './console-history.ts';
-import { INVITED, MEMBER, NEWCOMER, OWNER, PAUSED, PUBLIC, type Scene } from './console-scenes.ts';
+import {
+  BROKE,
+  INVITED,
+  MEMBER,
+  NEWCOMER,
+  OWNER,
+  PAUSED,
+  PUBLIC,
+  type Scene,
+} from './console-scenes.ts';
 import type { ConsoleService } from './console-service.ts';
 import { askForCredit } from './operator-history.ts';
 import { OPERATOR_PAGES } from './operator-scenes.ts';
@@ -24,6 +33,7 @@ const PEOPLE: readonly {
   { who: 'a member', email: 'njoroge@example.com', scenes: MEMBER },
   { who: 'an invited person', email: 'invited@example.com', scenes: INVITED },
   { who: 'a suspended person', email: 'paused@example.com', scenes: PAUSED },
+  { who: 'a person without credit', email: 'broke@example.com', scenes: BROKE },
   { who: 'a newcomer', scenes: NEWCOMER },
 ];
 
@@ -81,6 +91,9 @@ async function fill(service: ConsoleService): Promise<void> {
     const invitation = { accountId: paused, invitedBy: partner?.id ?? '', email };
     await inviteMember(db, { ...invitation, role: 'member', language: 'en' });
   }
+  const broke = await service.admit('broke@example.com');
+  const all = { ms: -3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
+  await createLedger(db).adjust({ accountId: broke, ...all });
   const spent = { ms: -3_580_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
   await createLedger(db).adjust({ accountId: paused, ...spent });
   await db.query(`update accounts set status = 'suspended' where id = $1`, [paused]);

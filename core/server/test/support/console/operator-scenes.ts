@@ -104,7 +104,7 @@ export const OPERATOR_PAGES: readonly Scene[] = [
   },
   {
     name: 'credit-open',
-    path: '/app/sessions/credit',
+    path: '/app/credit',
     shown: (page) => page.getByText('has not decided yet').waitFor(),
   },
 ];

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { Me } from '@svc-asr/protocol/console/console.ts';
 import { usePath } from '../../app/router.tsx';
 import { NotFoundScreen } from '../not-found-screen.tsx';
 import { AccountScreen } from './account-screen.tsx';
@@ -9,6 +10,7 @@ import { LedgerScreen } from './ledger-screen.tsx';
 import { LiveScreen } from './live-screen.tsx';
 import { NodesScreen } from './nodes-screen.tsx';
 import { OPERATOR_PATHS, OPERATOR_PLACES, type OperatorPlace } from './paths.ts';
+import { Waiting } from './operator-page.tsx';
 import { OperatorSessionScreen } from './operator-session-screen.tsx';
 import { RequestsScreen } from './requests-screen.tsx';
 import { WaitlistScreen } from './waitlist-screen.tsx';
@@ -25,7 +27,15 @@ const SCREENS: Record<OperatorPlace, () => ReactNode> = {
 };
 
 /** The pages of operators, in one file that others don't load. The server refuses everyone else. */
-export default function OperatorArea() {
+export default function OperatorArea({ me }: { me: Me }) {
+  return (
+    <Waiting value={me.waiting}>
+      <OperatorScreen />
+    </Waiting>
+  );
+}
+
+function OperatorScreen() {
   const path = usePath();
   const [, kind, id] = /^\/app\/operator\/(accounts|sessions)\/([0-9a-f-]{36})$/.exec(path) ?? [];
   if (kind === 'accounts' && id !== undefined) return <AccountScreen key={id} id={id} />;

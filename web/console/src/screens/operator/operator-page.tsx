@@ -1,11 +1,15 @@
-import { useEffect, useRef, type ReactNode } from 'react';
+import { createContext, use, useEffect, useRef, type ReactNode } from 'react';
 import { ConsoleApiError } from '../../app/api.ts';
 import { Link } from '../../app/router.tsx';
 import type { Load } from '../../app/use-load.ts';
-import { Loaded, Notice } from '../../design/feedback.tsx';
+import { Badge, Loaded, Notice } from '../../design/feedback.tsx';
 import { PageHead } from '../../design/surfaces.tsx';
+import type { Me } from '@svc-asr/protocol/console/console.ts';
 import { useOperatorTexts } from '../../texts/operator.ts';
 import { OPERATOR_PATHS, OPERATOR_PLACES, type OperatorPlace } from './paths.ts';
+
+/** What waits for operators, for the badges of the tabs. */
+export const Waiting = createContext<Me['waiting']>(null);
 
 /** The head of a page with the links to the others. */
 export function OperatorPage<T>(props: {
@@ -47,6 +51,7 @@ function needsPasskey(error: unknown): boolean {
 /** Scrolls sideways on phones, where the current page is in view. */
 function Tabs({ place }: { place: OperatorPlace }) {
   const texts = useOperatorTexts();
+  const waiting: Partial<Record<OperatorPlace, number>> = use(Waiting) ?? {};
   const current = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     current.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -63,7 +68,8 @@ function Tabs({ place }: { place: OperatorPlace }) {
           {...(known === place ? { 'aria-current': 'page' as const } : {})}
           className="border-b-2 border-transparent px-1 py-2.5 text-ink-2 -outline-offset-2 hover:text-ink aria-[current]:border-accent aria-[current]:font-semibold aria-[current]:text-ink"
         >
-          <span ref={known === place ? current : null}>{texts.tabs[known]}</span>
+          <span ref={known === place ? current : null}>{texts.tabs[known]}</span>{' '}
+          {(waiting[known] ?? 0) > 0 && <Badge tone="warn">{waiting[known]}</Badge>}
         </Link>
       ))}
     </nav>

@@ -37,7 +37,7 @@ export function WaitingTable({ entries }: { entries: WaitlistEntry[] }) {
             name: texts.email,
             isTitle: true,
             cell: ({ id, email }) => (
-              <label className="flex items-baseline gap-2.5 md:min-w-52">
+              <label className="flex items-baseline gap-2.5 xl:min-w-52">
                 <input
                   type="checkbox"
                   aria-label={texts.selectNamed(email)}

@@ -53,9 +53,8 @@ export function CreditGauge({ balance }: { balance: Balance }) {
           </div>
         ))}
       </dl>
-      {balance.available_ms < 1_000 ? (
-        <Notice tone="warn">{texts.overview.empty}</Notice>
-      ) : balance.available_ms < 60_000 ? (
+      {/* The page itself says loudly that no credit is left. */}
+      {balance.available_ms >= 1_000 && balance.available_ms < 60_000 ? (
         <Notice tone="warn">{texts.overview.low}</Notice>
       ) : (
         <p className="text-xs text-ink-3">{texts.overview.creditHint}</p>

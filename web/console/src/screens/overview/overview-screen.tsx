@@ -68,10 +68,7 @@ function OverviewBody(props: { overview: Overview; me: Me; refresh: () => Promis
         <Card
           title={texts.overview.credit}
           aside={
-            <Link
-              href="/app/sessions/credit"
-              className="rounded-sm text-sm underline underline-offset-4"
-            >
+            <Link href="/app/credit" className="rounded-sm text-sm underline underline-offset-4">
               {texts.overview.request}
             </Link>
           }
@@ -81,10 +78,7 @@ function OverviewBody(props: { overview: Overview; me: Me; refresh: () => Promis
         <Card
           title={texts.overview.usage}
           aside={
-            <Link
-              href="/app/sessions/usage"
-              className="rounded-sm text-sm underline underline-offset-4"
-            >
+            <Link href="/app/usage" className="rounded-sm text-sm underline underline-offset-4">
               {texts.overview.allUsage}
             </Link>
           }

@@ -33,6 +33,8 @@ import { usePlayback } from './use-playback.ts';
 const LENGTHS = [30, LIMITS.audioSecondsDefault, 120, LIMITS.audioSecondsMax];
 const PAUSES = ['300', '700', '1500', 'none'] as const;
 type Pause = (typeof PAUSES)[number];
+/** The smallest reservation. */
+const CREDIT_MIN_MS = 1_000;
 
 export default function PlaygroundScreen({ me }: { me: Me }) {
   const texts = useTexts();
@@ -53,10 +55,15 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
   const recognition = useRef<Recognition | null>(null);
   const source = useRef<Source>({ kind: 'microphone' });
   const recording = useRef(new Recording());
+  const sampleText = useRef<string | null>(null);
   const playback = usePlayback(() => recording.current.samples());
   useEffect(() => () => recognition.current?.abort(), []);
   const running = isRunning(run) || isRunning(other);
   const leaving = useLeaveGuard(running);
+  const { load: credit } = useLoad<PlaygroundCredit>('/playground/credit');
+  const creditMs =
+    run.remainingMs ?? (credit.state === 'ready' ? credit.data.available_ms : Infinity);
+  const isBroke = creditMs < CREDIT_MIN_MS;
   useSaved(run, me.email, setHistory);
   useSaved(other, me.email, setHistory);
 
@@ -89,6 +96,10 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
       onSamples: (samples) => recording.current.add(samples),
     });
   }
+  /** The words of a sample must not judge another recording. A text that was typed stays. */
+  function forgetSample(): void {
+    if (reference === sampleText.current) setReference('');
+  }
   function goOn(): void {
     const last = source.current;
     const fromMs = run.earlierMs + run.audioMs;
@@ -107,19 +118,25 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
   }
   const isCompared = other.phase !== 'idle';
   const isOver = run.phase === 'done' || run.phase === 'failed';
-  const isPlayable = isOver && run.ledger !== 'asking' && !recording.current.isEmpty;
+  // A run that was refused recognised nothing, so there is nothing to compare a recording with.
+  const isPlayable =
+    isOver && run.ledger !== 'asking' && run.ledger !== 'unasked' && !recording.current.isEmpty;
   const shownModel = run.model ?? model;
   return (
     <>
       <PageHead title={texts.playground.title} lead={texts.playground.lead} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <LowCredit run={run} maxAudioSeconds={maxAudioSeconds} />
+        {!isBroke && <LowCredit run={run} creditMs={creditMs} maxAudioSeconds={maxAudioSeconds} />}
         <div className="grid gap-5 lg:grid-cols-[19rem_minmax(0,1fr)] lg:grid-rows-[auto_1fr]">
           <Controls
             run={isRunning(other) ? other : run}
             level={level}
             limitMs={maxAudioSeconds * 1_000}
-            onStart={() => start({ kind: 'microphone' }, model)}
+            canStart={!isBroke}
+            onStart={() => {
+              forgetSample();
+              start({ kind: 'microphone' }, model);
+            }}
             onStop={() => recognition.current?.stop()}
           >
             <Choice
@@ -200,14 +217,18 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
           <Card>
             <div className="grid gap-5">
               <DropZone
-                disabled={running}
-                onFile={(file) => start({ kind: 'file', file, fromMs: 0 }, model)}
+                disabled={running || isBroke}
+                onFile={(file) => {
+                  forgetSample();
+                  start({ kind: 'file', file, fromMs: 0 }, model);
+                }}
               />
               <SampleButtons
-                disabled={running}
+                disabled={running || isBroke}
                 onSample={(sample, file) => {
                   setModel(sample.model);
                   setReference(sample.text);
+                  sampleText.current = sample.text;
                   start({ kind: 'file', file, fromMs: 0 }, sample.model);
                 }}
               />
@@ -310,26 +331,18 @@ function Errors({ run, reference }: { run: Run; reference: string }) {
 }
 
 /** Says so before and during a run that credit will end before the chosen limit. */
-function LowCredit({ run, maxAudioSeconds }: { run: Run; maxAudioSeconds: number }) {
+function LowCredit(props: { run: Run; creditMs: number; maxAudioSeconds: number }) {
+  const { run } = props;
   const texts = useTexts();
-  const { load } = useLoad<PlaygroundCredit>('/playground/credit');
-  if (load.state !== 'ready') return null;
-  const limitMs = maxAudioSeconds * 1_000;
   const running = isRunning(run) && run.reservedMs > 0;
-  const creditMs = running ? run.reservedMs : (run.remainingMs ?? load.data.available_ms);
-  if (creditMs >= limitMs) return null;
+  const creditMs = running ? run.reservedMs : props.creditMs;
+  if (creditMs >= props.maxAudioSeconds * 1_000) return null;
   const credit = formatAudio(creditMs, texts);
-  const sentence =
-    creditMs < 1_000
-      ? texts.overview.empty
-      : running
-        ? texts.playground.lowDuring(credit)
-        : texts.playground.lowBefore(credit);
   return (
     <Notice tone="warn">
-      {sentence}{' '}
+      {running ? texts.playground.lowDuring(credit) : texts.playground.lowBefore(credit)}{' '}
       {!running && (
-        <Link href="/app/sessions/credit" className="underline underline-offset-4">
+        <Link href="/app/credit" className="underline underline-offset-4">
           {texts.overview.request}
         </Link>
       )}

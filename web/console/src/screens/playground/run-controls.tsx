@@ -10,6 +10,8 @@ export function Controls(props: {
   run: Run;
   level: number;
   limitMs: number;
+  /** Whether there is credit for a run. */
+  canStart: boolean;
   onStart: () => void;
   onStop: () => void;
   children: ReactNode;
@@ -23,7 +25,12 @@ export function Controls(props: {
     >
       <div className={`grid grid-cols-[minmax(0,1fr)] gap-5 ${pinned ? 'max-lg:gap-1' : ''}`}>
         <div className={pinned ? 'max-lg:hidden' : ''}>{props.children}</div>
-        <SpeakButton run={run} onStart={props.onStart} onStop={props.onStop} />
+        <SpeakButton
+          run={run}
+          canStart={props.canStart}
+          onStart={props.onStart}
+          onStop={props.onStop}
+        />
         <div className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-2">
           <LevelMeter level={props.level} />
           <Clock run={run} limitMs={props.limitMs} />
@@ -34,7 +41,12 @@ export function Controls(props: {
 }
 
 /** One button for all states of a run, so that it keeps the focus. */
-function SpeakButton(props: { run: Run; onStart: () => void; onStop: () => void }) {
+function SpeakButton(props: {
+  run: Run;
+  canStart: boolean;
+  onStart: () => void;
+  onStop: () => void;
+}) {
   const texts = useTexts();
   const { phase } = props.run;
   if (phase === 'connecting' || phase === 'finishing') {
@@ -50,6 +62,7 @@ function SpeakButton(props: { run: Run; onStart: () => void; onStop: () => void 
       kind={listening ? 'danger' : 'primary'}
       icon={listening ? 'stop' : 'playground'}
       className="min-h-14 max-lg:min-h-12"
+      disabled={!listening && !props.canStart}
       onClick={listening ? props.onStop : props.onStart}
     >
       {listening ? texts.playground.stop : texts.playground.start}

@@ -11,7 +11,6 @@ import { Button, Field, TextField } from '../../design/controls.tsx';
 import { Badge, ErrorNotice, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useCreditTexts } from '../../texts/credit.ts';
-import { SessionTabs } from './session-tabs.tsx';
 import { parseWhole } from '../../app/parse-whole.ts';
 
 const TONES = { open: 'warn', granted: 'good', declined: 'plain' } as const;
@@ -23,7 +22,6 @@ export default function CreditScreen({ me }: { me: Me }) {
   return (
     <>
       <PageHead title={texts.title} lead={texts.lead} />
-      <SessionTabs />
       <Loaded load={load} onRetry={() => void reload()}>
         {(list) => (
           <div className="grid grid-cols-[minmax(0,1fr)] gap-5">

@@ -14,10 +14,9 @@ import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
 import { ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
-import { SessionTabs } from './session-tabs.tsx';
 import { numberFormat, momentFormat } from '../../app/format.ts';
 
-const PATH = '/app/sessions/log';
+const PATH = '/app/log';
 const FILTERS = ['id', 'show'] as const;
 
 /** API calls and refused upgrades of the last days, with filters in the address. */
@@ -36,7 +35,6 @@ export default function LogScreen() {
           <CsvLink name="log" query={query} label={texts.csv} hint={texts.csvHint(rows)} />
         </div>
       </PageHead>
-      <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
         <FilterCard search={search} filters={FILTERS}>
           <Filters search={search} />

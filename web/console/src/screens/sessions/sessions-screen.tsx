@@ -13,7 +13,6 @@ import { FilterCard } from './filter-card.tsx';
 import { ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
 import { FILTERS, SessionFilters } from './session-filters.tsx';
-import { SessionTabs } from './session-tabs.tsx';
 import { OutcomeBadge } from './outcome-badge.tsx';
 
 /** All sessions of the account, with filters in the address. */
@@ -31,7 +30,6 @@ export default function SessionsScreen() {
       <PageHead title={common.nav.sessions} lead={texts.lead}>
         <CsvLink name="sessions" query={query} label={texts.csv} hint={texts.csvHint(rows)} />
       </PageHead>
-      <SessionTabs />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
         <FilterCard search={search} filters={FILTERS}>
           <SessionFilters search={search} keys={keys} />

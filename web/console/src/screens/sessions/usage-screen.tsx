@@ -11,7 +11,6 @@ import { useUsageTexts } from '../../texts/usage.ts';
 import { addUp } from './add-up.ts';
 import { CsvLink } from './csv-link.tsx';
 import { FigureTable } from './figure-table.tsx';
-import { SessionTabs } from './session-tabs.tsx';
 
 /** What was charged in any range of days, with the range in the address. */
 export default function UsageScreen() {
@@ -22,7 +21,6 @@ export default function UsageScreen() {
   return (
     <>
       <PageHead title={texts.title} lead={texts.lead} />
-      <SessionTabs />
       <Loaded load={load} onRetry={() => void reload()}>
         {(report) => (
           <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
@@ -44,7 +42,7 @@ function Range({ report, query }: { report: UsageReport; query: string }) {
   const [to, setTo] = useState(report.to);
   function submit(event: FormEvent): void {
     event.preventDefault();
-    if (from !== '' && to !== '') navigate(`/app/sessions/usage?from=${from}&to=${to}`);
+    if (from !== '' && to !== '') navigate(`/app/usage?from=${from}&to=${to}`);
   }
   return (
     <form onSubmit={submit} className="flex flex-wrap items-end gap-4">

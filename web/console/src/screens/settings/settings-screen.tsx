@@ -13,7 +13,6 @@ import { DataSection } from './data-section.tsx';
 import { DevicesSection } from './devices-section.tsx';
 import { OriginsSection } from './origins-section.tsx';
 import { PasskeysSection } from './passkeys-section.tsx';
-import { TeamSection } from './team-section.tsx';
 
 export default function SettingsScreen({
   me,
@@ -34,13 +33,6 @@ export default function SettingsScreen({
         <Loaded load={load} skeleton={<SettingsSkeleton />} onRetry={() => void reload()}>
           {(settings) => (
             <>
-              <TeamSection
-                me={me}
-                members={settings.members}
-                invitations={settings.invitations}
-                onChanged={set}
-                onLeft={onAccountLeft}
-              />
               <OriginsSection me={me} origins={settings.allowed_origins} onChanged={set} />
               {me.account?.role === 'owner' && (
                 <Card title={texts.activity.title} lead={texts.activity.lead}>

@@ -43,7 +43,7 @@ export function TeamSection({ me, members, invitations, onChanged, onLeft }: Tea
   }
   const owner = me.account?.role === 'owner';
   return (
-    <Card title={texts.settings.team} lead={texts.settings.teamLead}>
+    <Card title={texts.settings.members}>
       <ul className="divide-y divide-line">
         {members.map((member) => (
           <li key={member.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">

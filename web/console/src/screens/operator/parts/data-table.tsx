@@ -68,12 +68,12 @@ export function DataTable<T>(props: {
 }
 
 function lookOf<T>({ isNumber, isTitle, isBare, isLong }: TableColumn<T>): string {
-  if (isTitle === true) return 'wrap-anywhere max-md:font-medium md:min-w-44';
+  if (isTitle === true) return 'wrap-anywhere max-md:font-medium xl:min-w-44';
   if (isBare === true) return isNumber === true ? 'md:text-right' : 'md:w-2/5';
   const cell = 'max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-4';
   if (isNumber === true) return `${cell} tabular-nums md:text-right md:whitespace-nowrap`;
   // Wide enough for most addresses, which would otherwise lose their last letters to a second line.
-  return isLong === true ? `${cell} md:min-w-56` : cell;
+  return isLong === true ? `${cell} xl:min-w-56` : cell;
 }
 
 /** A link in a table. */
