@@ -13,6 +13,9 @@ export const EMAIL_LENGTH_MAX = 254;
 export const ORIGIN_PATTERN = '^https?://[!-.0-~]+$';
 export const ORIGIN_LENGTH_MAX = 200;
 
+/** The public id of a key, or `none` for the playground. */
+export const KEY_FILTER_PATTERN = '^(?:none|[0-9A-Za-z]{12})$';
+
 export const CONSOLE_LIMITS = {
   codeDigits: 8,
   codeLifetimeMs: 10 * 60_000,

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { MODEL_IDS } from '../constants.ts';
 import { ConsoleSession } from './console.ts';
-import { ORIGIN_LENGTH_MAX } from './constants.ts';
+import { KEY_FILTER_PATTERN, ORIGIN_LENGTH_MAX } from './constants.ts';
 import { OUTCOME_FILTERS } from './outcome.ts';
 import { Closed, Count, DateTime, Uuid } from '../schema.ts';
 
@@ -19,7 +19,7 @@ export const SessionQuery = Closed(
     to: Type.Optional(Day),
     model: Type.Optional(Type.Enum([...MODEL_IDS])),
     /** The public id of a key, or `none` for sessions of the playground. */
-    key: Type.Optional(Type.String({ pattern: '^(?:none|[0-9A-Za-z]{12})$' })),
+    key: Type.Optional(Type.String({ pattern: KEY_FILTER_PATTERN })),
     status: Type.Optional(Type.Enum([...OUTCOME_FILTERS])),
     /** An origin, or `none` for clients other than browsers. */
     origin: Type.Optional(Type.String({ minLength: 1, maxLength: ORIGIN_LENGTH_MAX })),

@@ -78,7 +78,7 @@ test('owners get one email at 50, 20, 5 and 0 % of the credit, and again after a
   expect(await mailsAfterCheck(email)).toEqual([subject(50)]);
   const mail = service.mail.emails.find((one) => one.subject === subject(50));
   expect(mail?.text).toContain('25 s');
-  expect(mail?.text).toContain('https://console.example.org/app/credit\n');
+  expect(mail?.text).toContain('https://console.example.org/app/credit\r\n');
 
   // 4 %: two levels at once are one email.
   await leave(2);

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { addMember } from '../../src/accounts/people/members.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import {
   openPage,
   pressAt,
@@ -106,7 +107,7 @@ test('an account without credit says so on every page, and the playground offers
   // The last credit is spent while the page is open, so that its next run is refused.
   const spent = { ms: -3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
   await page.getByRole('button', { name: 'Kikuyu 1' }).waitFor();
-  await service.deps.ledger.adjust({ accountId, ...spent });
+  await createLedger(service.database.pool).adjust({ accountId, ...spent });
   await page.getByRole('button', { name: 'Kikuyu 1' }).click();
   await page.getByText('insufficient_credits').waitFor();
   expect(await page.getByRole('button', { name: 'Play' }).count()).toBe(0);

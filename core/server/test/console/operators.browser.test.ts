@@ -174,7 +174,7 @@ test('an accepted invitation is confirmed and offers the account, and a promotio
 
   const owner = await openPage(browser);
   await signInAs(owner.page, { service, email: 'host@example.com' });
-  await owner.page.goto(`${service.url}/app/settings`);
+  await owner.page.goto(`${service.url}/app/team`);
   await owner.page.getByLabel('Role of guest@example.com').selectOption('owner');
   const dialog = owner.page.getByRole('dialog', { name: 'Make guest@example.com an owner?' });
   await dialog.getByRole('button', { name: 'Cancel' }).click();

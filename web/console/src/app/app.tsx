@@ -78,7 +78,7 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
   }
   if (path === '/app') return <OverviewScreen me={me} />;
   if (path === '/app/sessions') return <SessionsScreen />;
-  if (path === '/app/usage') return <UsageScreen />;
+  if (path === '/app/usage') return <UsageScreen me={me} />;
   if (path === '/app/log') return <LogScreen />;
   if (path === '/app/credit') return <CreditScreen me={me} />;
   if (path === '/app/team') return <TeamScreen me={me} onAccountLeft={() => void leaveAccount()} />;

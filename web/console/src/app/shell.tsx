@@ -77,14 +77,14 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
   ];
   const tabs = tabsOf(me);
   return (
-    <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
+    <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr] print:block">
       <a
         href="#main"
         className="button button-primary sr-only focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-20"
       >
         {texts.nav.skip}
       </a>
-      <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:justify-start md:border-b-0 md:px-4 md:py-6">
+      <header className="print:hidden flex items-center justify-between gap-3 border-b border-line px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:items-stretch md:justify-start md:border-b-0 md:px-4 md:py-6">
         <div className="flex md:px-2">
           <Logo />
         </div>

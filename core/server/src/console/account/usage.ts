@@ -1,11 +1,14 @@
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/console.ts';
 import { UsageQuery, type UsageReport } from '@svc-asr/protocol/console/usage.ts';
 import type { FastifyInstance } from 'fastify';
-import { usageByKey } from '../../accounts/usage-days.ts';
+import { usageByKey, type UsageRow } from '../../accounts/usage-days.ts';
+import { availableMsOf } from '../../ledger/reports/balance.ts';
 import { databaseTime } from '../../platform/database/time.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { sendCsv } from '../request/downloads.ts';
 import { memberOf } from '../request/guard.ts';
+
+const DAY_MS = 86_400_000;
 
 /** Charged audio by day, model and key, as a table and as a file. */
 export function usageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
@@ -15,8 +18,24 @@ export function usageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const to = query.to ?? today;
     const from = query.from ?? `${to.slice(0, 7)}-01`;
     const limit = CONSOLE_LIMITS.csvRows;
-    const { rows, isComplete } = await usageByKey(deps.db, { accountId, from, to, limit });
-    return { from, to, data: [...rows], complete: isComplete };
+    const [{ rows, isComplete }, before, availableMs] = await Promise.all([
+      usageByKey(deps.db, { accountId, from, to, limit }),
+      usageByKey(deps.db, { accountId, ...daysBefore({ from, to }), limit }),
+      availableMsOf(deps.db, accountId),
+    ]);
+    const names = new Map(rows.map((row) => [row.key_id ?? 'none', row.key_name]));
+    return {
+      from,
+      to,
+      today,
+      data: rows.filter((row) => isWanted(row, query)),
+      keys: [...names].map(([id, name]) => ({ id, name })),
+      previous_ms: before.rows
+        .filter((row) => isWanted(row, query))
+        .reduce((sum, row) => sum + row.billable_ms, 0),
+      available_ms: availableMs,
+      complete: isComplete,
+    };
   }
 
   app.get<{ Querystring: UsageQuery }>('/usage', { schema }, (request) =>
@@ -39,4 +58,22 @@ export function usageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       ]),
     });
   });
+}
+
+function isWanted(row: UsageRow, { key, model }: UsageQuery): boolean {
+  return (
+    (key === undefined || (row.key_id ?? 'none') === key) &&
+    (model === undefined || row.model === model)
+  );
+}
+
+/** As many days before the first one. */
+function daysBefore({ from, to }: { from: string; to: string }): { from: string; to: string } {
+  const lengthMs = Math.max(0, Date.parse(to) - Date.parse(from)) + DAY_MS;
+  const firstMs = Date.parse(from);
+  return { from: dayOf(firstMs - lengthMs), to: dayOf(firstMs - DAY_MS) };
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }

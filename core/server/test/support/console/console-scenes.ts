@@ -279,7 +279,7 @@ export const NEWCOMER: readonly Scene[] = [
     name: 'settings-sw',
     path: '/app/settings',
     before: chooseSwahili,
-    shown: (page) => page.getByRole('heading', { name: 'Timu' }).waitFor(),
+    shown: (page) => page.getByRole('heading', { name: 'Data yako' }).waitFor(),
   },
 ];
 

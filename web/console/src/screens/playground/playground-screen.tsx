@@ -63,7 +63,8 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
   const { load: credit } = useLoad<PlaygroundCredit>('/playground/credit');
   const creditMs =
     run.remainingMs ?? (credit.state === 'ready' ? credit.data.available_ms : Infinity);
-  const isBroke = creditMs < CREDIT_MIN_MS;
+  // A run may hold the last of the credit.
+  const isBroke = !running && creditMs < CREDIT_MIN_MS;
   useSaved(run, me.email, setHistory);
   useSaved(other, me.email, setHistory);
 

@@ -5,14 +5,14 @@ export function FigureTable(props: {
   label: string;
   names: string[];
   figures: string[];
-  rows: { id: string; names: string[]; figures: string[] }[];
+  rows: { id: string; names: string[]; figures: string[]; isTotal?: boolean }[];
 }) {
   return (
     <ListTable label={props.label} names={props.names} figures={props.figures}>
       {props.rows.map((row) => (
         <tr
           key={row.id}
-          className="border-t border-line tabular-nums max-md:flex max-md:flex-wrap max-md:gap-x-4 max-md:gap-y-1 max-md:py-3 max-md:first:border-t-0 max-md:first:pt-0 md:[&>td]:py-2 md:[&>td+td]:pl-5"
+          className={`border-t border-line tabular-nums ${row.isTotal === true ? 'font-semibold' : ''} max-md:flex max-md:flex-wrap max-md:gap-x-4 max-md:gap-y-1 max-md:py-3 max-md:first:border-t-0 max-md:first:pt-0 md:[&>td]:py-2 md:[&>td+td]:pl-5`}
         >
           {row.names.map((name, at) => (
             <td

@@ -1,34 +1,48 @@
-import { useState, type FormEvent } from 'react';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
+import type { Me } from '@svc-asr/protocol/console/console.ts';
 import type { UsageReport } from '@svc-asr/protocol/console/usage.ts';
-import { formatAudio, numberFormat } from '../../app/format.ts';
+import { formatAudio, formatDate, numberFormat } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
-import { navigate, useSearch } from '../../app/router.tsx';
+import { Link, navigate, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
 import { Button, TextField } from '../../design/controls.tsx';
-import { Empty, Loaded, Notice } from '../../design/feedback.tsx';
+import { CardSkeleton, Empty, Loaded, Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useUsageTexts } from '../../texts/usage.ts';
+import { fillDays } from '../overview/days.ts';
+import { UsageChart } from '../overview/usage-chart.tsx';
 import { addUp } from './add-up.ts';
 import { CsvLink } from './csv-link.tsx';
 import { FigureTable } from './figure-table.tsx';
+import { daysIn, presetOf, PRESETS, rangeOf } from './usage-range.ts';
 
-/** What was charged in any range of days, with the range in the address. */
-export default function UsageScreen() {
+const PATH = '/app/usage';
+/** More bars would be too thin to point at. */
+const CHART_DAYS_MAX = 92;
+
+/** What was charged in any range of days, with range and filters in the address. */
+export default function UsageScreen({ me }: { me: Me }) {
   const texts = useUsageTexts();
   const search = useSearch();
   const query = search.size === 0 ? '' : `?${search}`;
   const { load, reload } = useLoad<UsageReport>(`/usage${query}`);
   return (
     <>
-      <PageHead title={texts.title} lead={texts.lead} />
-      <Loaded load={load} onRetry={() => void reload()}>
+      <PageHead title={texts.title} lead={texts.lead}>
+        <div className="flex flex-wrap gap-2 print:hidden">
+          <Button onClick={() => print()}>{texts.print}</Button>
+          <CsvLink name="usage" query={query} label={texts.csv} />
+        </div>
+      </PageHead>
+      <Loaded load={load} skeleton={<CardSkeleton rows={8} />} onRetry={() => void reload()}>
         {(report) => (
           <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-            <Card>
-              <Range key={`${report.from} ${report.to}`} report={report} query={query} />
-            </Card>
+            <Statement report={report} me={me} />
+            <Filters key={`${report.from} ${report.to}`} report={report} search={search} />
             {!report.complete && <Notice tone="warn">{texts.incomplete}</Notice>}
-            <Tables report={report} />
+            <Figures report={report} />
+            <Charged report={report} />
           </div>
         )}
       </Loaded>
@@ -36,27 +50,148 @@ export default function UsageScreen() {
   );
 }
 
-function Range({ report, query }: { report: UsageReport; query: string }) {
+/** The head of the printed page. */
+function Statement({ report, me }: { report: UsageReport; me: Me }) {
   const texts = useUsageTexts();
-  const [from, setFrom] = useState(report.from);
-  const [to, setTo] = useState(report.to);
-  function submit(event: FormEvent): void {
-    event.preventDefault();
-    if (from !== '' && to !== '') navigate(`/app/usage?from=${from}&to=${to}`);
-  }
+  const { language } = useLanguage();
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-end gap-4">
-      <TextField label={texts.from} type="date" required value={from} onChange={setFrom} />
-      <TextField label={texts.to} type="date" required value={to} onChange={setTo} />
-      <Button kind="primary" type="submit">
-        {texts.show}
-      </Button>
-      <CsvLink name="usage" query={query} label={texts.csv} />
-    </form>
+    <p className="hidden print:block">
+      <strong>{texts.statementOf(me.account?.name ?? me.email)}</strong>
+      <br />
+      {texts.between(formatDate(report.from, language), formatDate(report.to, language))}
+    </p>
   );
 }
 
-function Tables({ report }: { report: UsageReport }) {
+/** A link that looks like a chip. */
+function Chip(props: { href: string; isSet: boolean; children: ReactNode }) {
+  return (
+    <Link
+      href={props.href}
+      {...(props.isSet ? { 'aria-current': 'true' as const } : {})}
+      className="inline-flex min-h-9 items-center rounded-full border border-edge px-4 text-sm hover:bg-muted aria-[current]:border-transparent aria-[current]:bg-accent-soft aria-[current]:font-semibold aria-[current]:text-accent-strong"
+    >
+      {props.children}
+    </Link>
+  );
+}
+
+function Filters({ report, search }: { report: UsageReport; search: URLSearchParams }) {
+  const texts = useUsageTexts();
+  const common = useTexts();
+  const [from, setFrom] = useState(report.from);
+  const [to, setTo] = useState(report.to);
+  const preset = presetOf(report, report.today);
+  /** The same page with other values. An empty one is left out. */
+  function at(values: Readonly<Record<string, string>>): string {
+    const next = new URLSearchParams(search);
+    for (const [name, value] of Object.entries(values)) {
+      if (value === '') next.delete(name);
+      else next.set(name, value);
+    }
+    return next.size === 0 ? PATH : `${PATH}?${next}`;
+  }
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    if (from !== '' && to !== '') navigate(at({ from, to }));
+  }
+  const select = (name: 'key' | 'model', label: string, options: (readonly [string, string])[]) => (
+    <select
+      aria-label={label}
+      className="input select min-h-9 w-auto max-w-56 rounded-full py-1 text-sm"
+      value={search.get(name) ?? ''}
+      onChange={(event) => navigate(at({ [name]: event.target.value }))}
+    >
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+  return (
+    <div className="grid gap-3 print:hidden">
+      <div className="flex flex-wrap gap-2">
+        {PRESETS.map((known) => (
+          <Chip key={known} href={at({ ...rangeOf(known, report.today) })} isSet={known === preset}>
+            {texts.presets[known]}
+          </Chip>
+        ))}
+        {select('key', texts.key, [
+          ['', texts.allKeys],
+          ...report.keys.map(({ id, name }) => [id, nameOf(id, name, texts)] as const),
+        ])}
+        {select('model', texts.model, [
+          ['', texts.allModels],
+          ...MODEL_IDS.map((model) => [model, common.common.models[model]] as const),
+        ])}
+      </div>
+      <details open={preset === null}>
+        <summary className="w-fit rounded-sm text-sm text-ink-2 underline underline-offset-4">
+          {texts.otherDays}
+        </summary>
+        <form onSubmit={submit} className="mt-3 flex flex-wrap items-end gap-4">
+          <TextField label={texts.from} type="date" required value={from} onChange={setFrom} />
+          <TextField label={texts.to} type="date" required value={to} onChange={setTo} />
+          <Button kind="primary" type="submit">
+            {texts.show}
+          </Button>
+        </form>
+      </details>
+    </div>
+  );
+}
+
+function nameOf(id: string, name: string | null, texts: { readonly playground: string }): string {
+  if (id === 'none') return texts.playground;
+  return name === null || name === '' ? `${id}…` : name;
+}
+
+function Figures({ report }: { report: UsageReport }) {
+  const texts = useUsageTexts();
+  const common = useTexts();
+  const { language } = useLanguage();
+  const number = numberFormat(language);
+  const chargedMs = report.data.reduce((sum, line) => sum + line.billable_ms, 0);
+  const sessions = report.data.reduce((sum, line) => sum + line.sessions, 0);
+  const perDayMs = chargedMs / daysIn(report);
+  const days = perDayMs === 0 ? null : Math.floor(report.available_ms / perDayMs);
+  const change =
+    report.previous_ms === 0
+      ? null
+      : Math.round(((chargedMs - report.previous_ms) / report.previous_ms) * 100);
+  const figures = [
+    {
+      name: texts.charged,
+      value: formatAudio(chargedMs, common),
+      note: change === null ? texts.noChange : texts.change(`${change > 0 ? '+' : ''}${change}`),
+    },
+    {
+      name: texts.sessions,
+      value: number.format(sessions),
+      note: texts.average(formatAudio(sessions === 0 ? 0 : chargedMs / sessions, common)),
+    },
+    {
+      name: texts.left,
+      value: formatAudio(report.available_ms, common),
+      note: days === null ? texts.noPace : texts.pace(number.format(days)),
+    },
+    { name: texts.alerts, value: texts.alertLevels, note: texts.alertsTo },
+  ];
+  return (
+    <dl className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:grid-cols-2 xl:grid-cols-4 print:grid-cols-4">
+      {figures.map(({ name, value, note }) => (
+        <div key={name} className="card p-5">
+          <dt className="text-sm text-ink-2">{name}</dt>
+          <dd className="mt-1 text-lg font-semibold tracking-tight tabular-nums">{value}</dd>
+          <dd className="mt-1 text-sm text-ink-3">{note}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Charged({ report }: { report: UsageReport }) {
   const texts = useUsageTexts();
   const common = useTexts();
   const { language } = useLanguage();
@@ -67,51 +202,50 @@ function Tables({ report }: { report: UsageReport }) {
   if (sums.length === 0) {
     return (
       <Card>
-        <Empty icon="overview" text={texts.empty} />
+        <Empty icon="usage" text={texts.empty} />
       </Card>
     );
   }
-  const nameOf = (id: string | null, name: string | null) =>
-    id === null ? texts.playground : name === null || name === '' ? `${id}…` : name;
-  const amounts = (ms: number, sessions: number) => [
-    number.format(sessions),
-    formatAudio(ms, common),
-    number.format(ms),
-  ];
-  const figures = [texts.sessions, texts.charged, texts.exact];
+  const totalMs = total(({ billableMs }) => billableMs);
+  const share = (ms: number) => texts.percent(number.format(Math.round((100 * ms) / totalMs)));
+  const count = daysIn(report);
+  const days = report.data.map((line) => ({ ...line, date: line.day }));
   return (
     <>
-      <Card
-        title={texts.byKey}
-        lead={texts.totalOf(
-          formatAudio(
-            total(({ billableMs }) => billableMs),
-            common,
-          ),
-          number.format(total(({ sessions }) => sessions)),
-        )}
-      >
+      {count > 1 && count <= CHART_DAYS_MAX && (
+        <Card title={texts.byDay}>
+          <UsageChart days={fillDays({ days, now: report.to, count })} />
+        </Card>
+      )}
+      <Card title={texts.byKey}>
         <FigureTable
           label={texts.byKey}
           names={[texts.key, texts.model]}
-          figures={figures}
-          rows={sums.map((sum) => ({
-            id: sum.name,
-            names: [nameOf(sum.keyId, sum.keyName), common.common.models[sum.model]],
-            figures: amounts(sum.billableMs, sum.sessions),
-          }))}
-        />
-      </Card>
-      <Card title={texts.byDay}>
-        <FigureTable
-          label={texts.byDay}
-          names={[texts.day, texts.key, texts.model]}
-          figures={figures}
-          rows={report.data.map((line) => ({
-            id: `${line.day} ${line.key_id} ${line.model}`,
-            names: [line.day, nameOf(line.key_id, line.key_name), common.common.models[line.model]],
-            figures: amounts(line.billable_ms, line.sessions),
-          }))}
+          figures={[texts.sessions, texts.charged, texts.share]}
+          rows={[
+            ...sums.map((sum) => ({
+              id: sum.name,
+              names: [
+                nameOf(sum.keyId ?? 'none', sum.keyName, texts),
+                common.common.models[sum.model],
+              ],
+              figures: [
+                number.format(sum.sessions),
+                formatAudio(sum.billableMs, common),
+                share(sum.billableMs),
+              ],
+            })),
+            {
+              id: 'total',
+              isTotal: true,
+              names: [texts.total, ''],
+              figures: [
+                number.format(total(({ sessions }) => sessions)),
+                formatAudio(totalMs, common),
+                share(totalMs),
+              ],
+            },
+          ]}
         />
       </Card>
     </>
