@@ -103,14 +103,17 @@ test('a member sees that owners request credit', async () => {
 test('an account without credit says so on every page, and the playground offers nothing to start or play', async () => {
   const { page, complaints } = await openPage(browser);
   const accountId = await service.admit('broke@example.com');
-  await signInAs(page, { service, email: 'broke@example.com', path: '/app/playground' });
+  await Promise.all([
+    page.waitForResponse('**/playground/credit'),
+    signInAs(page, { service, email: 'broke@example.com', path: '/app/playground' }),
+  ]);
   // The last credit is spent while the page is open, so that its next run is refused.
   const spent = { ms: -3_600_000, reason: 'test', actor: 'test', id: crypto.randomUUID() };
   await page.getByRole('button', { name: 'Kikuyu 1' }).waitFor();
   await createLedger(service.database.pool).adjust({ accountId, ...spent });
   await page.getByRole('button', { name: 'Kikuyu 1' }).click();
   await page.getByText('insufficient_credits').waitFor();
-  expect(await page.getByRole('button', { name: 'Play' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Play the recording' }).count()).toBe(0);
 
   for (const path of ['', '/sessions', '/log', '/usage', '/playground', '/keys', '/settings']) {
     await page.goto(`${service.url}/app${path}`);

@@ -114,7 +114,7 @@ test('a developer finds a session by its request id and sees how it went, by key
   await page.getByText('Choose other days').press('Enter');
   await page.getByLabel('From').fill('2026-01-01');
   await page.getByLabel('To', { exact: false }).last().fill('2026-01-31');
-  await page.getByRole('button', { name: 'Show' }).press('Enter');
+  await page.getByRole('button', { name: 'Show', exact: true }).press('Enter');
   await page.getByText('Nothing was charged').waitFor();
   expect(new URL(page.url()).search).toBe('?from=2026-01-01&to=2026-01-31');
 

@@ -42,12 +42,12 @@ test('ranges, filters, totals and the values of a day, by pointer and keyboard',
   await chart.hover();
   await values.waitFor();
 
-  await page.getByLabel('Model').selectOption('Dholuo');
+  await page.getByRole('combobox', { name: 'Model' }).selectOption('Dholuo');
   await expect.poll(() => new URL(page.url()).search).toBe(`${range}&model=svc-asr-dholuo-v1`);
   await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
   const csv = await page.getByRole('link', { name: 'Download CSV' }).getAttribute('href');
   expect(csv).toBe(`/console-api/usage.csv${range}&model=svc-asr-dholuo-v1`);
-  await page.getByLabel('API key').selectOption('production server');
+  await page.getByRole('combobox', { name: 'API key' }).selectOption('production server');
   await expect.poll(() => new URL(page.url()).search).toContain('&key=');
 
   await page.emulateMedia({ media: 'print' });

@@ -121,7 +121,15 @@ test('usage by key, as a table and as a file, equals the ledger to the milliseco
   });
   expect(filed.toSorted()).toEqual(await ledgerLines(accountId));
   const past = await browser.get<UsageReport>('/usage?from=2026-01-01&to=2026-01-31');
-  expect(past.body).toEqual({ from: '2026-01-01', to: '2026-01-31', data: [], complete: true });
+  expect(past.body).toMatchObject({
+    from: '2026-01-01',
+    to: '2026-01-31',
+    data: [],
+    previous_ms: 0,
+  });
+  const filtered = await browser.get<UsageReport>(`/usage?key=none&model=${KIKUYU}`);
+  expect(filtered.body.data.map(({ billable_ms }) => billable_ms)).toEqual([1_000]);
+  expect(filtered.body.keys.map(({ id }) => id).toSorted()).toEqual([keyId, 'none'].toSorted());
   expect((await browser.get('/usage?from=yesterday')).status).toBe(400);
 });
 
