@@ -46,11 +46,14 @@ class Turns:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.ends_ms: list[int | None] = []
         self.flushes: list[asyncio.Future[FinalEvent]] = []
-        self.tracker = TurnTracker(
-            on_start=lambda: self.told.append("start"), on_end=lambda: self.told.append("end")
-        )
+        self.tracker = TurnTracker(on_start=lambda: self.told.append("start"), on_end=self._on_end)
         self.tracker.start(self.request_final)
+
+    def _on_end(self, end_ms: int | None) -> None:
+        self.told.append("end")
+        self.ends_ms.append(end_ms)
 
     def request_final(self) -> asyncio.Future[FinalEvent]:
         self.flushes.append(asyncio.get_running_loop().create_future())
@@ -74,6 +77,7 @@ async def a_turn_ends_after_its_final(turns: Turns) -> None:
     assert turns.tracker.is_open
     turns.take(ENDPOINT)
     assert turns.told == ["start", "end"]
+    assert turns.ends_ms == [ENDED.audio_ms]
     assert not turns.tracker.is_open
 
 

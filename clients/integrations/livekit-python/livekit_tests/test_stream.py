@@ -145,6 +145,8 @@ async def test_a_turn_has_start_interim_final_usage_and_end(emulator: Emulator) 
     first = finals(events)[0]
     assert (first.text, first.language) == (TEXT, "ki")
     assert [str(word) for word in first.words or []] == TEXT.split()
+    end = next(event for event in events if event.type == Type.END_OF_SPEECH)
+    assert end.created_at - (end.speech_end_time or end.created_at) >= 0.4
 
 
 @pytest.mark.parametrize("name", ["engine-crash", "restart", "connection-lost", "unavailable"])

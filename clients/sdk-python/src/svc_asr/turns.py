@@ -43,9 +43,10 @@ class TurnTracker:
         self,
         *,
         on_start: Callable[[], None],
-        on_end: Callable[[], None],
+        on_end: Callable[[int | None], None],
         silence_ms: int = SILENCE_MS,
     ) -> None:
+        """``on_end`` gets the end of speech in the stream's time, or None if the service did not report it."""
         self._on_start = on_start
         self._on_end = on_end
         self._silence_ms = silence_ms
@@ -170,8 +171,9 @@ class TurnTracker:
 
     def _end_turns(self, count: int) -> None:
         """Turns that share a final are one turn to the agent."""
+        ended = self._turns[:count]
         del self._turns[:count]
-        self._on_end()
+        self._on_end(ended[-1].end_ms)
         if self._turns:
             self._on_start()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import asyncio
 import logging
+import time
 from collections.abc import Iterable
 
 from livekit import rtc
@@ -154,9 +155,11 @@ class SvcSpeechStream(stt.RecognizeStream):
         self._silence_ms = silence_ms
         # Whether audio was sent since the last flush.
         self._is_sending = False
+        # All audio so far, with the silence that was not sent.
+        self._audio_ms = 0.0
         self._turns = TurnTracker(
             on_start=lambda: self._push(stt.SpeechEventType.START_OF_SPEECH),
-            on_end=lambda: self._push(stt.SpeechEventType.END_OF_SPEECH),
+            on_end=self._push_end,
             silence_ms=silence_ms,
         )
         self._outages = OutageReporter(on_outage=self._report_outage, on_recovery=_report_recovery)
@@ -190,11 +193,13 @@ class SvcSpeechStream(stt.RecognizeStream):
 
     async def _send(self, stream: SvcStream) -> None:
         gate = VoiceGate(hold_ms=self._silence_ms)
+        self._audio_ms = 0.0
         async for item in self._input_ch:
             if not isinstance(item, rtc.AudioFrame):
                 self._send_all(stream, gate.end())
                 self._flush_turn()
                 continue
+            self._audio_ms += item.samples_per_channel * 1000 / SAMPLE_RATE_HZ
             self._send_all(stream, gate.push(_mono(item)))
             # No more audio follows in which the service could find the end of the turn.
             if not gate.is_open:
@@ -272,6 +277,14 @@ class SvcSpeechStream(stt.RecognizeStream):
             self._event_ch.send_nowait(
                 stt.SpeechEvent(type=kind, request_id=request_id, alternatives=alternatives)
             )
+
+    def _push_end(self, end_ms: int | None) -> None:
+        """LiveKit counts its own delay from the end of speech, which was ``silence_ms`` ago."""
+        ago_ms = 0.0 if end_ms is None else max(0.0, self._audio_ms - end_ms)
+        if not self._event_ch.closed:
+            kind = stt.SpeechEventType.END_OF_SPEECH
+            ended_at = time.time() - ago_ms / 1000
+            self._event_ch.send_nowait(stt.SpeechEvent(type=kind, speech_end_time=ended_at))
 
     def _report_outage(self, error: SvcError) -> None:
         logger.warning(

@@ -96,7 +96,7 @@ class SvcSTTService(STTService):
         self._numbers = numbers
         self._turns = TurnTracker(
             on_start=lambda: self._propose(ProposedUserStartedSpeakingFrame),
-            on_end=lambda: self._propose(ProposedUserStoppedSpeakingFrame),
+            on_end=lambda _: self._propose(ProposedUserStoppedSpeakingFrame),
             silence_ms=(endpointing and endpointing.silence_ms) or SILENCE_MS,
         )
         self._proposals: list[Proposal] = []
