@@ -32,6 +32,8 @@ const EVENT_TYPES: ReadonlySet<unknown> = new Set<ServerEvent['type']>([
   'final',
   'speech_started',
   'speech_ended',
+  'turn_eager',
+  'turn_resumed',
   'error',
 ]);
 

@@ -44,6 +44,8 @@ export type {
   NumberEntity,
   ReadyEvent,
   SpeechEndedEvent,
+  TurnEagerEvent,
+  TurnResumedEvent,
   SpeechStartedEvent,
   StatusEvent,
   Word,

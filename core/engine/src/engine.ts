@@ -43,6 +43,8 @@ export interface EngineModel {
   readonly build: string;
   /** Whether streams can listen for keyterms. Without it they ignore them. */
   readonly keyterms: boolean;
+  /** Whether streams can `peek`. */
+  readonly canPeek?: boolean;
 }
 
 export interface EngineHealth {
@@ -79,6 +81,11 @@ export interface EngineStream {
    */
   expect(keyterms: readonly string[]): void;
   /**
+   * Resolves with the utterance so far, as a flush would give it, without ending it. It is decoded when nothing else waits.
+   * Resolves with null if the utterance ends first, at the next `peek`, or if the weights can't.
+   */
+  peek?(): Promise<Peeked | null>;
+  /**
    * The ordered events of the stream, for one reader. `error` is always the last event. Iteration ends after close.
    */
   readonly events: AsyncIterable<EngineEvent>;
@@ -98,6 +105,12 @@ export interface EngineWord {
   readonly endMs: number;
   /** Confidence from 0 to 1, if the engine provides it. */
   readonly confidence?: number;
+}
+
+/** An utterance that goes on. */
+export interface Peeked {
+  readonly text: string;
+  readonly words: readonly EngineWord[];
 }
 
 /**

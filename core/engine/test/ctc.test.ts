@@ -60,6 +60,29 @@ test('recognises the fixtures, with a confidence for each word', async () => {
   expect(wrong.length).toBeLessThan(24);
 });
 
+test('a look at the utterance so far has the text of its final, and changes nothing', async () => {
+  expect(engine.describe(MODEL).canPeek).toBe(true);
+  const stream = await engine.open({ model: MODEL, signal: never });
+  const reading = read(stream);
+  const { pcm } = speech('kikuyu-1');
+  const half = 2 * Math.floor(pcm.byteLength / 4);
+  await stream.write(pcm.slice(0, half));
+  const early = await stream.peek?.();
+  await stream.write(pcm.slice(half));
+  const whole = await stream.peek?.();
+  stream.flush();
+  await stream.write(pcm.slice());
+  stream.flush();
+  const [peeked, plain] = finals(await reading.until('final', 2));
+  expect(peeked).toBe(plain);
+  expect(whole?.text).toBe(plain);
+  expect(plain?.length).toBeGreaterThan(early?.text.length ?? Infinity);
+  const late = stream.peek?.();
+  stream.flush();
+  expect(await late).toBeNull();
+  await stream.close();
+});
+
 test('encodes at most four seconds for each second of audio', async () => {
   const utterance = recogniser.begin();
   const { samples } = toUtterance(speech('dholuo-2'));

@@ -70,6 +70,8 @@ export const REFUSAL_CLOSE_CODES: Readonly<Record<number, number>> = {
 export const ENDPOINTING = {
   silenceMs: { min: 200, max: 5_000, default: 700 },
   maxUtteranceMs: { min: 5_000, max: 60_000, default: 30_000 },
+  /** At most this much less than the silence. */
+  eagerMs: { min: 160, below: 100 },
   detectors: ['level', 'confirmed'],
   detector: 'confirmed',
 } as const;

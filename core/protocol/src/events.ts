@@ -96,6 +96,9 @@ export const EndpointingInForce = Type.Object(
   {
     silence_ms: count('How long nobody must speak before the server sends a final.'),
     max_utterance_ms: count('The longest utterance.'),
+    eager_ms: Type.Optional(
+      count('How long nobody must speak before `turn_eager`. Absent: off, or this model cannot.'),
+    ),
     detector: Type.Optional(
       Type.Enum([...ENDPOINTING.detectors], {
         description:
@@ -230,6 +233,37 @@ export const Word = Type.Object(
 );
 export type Word = Static<typeof Word>;
 
+export const TurnEagerEvent = Type.Object(
+  {
+    type: eventType('turn_eager'),
+    utterance: Utterance,
+    eager: count('The number of the event, from 1. The final repeats it if its text is the same.'),
+    text: Type.String({ description: 'The utterance so far. Never empty.' }),
+    words: Type.Array(Word, { description: 'The words with their times.' }),
+    confidence: confidence('The mean confidence of the words. Left out if a word has none.'),
+    audio_ms: count('Where in the session the pause begins, accurate to about 100 ms.'),
+  },
+  {
+    title: 'TurnEagerEvent',
+    description:
+      'The turn may be over. Only with `endpointing.eager_ms`. `turn_resumed` or the final of the utterance follows.',
+  },
+);
+export type TurnEagerEvent = Static<typeof TurnEagerEvent>;
+
+export const TurnResumedEvent = Type.Object(
+  {
+    type: eventType('turn_resumed'),
+    utterance: Utterance,
+    eager: count('The number of the `turn_eager` that no longer holds.'),
+  },
+  {
+    title: 'TurnResumedEvent',
+    description: 'The turn goes on, or was dropped: discard the answer to its `turn_eager`.',
+  },
+);
+export type TurnResumedEvent = Static<typeof TurnResumedEvent>;
+
 export const NumberEntity = Type.Object(
   {
     kind: Type.Enum(['number', 'amount', 'percent', 'digits'], {
@@ -283,6 +317,9 @@ export const FinalEvent = Type.Object(
         'or a suspension. `draining`: a restart, which makes the session free. The others are limits.',
     }),
     id: Id,
+    eager: Type.Optional(
+      count('The number of the `turn_eager` that had the same text. Absent: none did.'),
+    ),
     start_ms: count('Where the utterance starts in the session, where the previous one ended.'),
     end_ms: count('Where the utterance ends in the session.'),
     confidence: confidence(
@@ -322,7 +359,7 @@ export const STREAM_ERRORS = {
   },
   invalid_endpointing: {
     message:
-      'config.endpointing was ignored. Send false, or silence_ms from 200 to 5000, max_utterance_ms from 5000 to 60000 and detector level or confirmed.',
+      'config.endpointing was ignored. Send false, or silence_ms from 200 to 5000, max_utterance_ms from 5000 to 60000, detector level or confirmed, and eager_ms from 160 to 100 less than silence_ms.',
   },
   invalid_keyterms: {
     message: 'config.keyterms was ignored. Send an array of strings, or an empty one for none.',
@@ -440,6 +477,8 @@ export const ServerEvent = Type.Union([
   FinalEvent,
   SpeechStartedEvent,
   SpeechEndedEvent,
+  TurnEagerEvent,
+  TurnResumedEvent,
   ErrorEvent,
 ]);
 export type ServerEvent = Static<typeof ServerEvent>;

@@ -33,6 +33,14 @@ export const Endpointing = Type.Object(
         description: 'No utterance is longer than this. Near it, the server uses a short pause.',
       }),
     ),
+    eager_ms: Type.Optional(
+      Type.Integer({
+        minimum: ENDPOINTING.eagerMs.min,
+        maximum: ENDPOINTING.silenceMs.max - ENDPOINTING.eagerMs.below,
+        description:
+          'The server sends `turn_eager` when nobody has spoken for this long: at least 100 less than `silence_ms`. Off unless you name it.',
+      }),
+    ),
     detector: Type.Optional(
       Type.Enum([...ENDPOINTING.detectors], {
         default: ENDPOINTING.detector,

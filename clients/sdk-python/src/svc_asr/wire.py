@@ -316,6 +316,8 @@ class EndpointingInForce:
     """How long nobody must speak before the server sends a final."""
     max_utterance_ms: int
     """The longest utterance."""
+    eager_ms: int | None = None
+    """How long nobody must speak before `turn_eager`. Absent: off, or this model cannot."""
     detector: Literal["level", "confirmed"] | None = None
     """The detector in force, if you named one: `level` where the server has no second detector."""
 
@@ -324,6 +326,7 @@ class EndpointingInForce:
         return cls(
             silence_ms=wire.get("silence_ms", 0),
             max_utterance_ms=wire.get("max_utterance_ms", 0),
+            eager_ms=wire.get("eager_ms"),
             detector=wire.get("detector"),
         )
 
@@ -551,6 +554,8 @@ class FinalEvent:
     """
     id: str | float | None = None
     """The `id` of the message that this event answers, exactly as it was sent."""
+    eager: int | None = None
+    """The number of the `turn_eager` that had the same text. Absent: none did."""
     start_ms: int
     """Where the utterance starts in the session, where the previous one ended."""
     end_ms: int
@@ -578,6 +583,7 @@ class FinalEvent:
             utterance=wire.get("utterance", 0),
             reason=wire.get("reason", _NO_NAME),
             id=wire.get("id"),
+            eager=wire.get("eager"),
             start_ms=wire.get("start_ms", 0),
             end_ms=wire.get("end_ms", 0),
             confidence=wire.get("confidence"),
@@ -640,6 +646,64 @@ class SpeechEndedEvent:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TurnEagerEvent:
+    """The turn may be over. Only with `endpointing.eager_ms`. `turn_resumed` or the final of the utterance
+    follows.
+    """
+
+    type: Literal["turn_eager"] = "turn_eager"
+    """The type of the event."""
+    utterance: int
+    """The number of the utterance, from 0. Every final and every reset starts the next. A number may be
+    skipped.
+    """
+    eager: int
+    """The number of the event, from 1. The final repeats it if its text is the same."""
+    text: str
+    """The utterance so far. Never empty."""
+    words: tuple[Word, ...]
+    """The words with their times."""
+    confidence: float | None = None
+    """The mean confidence of the words. Left out if a word has none."""
+    audio_ms: int
+    """Where in the session the pause begins, accurate to about 100 ms."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TurnEagerEvent:
+        return cls(
+            type=wire.get("type", "turn_eager"),
+            utterance=wire.get("utterance", 0),
+            eager=wire.get("eager", 0),
+            text=wire.get("text", ""),
+            words=tuple(Word.from_wire(each) for each in wire.get("words", ())),
+            confidence=wire.get("confidence"),
+            audio_ms=wire.get("audio_ms", 0),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TurnResumedEvent:
+    """The turn goes on, or was dropped: discard the answer to its `turn_eager`."""
+
+    type: Literal["turn_resumed"] = "turn_resumed"
+    """The type of the event."""
+    utterance: int
+    """The number of the utterance, from 0. Every final and every reset starts the next. A number may be
+    skipped.
+    """
+    eager: int
+    """The number of the `turn_eager` that no longer holds."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TurnResumedEvent:
+        return cls(
+            type=wire.get("type", "turn_resumed"),
+            utterance=wire.get("utterance", 0),
+            eager=wire.get("eager", 0),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ErrorEvent:
     """An error, and whether it ends the stream."""
 
@@ -691,6 +755,8 @@ ServerEvent: TypeAlias = (
     | FinalEvent
     | SpeechStartedEvent
     | SpeechEndedEvent
+    | TurnEagerEvent
+    | TurnResumedEvent
     | ErrorEvent
 )
 EVENT_CLASSES: Mapping[str, type[ServerEvent]] = {
@@ -702,5 +768,7 @@ EVENT_CLASSES: Mapping[str, type[ServerEvent]] = {
     "final": FinalEvent,
     "speech_started": SpeechStartedEvent,
     "speech_ended": SpeechEndedEvent,
+    "turn_eager": TurnEagerEvent,
+    "turn_resumed": TurnResumedEvent,
     "error": ErrorEvent,
 }

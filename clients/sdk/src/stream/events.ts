@@ -7,6 +7,8 @@ import type {
   SpeechEndedEvent,
   SpeechStartedEvent,
   StatusEvent,
+  TurnEagerEvent,
+  TurnResumedEvent,
 } from '@svc-asr/protocol';
 import type { SvcError } from '../errors.ts';
 import type { CloseInfo } from './close-info.ts';
@@ -46,6 +48,8 @@ export type StreamEvent =
   | FinalEvent
   | SpeechStartedEvent
   | SpeechEndedEvent
+  | TurnEagerEvent
+  | TurnResumedEvent
   | ErrorEvent
   | ReconnectingEvent
   | WaitingEvent;
@@ -62,6 +66,9 @@ export interface StreamListeners {
   /** Only with `endpointing`: somebody starts to speak, or has stopped. */
   speech_started: SpeechStartedEvent;
   speech_ended: SpeechEndedEvent;
+  /** Only with `endpointing.eagerMs`: the turn may be over, or goes on after all. A final with `eager` has the same text. */
+  turn_eager: TurnEagerEvent;
+  turn_resumed: TurnResumedEvent;
   /** A non-fatal error: the service ignored a message and continues. */
   warning: ErrorEvent;
   reconnecting: ReconnectingEvent;

@@ -18,6 +18,8 @@ export interface EndpointingOptions {
   readonly maxUtteranceMs?: number;
   /** `confirmed`, the default, adds a second detector to `level`, which hears pauses in music and noise. */
   readonly detector?: 'level' | 'confirmed';
+  /** Reports `turn_eager` after this much silence, from 160 to 100 less than `silenceMs`. Off by default. */
+  readonly eagerMs?: number;
 }
 
 export interface StreamOptions {
@@ -69,8 +71,8 @@ export function toConfig({
 }: Pick<StreamOptions, 'language' | 'endpointing' | 'numbers'>): Config | null {
   const asked = { language, ...(numbers ? { numbers } : {}) };
   if (endpointing === false) return language === undefined && !numbers ? null : asked;
-  const { silenceMs, maxUtteranceMs, detector }: EndpointingOptions =
+  const { silenceMs, maxUtteranceMs, detector, eagerMs }: EndpointingOptions =
     endpointing === true ? {} : endpointing;
-  const rules = { silence_ms: silenceMs, max_utterance_ms: maxUtteranceMs, detector };
-  return { ...asked, endpointing: rules };
+  const rules = { silence_ms: silenceMs, max_utterance_ms: maxUtteranceMs, eager_ms: eagerMs };
+  return { ...asked, endpointing: { ...rules, detector } };
 }

@@ -54,7 +54,17 @@ export class Receiver {
   onEvent(connection: Connection, event: ServerEvent): void {
     const { buffer, sender, transcript, events } = this.#options;
     switch (event.type) {
+      case 'turn_eager': {
+        const eager = buffer.isResetPending ? null : transcript.onEager(event, connection.clock);
+        if (eager !== null) events.emit(eager);
+        return;
+      }
+      case 'turn_resumed':
+        this.#resume();
+        return;
       case 'ready':
+        // The session before it may have left one open.
+        this.#resume();
         connection.configure(this.#options.config());
         events.emit(event);
         sender.restartIdleTimer();
@@ -70,6 +80,7 @@ export class Receiver {
         return;
       case 'reset_ack': {
         transcript.onDropped(event);
+        this.#resume();
         const id = buffer.settleReset();
         if (id !== null) this.answerEmpty([id]);
         return;
@@ -90,6 +101,11 @@ export class Receiver {
       case 'status':
     }
     events.emit(event);
+  }
+
+  #resume(): void {
+    const resumed = this.#options.transcript.onResumed();
+    if (resumed !== null) this.#options.events.emit(resumed);
   }
 
   #onFinal(connection: Connection, event: FinalEvent): void {

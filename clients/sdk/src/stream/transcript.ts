@@ -4,6 +4,8 @@ import type {
   ResetAckEvent,
   SpeechEndedEvent,
   SpeechStartedEvent,
+  TurnEagerEvent,
+  TurnResumedEvent,
   Word,
 } from '@svc-asr/protocol';
 import { ceilMs, floorMs, type Origin, type SessionClock } from './session-clock.ts';
@@ -29,6 +31,9 @@ export class TranscriptBuilder {
   readonly #receipts: { sessionId: string; billableMs: number | null }[] = [];
   #shownMs = 0;
   #endMs = 0;
+  /** How many eager ends of turn were reported, and whether the last one is open. Sessions number their own. */
+  #eagers = 0;
+  #isEager = false;
   #isSpeaking = false;
   /** Where the last reported speech ended. */
   #speechEndMs = -1;
@@ -66,8 +71,35 @@ export class TranscriptBuilder {
     if (receipt !== undefined) receipt.billableMs = Math.max(receipt.billableMs ?? 0, chargedMs);
   }
 
+  onEager(event: TurnEagerEvent, clock: SessionClock): TurnEagerEvent | null {
+    if (this.#isEager) return null;
+    this.#isEager = true;
+    this.#eagers += 1;
+    return {
+      ...event,
+      text: event.text.normalize('NFC'),
+      utterance: this.#finals.length,
+      eager: this.#eagers,
+      words: event.words.map((word) => ({
+        ...word,
+        text: word.text.normalize('NFC'),
+        start_ms: clock.callerMs(word.start_ms),
+        end_ms: clock.callerMs(word.end_ms),
+      })),
+      audio_ms: clock.callerMs(event.audio_ms),
+    };
+  }
+
+  /** Returns null if none is open. */
+  onResumed(): TurnResumedEvent | null {
+    if (!this.#isEager) return null;
+    this.#isEager = false;
+    return { type: 'turn_resumed', utterance: this.#finals.length, eager: this.#eagers };
+  }
+
   onFinal(event: FinalEvent, settled: Settled, clock: SessionClock): FinalEvent {
     this.#shownMs = 0;
+    this.#isEager = false;
     this.onCharged(event);
     const { start_ms, end_ms, origin } = placed(event, settled, this.#endMs);
     this.#endMs = end_ms;
@@ -81,6 +113,7 @@ export class TranscriptBuilder {
       ...event,
       text: event.text.normalize('NFC'),
       utterance: this.#finals.length,
+      ...(event.eager === undefined ? {} : { eager: this.#eagers }),
       start_ms,
       end_ms,
       words: event.words.map(inCallerTime),

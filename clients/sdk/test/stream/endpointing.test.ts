@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { StreamEvent } from '@svc-asr/sdk/stream';
+import type { FinalEvent, StreamEvent, TurnEagerEvent } from '@svc-asr/sdk/stream';
 import { openStream } from '@svc-asr/sdk/stream';
+import { eventually } from '@svc-asr/testing/eventually.ts';
 import { speech as recording } from '@svc-asr/testing/speech/fixtures.ts';
 import type { Emulator } from '@svc-asr/emulator';
 import { startEmulatorOn } from '@svc-asr/emulator/on-database.ts';
@@ -56,4 +57,25 @@ test('a recogniser crash changes no utterance', async () => {
   const { finals, speech } = await converse();
   expect(finals).toHaveLength(TEXTS.length);
   expect(speech).toEqual(TEXTS.flatMap(() => ['speech_started', 'speech_ended']));
+});
+
+test('reports a turn that may be over before its final, which names it', async () => {
+  const stream = openStream({
+    getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
+    endpointing: { silenceMs: 700, eagerMs: 300 },
+  });
+  const eagers: TurnEagerEvent[] = [];
+  const finals: FinalEvent[] = [];
+  stream.on('turn_eager', (event) => eagers.push(event));
+  stream.on('final', (event) => finals.push(event));
+  await stream.write(SPOKEN);
+  await stream.write(PAUSE.subarray(0, 500 * 32));
+  const spokenMs = SPOKEN.byteLength / 32;
+  await eventually(() => (eagers.at(-1)?.audio_ms ?? 0) > spokenMs - 500);
+  expect(finals).toEqual([]);
+  await stream.write(PAUSE);
+  await eventually(() => finals.length > 0);
+  const { text, eager } = eagers.at(-1) ?? {};
+  expect(finals[0]).toMatchObject({ reason: 'endpoint', text, eager });
+  await stream.close();
 });

@@ -73,14 +73,26 @@ export class BeamText implements UtteranceText {
     this.#ended = true;
   }
 
+  peek(window: Logits, place: { firstFrame: number; audioMs: number }): Transcript {
+    const fromFrame = this.#kept.frames - place.firstFrame;
+    const posteriors = toPosteriors(window, { labels: this.#labels, fromFrame });
+    const shown = this.#kept.fork();
+    shown.advance(posteriors, 0, posteriors.count);
+    return this.#transcriptOf(this.#tokens(shown, true), place.audioMs);
+  }
+
   transcript(audioMs: number): Transcript {
-    const words = wordsOf(inOrder(this.#tokens()), audioMs);
+    return this.#transcriptOf(this.#tokens(), audioMs);
+  }
+
+  #transcriptOf(tokens: readonly Token[], audioMs: number): Transcript {
+    const words = wordsOf(inOrder(tokens), audioMs);
     return transcriptOf({ words, committed: this.#committed, keyterms: this.#keyterms });
   }
 
   /** The last committed token is also the first of the path, where its frames may still grow. */
-  #tokens(): Token[] {
-    return [...this.#committed.slice(0, -1), ...this.#shown.best(this.#ended).tokens];
+  #tokens(shown = this.#shown, isEnded = this.#ended): Token[] {
+    return [...this.#committed.slice(0, -1), ...shown.best(isEnded).tokens];
   }
 
   #commit(): void {

@@ -26,6 +26,10 @@ export class GreedyText implements UtteranceText {
   /** The last frames are already as good as they get. */
   end(): void {}
 
+  peek(window: Logits, place: { firstFrame: number; audioMs: number }): Transcript {
+    return this.#text.peek(bestLabels(window, this.#tokens), place);
+  }
+
   transcript(audioMs: number): Transcript {
     return this.#text.transcript(audioMs);
   }

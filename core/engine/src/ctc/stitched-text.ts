@@ -81,8 +81,18 @@ export class StitchedText {
     this.#shown.add(window, Math.min(to, window.labels.length), window.labels.length);
   }
 
+  peek(window: Frames, place: { firstFrame: number; audioMs: number }): Transcript {
+    const shown = new Collapsed(this.#table, this.#kept);
+    shown.add(window, this.#kept.frames - place.firstFrame, window.labels.length);
+    return this.#transcriptOf(shown, place.audioMs);
+  }
+
   transcript(audioMs: number): Transcript {
-    const words = wordsOf(this.#shown.tokens, audioMs);
+    return this.#transcriptOf(this.#shown, audioMs);
+  }
+
+  #transcriptOf(shown: Collapsed, audioMs: number): Transcript {
+    const words = wordsOf(shown.tokens, audioMs);
     const text = words.map((word) => word.text).join(' ');
     return { text, words, stableLength: stableLengthOf(this.#kept.tokens) };
   }

@@ -16,4 +16,9 @@ export interface UtteranceText {
   /** All audio has been added. */
   end(): void;
   transcript(audioMs: number): Transcript;
+  /** The transcript with this window as the last one. Nothing is added. */
+  peek(
+    window: Logits,
+    place: { readonly firstFrame: number; readonly audioMs: number },
+  ): Transcript;
 }

@@ -102,6 +102,9 @@ function handle(frame: Frame): void {
     case FRAME.keyterms:
       scheduler.keyterms(frame.stream, frame.utterance, parseKeyterms(frame.payload));
       break;
+    case FRAME.peek:
+      scheduler.peek(frame.stream, frame.utterance);
+      break;
     case FRAME.ping:
       send({ type: FRAME.pong }, JSON.stringify(scheduler.figures));
       break;
@@ -129,14 +132,16 @@ async function work(): Promise<void> {
     setImmediate(() => void work());
     return;
   }
-  if (scheduler.idle) scheduler.sendPostponed();
-  else {
+  if (scheduler.idle) {
+    scheduler.sendPostponed();
+    await scheduler.answerPeek();
+  } else {
     const round = scheduler.round();
     if (round !== undefined) await round;
   }
   deliver();
   collect();
-  working = !scheduler.idle || scheduler.hasPostponed;
+  working = !scheduler.idle || scheduler.hasPostponed || scheduler.hasPeeks;
   if (working) setImmediate(() => void work());
 }
 

@@ -203,6 +203,7 @@ export class EngineChild {
         break;
       case FRAME.decoded:
       case FRAME.final:
+      case FRAME.peeked:
         this.#streams.get(frame.stream)?.receive(frame);
         break;
       case FRAME.pong:
@@ -238,7 +239,7 @@ export class EngineChild {
       build: opening.build,
       buffers: this.#input.buffers,
       isCrowded: () => this.#input.isCrowded(this),
-      send: (type, stream) => this.#send(type, stream),
+      send: (type, stream, utterance) => this.#send(type, stream, utterance),
       sendKeyterms: (utterance, terms) => this.#sendKeyterms(id, utterance, terms),
       sendChunk: (buffer, bytes) => this.#sendChunk(buffer, bytes),
       release: () => this.#streams.delete(id),
@@ -247,8 +248,8 @@ export class EngineChild {
     opening.resolve(stream);
   }
 
-  #send(type: number, stream: number): void {
-    if (this.#state !== 'gone') this.#socket.write(encodeFrame({ type, stream }));
+  #send(type: number, stream: number, utterance = 0): void {
+    if (this.#state !== 'gone') this.#socket.write(encodeFrame({ type, stream, utterance }));
   }
 
   #sendKeyterms(stream: number, utterance: number, terms: readonly string[]): void {

@@ -17,12 +17,15 @@ export const FRAME = {
   ping: 6,
   /** The utterance field holds the first utterance that the keyterms apply to. */
   keyterms: 7,
+  /** The utterance field holds the number of the question. So it does in `peeked`. */
+  peek: 8,
   // To the parent.
   ready: 16,
   opened: 17,
   decoded: 18,
   final: 19,
   pong: 20,
+  peeked: 21,
 } as const;
 
 export interface FrameHeader {

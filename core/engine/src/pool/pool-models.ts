@@ -26,7 +26,8 @@ function toPoolModel(manifest: ModelManifest, compute: Compute): PoolModel {
     throw new RangeError(`${id}: only chunks of ${CHUNK_SAMPLES} samples are supported.`);
   }
   const keyterms = manifest.kind !== 'transducer' && manifest.decoding !== undefined;
-  const description = { id, build, chunkSamples, contextSize, keyterms };
+  const canPeek = manifest.kind === 'offline_ctc';
+  const description = { id, build, chunkSamples, contextSize, keyterms, canPeek };
   return { description, child: toChildModel(manifest, compute), sha256ByPath };
 }
 

@@ -1,6 +1,12 @@
 import { AUDIO, CHUNK_SAMPLES } from '@svc-asr/protocol/constants.ts';
 import { CallQueue, type HeldCall } from '../call-queue.ts';
-import { TAKEN, type EngineEvent, type EngineFailure, type EngineStream } from '../engine.ts';
+import {
+  TAKEN,
+  type EngineEvent,
+  type EngineFailure,
+  type EngineStream,
+  type Peeked,
+} from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
 import { InvalidAnswer, readDelta, readFinal } from '../recogniser-answer.ts';
 import type { ChunkBuffers } from './chunk-buffers.ts';
@@ -32,7 +38,7 @@ export interface StreamLink {
   readonly build: string;
   readonly buffers: ChunkBuffers;
   isCrowded(): boolean;
-  send(type: number, stream: number): void;
+  send(type: number, stream: number, utterance?: number): void;
   sendKeyterms(utterance: number, terms: readonly string[]): void;
   /** Sends a buffer, which returns to its pool afterwards. */
   sendChunk(buffer: Buffer, bytes: number): void;
@@ -65,6 +71,9 @@ export class PooledStream implements EngineStream {
   #answersLeft = ANSWERS_EACH_MAX;
   #sentAtMs = 0;
   readonly #held = new CallQueue<HeldAudio>();
+  /** How often the utterance so far was asked for, and who waits for the answer. */
+  #peeks = 0;
+  #peeking: ((answer: Peeked | null) => void) | null = null;
   #over = false;
 
   constructor(link: StreamLink) {
@@ -116,6 +125,23 @@ export class PooledStream implements EngineStream {
     else this.#expectNow(keyterms);
   }
 
+  /** Sends the unfinished chunk too. While calls are held, the child is behind and the answer would be late. */
+  peek(): Promise<Peeked | null> {
+    this.#answerPeek(null);
+    if (this.#over || this.#held.length > 0 || this.#isChunk) return Promise.resolve(null);
+    this.#early += this.#filled;
+    this.#sendAudio();
+    this.#peeks += 1;
+    this.#link.send(FRAME.peek, this.#link.id, this.#peeks);
+    this.#answersLeft += 1;
+    return new Promise((resolve) => (this.#peeking = resolve));
+  }
+
+  #answerPeek(answer: Peeked | null): void {
+    this.#peeking?.(answer);
+    this.#peeking = null;
+  }
+
   close(): Promise<void> {
     if (!this.#over) this.#link.send(FRAME.close, this.#link.id);
     this.#end();
@@ -141,6 +167,11 @@ export class PooledStream implements EngineStream {
 
   #deliver({ type, utterance, payload }: Frame): void {
     const answer: unknown = JSON.parse(payload.toString());
+    if (type === FRAME.peeked) {
+      const peeked = readFinal(answer, this.#sentSamples);
+      if (utterance === this.#peeks) this.#answerPeek(peeked);
+      return;
+    }
     const isFinal = type === FRAME.final;
     const isExpected = isFinal
       ? utterance === this.#unanswered.shift()
@@ -171,7 +202,7 @@ export class PooledStream implements EngineStream {
     }
     if (this.#isChunk) this.#sendChunk();
     else if (this.#ahead === 0 && this.#filled >= EARLY_BYTES) {
-      this.#early = this.#filled;
+      this.#early += this.#filled;
       this.#sendAudio();
     }
     return at;
@@ -194,6 +225,7 @@ export class PooledStream implements EngineStream {
     if (this.#ahead >= AHEAD_MAX) return false;
     if (this.#filled > 0) this.#sendAudio();
     this.#early = 0;
+    this.#answerPeek(null);
     this.#link.send(FRAME.flush, this.#link.id);
     this.#unanswered.push(this.#utterance);
     this.#utterance += 1;
@@ -205,6 +237,7 @@ export class PooledStream implements EngineStream {
   #resetNow(): void {
     this.#filled = 0;
     this.#early = 0;
+    this.#answerPeek(null);
     this.#link.send(FRAME.reset, this.#link.id);
     this.#utterance += 1;
     this.#hasAudio = false;
@@ -271,6 +304,7 @@ export class PooledStream implements EngineStream {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
+    this.#answerPeek(null);
     for (const { taken } of this.#held.clear()) taken();
     if (this.#chunk !== undefined) this.#link.buffers.give(this.#chunk);
     this.#chunk = undefined;

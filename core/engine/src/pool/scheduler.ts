@@ -67,6 +67,8 @@ export class Scheduler {
   readonly #line = new Set<Slot>();
   /** Streams whose last words have not been fetched. */
   readonly #postponed = new Map<Slot, Part>();
+  /** Streams whose text so far was asked for, with the number of the question. */
+  readonly #peeks = new Map<Slot, number>();
   readonly #send: Send;
   readonly #nowMs: () => number;
   #samples = new Float32Array(CHUNK_SAMPLES);
@@ -85,6 +87,10 @@ export class Scheduler {
 
   get hasPostponed(): boolean {
     return this.#postponed.size > 0;
+  }
+
+  get hasPeeks(): boolean {
+    return this.#peeks.size > 0;
   }
 
   /** Whether the next batch is full. */
@@ -149,8 +155,29 @@ export class Scheduler {
     const spokenMs = (part.utterance.samples * CHUNK_MS) / CHUNK_SAMPLES;
     this.#moveClock(slot, Math.max(0, CHUNK_MS - spokenMs));
     this.#postponed.delete(slot);
+    this.#peeks.delete(slot);
     slot.parts.push(beginPart(slot, part.number + 1));
     this.#join(slot);
+  }
+
+  peek(id: number, number: number): void {
+    const slot = this.#slots.get(id);
+    if (slot?.parts.at(-1)?.utterance.peek !== undefined) this.#peeks.set(slot, number);
+  }
+
+  /** Answers one question about the text so far, unless its utterance ends first. Call it when there is nothing to decode. */
+  async answerPeek(): Promise<void> {
+    const [first] = this.#peeks;
+    if (first === undefined) return;
+    const [slot, number] = first;
+    this.#peeks.delete(slot);
+    const part = slot.parts.at(-1);
+    const found = await part?.utterance.peek?.();
+    if (found === undefined || slot.parts.at(-1) !== part || !this.#slots.has(slot.id)) return;
+    const { text, words } = found;
+    const samples = part?.utterance.samples;
+    const header = { type: FRAME.peeked, stream: slot.id, utterance: number };
+    this.#send(header, JSON.stringify({ text, words, samples }));
   }
 
   #moveClock(slot: Slot, ms: number): void {
@@ -163,6 +190,7 @@ export class Scheduler {
     const part = slot?.parts.pop();
     if (slot === undefined || part === undefined) return;
     this.#postponed.delete(slot);
+    this.#peeks.delete(slot);
     if (part.chunksOwed > 0) {
       const credits = part.chunksOwed;
       this.#send({ type: FRAME.decoded, stream: id, utterance: part.number, credits });
@@ -176,6 +204,7 @@ export class Scheduler {
     this.#slots.delete(id);
     this.#line.delete(slot);
     this.#postponed.delete(slot);
+    this.#peeks.delete(slot);
   }
 
   /** Decodes one batch. If it returns a promise, wait for it before the next round. */

@@ -148,6 +148,15 @@ export class CtcUtterance implements RecognisedUtterance {
     return this.#text.transcript((this.#samples * 1000) / AUDIO.sampleRateHz);
   }
 
+  async peek(): Promise<Transcript> {
+    const samples = this.#samples;
+    if (this.#encodedTo === samples) return this.transcript();
+    const from = this.#windowStart();
+    const logits = await this.recognition.model.run(this.#audio.subarray(from - this.#audioFrom));
+    const audioMs = (samples * 1000) / AUDIO.sampleRateHz;
+    return this.#text.peek(logits, { firstFrame: from / CTC_FRAME_SAMPLES, audioMs });
+  }
+
   /** Encodes one window. Audio, a flush or a reset that arrives meanwhile applies to the next one. */
   async decode(): Promise<void> {
     const to = Math.min(this.#samples, this.#decodedTo + CHUNK_SAMPLES);
@@ -157,7 +166,7 @@ export class CtcUtterance implements RecognisedUtterance {
       this.#decodedTo = to;
       return;
     }
-    const from = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
+    const from = this.#windowStart();
     const window = this.#audio.subarray(from - this.#audioFrom, to - this.#audioFrom);
     this.#encodedSamples += window.length;
     const logits = await this.recognition.model.run(window);
@@ -171,8 +180,13 @@ export class CtcUtterance implements RecognisedUtterance {
     this.#forget();
   }
 
+  /** The first sample that later windows need. */
+  #windowStart(): number {
+    return Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
+  }
+
   #forget(): void {
-    const needed = Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
+    const needed = this.#windowStart();
     this.#audio = this.#audio.subarray(needed - this.#audioFrom);
     this.#audioFrom = needed;
   }

@@ -28,4 +28,6 @@ export interface RecognisedUtterance {
   /** Ends the audio. The rest becomes ready. */
   finish(): void;
   transcript(): Transcript;
+  /** The text as if the audio ended here. Absent where the weights can't tell without a second decoder. */
+  peek?(): Promise<Transcript>;
 }

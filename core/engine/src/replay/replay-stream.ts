@@ -4,6 +4,7 @@ import {
   type EngineEvent,
   type EngineFailure,
   type EngineStream,
+  type Peeked,
   type Replay,
 } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
@@ -176,6 +177,12 @@ export class ReplayStream implements EngineStream {
     if (this.#current.hasAudio) return;
     this.#current.keyterms = keyterms;
     if (this.#attempt.sending === this.#current) this.#attempt.expectKeyterms();
+  }
+
+  /** A recogniser that catches up answers too late. */
+  peek(): Promise<Peeked | null> {
+    const isLate = this.#over || this.#replaying !== null;
+    return (isLate ? undefined : this.#attempt.inner.peek?.()) ?? Promise.resolve(null);
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type EngineFailure,
   type EngineStream,
   type EngineWord,
+  type Peeked,
 } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
 import { ScriptedTurns, WORD_MS, type ScriptedTurn } from './scripted-turns.ts';
@@ -42,6 +43,7 @@ const CALLS_PENDING_MAX = 1024;
 type Call =
   | { readonly do: 'audio'; samples: number; readonly taken: () => void }
   | { readonly do: 'flush' }
+  | { readonly do: 'peek'; readonly answer: (said: Peeked | null) => void }
   | { readonly do: 'reset' };
 
 interface StreamInput {
@@ -103,6 +105,11 @@ export class ScriptedStream implements EngineStream {
 
   expect(): void {}
 
+  peek(): Promise<Peeked | null> {
+    if (this.#over) return Promise.resolve(null);
+    return new Promise((answer) => this.#call({ do: 'peek', answer }));
+  }
+
   close(): Promise<void> {
     this.#end();
     this.#queue.end();
@@ -137,6 +144,7 @@ export class ScriptedStream implements EngineStream {
       if (call === undefined) break;
       if (call.do === 'audio') await this.#acceptAudio(call);
       else if (call.do === 'flush') this.#finish();
+      else if (call.do === 'peek') call.answer(this.#said());
       else this.#begin(this.#textAt);
       if (!this.#hung) this.#calls.shift();
     }
@@ -188,12 +196,21 @@ export class ScriptedStream implements EngineStream {
 
   #finish(): void {
     const samples = this.#utteranceSamples;
-    const audioMs = this.#utteranceMs();
-    const isSilent = samples === 0 || audioMs < (this.#input.script.shortestMs ?? 0);
-    const words = isSilent ? [] : this.#words().map((word) => within(word, audioMs));
     const utterance = this.#utterance;
-    this.#push({ type: 'final', utterance, text: spoken(words), words, samples });
-    this.#begin(isSilent ? this.#textAt : this.#textAt + 1);
+    this.#push({ type: 'final', utterance, ...this.#said(), samples });
+    this.#begin(this.#isSilent ? this.#textAt : this.#textAt + 1);
+  }
+
+  /** The utterance as its final would have it. */
+  #said(): Peeked {
+    const audioMs = this.#utteranceMs();
+    const words = this.#isSilent ? [] : this.#words().map((word) => within(word, audioMs));
+    return { text: spoken(words), words };
+  }
+
+  get #isSilent(): boolean {
+    const { shortestMs = 0 } = this.#input.script;
+    return this.#utteranceSamples === 0 || this.#utteranceMs() < shortestMs;
   }
 
   #begin(textAt: number): void {
@@ -237,7 +254,10 @@ export class ScriptedStream implements EngineStream {
     this.#over = true;
     clearTimeout(this.#timer);
     this.#wake?.();
-    for (const call of this.#calls) if (call.do === 'audio') call.taken();
+    for (const call of this.#calls) {
+      if (call.do === 'audio') call.taken();
+      else if (call.do === 'peek') call.answer(null);
+    }
     this.#calls = [];
     this.#input.onEnd();
   }

@@ -110,7 +110,8 @@ function describe(
   weights: { readonly build: string; readonly keyterms: boolean },
 ): EngineModel {
   if (!MODEL_IDS.includes(model)) throw new RangeError('Unknown model.');
-  return { id: model, chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE, ...weights };
+  const sizes = { chunkSamples: CHUNK_SAMPLES, contextSize: CONTEXT_SIZE };
+  return { id: model, ...sizes, ...weights, canPeek: true };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

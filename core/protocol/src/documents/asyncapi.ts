@@ -37,6 +37,11 @@ const SENT = {
     schema: events.SpeechEndedEvent,
     summary: 'The speaker is silent. Only with endpointing.',
   },
+  turn_eager: {
+    schema: events.TurnEagerEvent,
+    summary: 'The turn may be over. Only with `eager_ms`.',
+  },
+  turn_resumed: { schema: events.TurnResumedEvent, summary: 'The turn goes on after all.' },
   error: { schema: events.ErrorEvent, summary: 'An error, and whether it ends the stream.' },
 } as const;
 

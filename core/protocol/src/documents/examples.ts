@@ -107,6 +107,8 @@ const EVENT_SUMMARIES = {
   error_internal: 'The recogniser failed. The stream closes with 1011.',
   error_service_restart: 'The server restarts. The stream closes with 1012.',
   error_refused: 'A browser was refused because the server is full. It closes with 4503.',
+  turn_eager: 'The turn may be over. Only with `eager_ms`.',
+  turn_resumed: 'The speaker goes on.',
 } as const satisfies Record<keyof typeof RECORDED_EVENTS, string>;
 
 const SUMMARIES: ReadonlyMap<string, string> = new Map(Object.entries(EVENT_SUMMARIES));

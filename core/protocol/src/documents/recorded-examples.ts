@@ -283,6 +283,18 @@ export const RECORDED_EVENTS = {
     code: 'suspicious_audio',
     hint: 'This looks like a WAV file. Send the samples only.',
   },
+  turn_eager: {
+    type: 'turn_eager',
+    utterance: 0,
+    eager: 1,
+    text: 'nĩ wega',
+    words: [
+      { text: 'nĩ', start_ms: 500, end_ms: 1060 },
+      { text: 'wega', start_ms: 1060, end_ms: 1620 },
+    ],
+    audio_ms: 1620,
+  },
+  turn_resumed: { type: 'turn_resumed', utterance: 0, eager: 1 },
 } satisfies Record<string, ServerEvent>;
 
 /** A session with two sentences, without its deltas. */

@@ -47,8 +47,8 @@ function split(value: unknown): { rest: unknown; confidences: readonly number[] 
 
 async function write({ events, sessions, conversation }: Recorded): Promise<void> {
   const lines = [
-    "import type { ServerEvent } from './events.ts';",
-    "import type { AsrSession } from './sessions.ts';",
+    "import type { ServerEvent } from '../events.ts';",
+    "import type { AsrSession } from '../sessions.ts';",
     '',
     '/** Recorded from the running service by `npm run record`; do not edit. Ids, times and secrets are replaced. */',
     '',

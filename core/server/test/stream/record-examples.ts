@@ -33,6 +33,7 @@ export async function recordExamples(): Promise<Recorded> {
     await sherpa.close();
   }
   await numbers(events);
+  await eager(events);
   await failures(events);
   return { events: sorted(events), sessions: sorted(sessions), conversation };
 }
@@ -146,6 +147,24 @@ async function numbers(events: Events): Promise<void> {
       .send(noise({ ms: 2_000 }))
       .say({ type: 'flush' });
     events.set('final_numbers', await client.next('final'));
+    await client.close();
+  } finally {
+    await svc.stop();
+  }
+}
+
+/** A speaker who goes on after a pause. The bundled models can't say what they heard so far. */
+async function eager(events: Events): Promise<void> {
+  const turns = [{ text: 'nĩ wega' }, { text: 'mũno', silenceMs: 400 }];
+  const svc = await startService({ script: { texts: [], turns } });
+  try {
+    const client = await open(svc);
+    client.say({ type: 'config', endpointing: { silence_ms: 700, eager_ms: 300 } });
+    for (const frame of framed(SILENCE.subarray(0, 32 * 960))) client.send(frame);
+    for (const frame of framed(SILENCE.subarray(0, 32 * 980))) client.send(frame);
+    events.set('turn_eager', await client.next('turn_eager'));
+    for (const frame of framed(SILENCE.subarray(0, 32 * 960))) client.send(frame);
+    events.set('turn_resumed', await client.next('turn_resumed'));
     await client.close();
   } finally {
     await svc.stop();

@@ -155,6 +155,8 @@ function describe(event: ServerEvent): string {
     case 'config_ack':
     case 'speech_started':
     case 'speech_ended':
+    case 'turn_eager':
+    case 'turn_resumed':
       return event.type;
   }
 }

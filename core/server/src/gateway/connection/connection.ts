@@ -33,6 +33,7 @@ import {
   type StreamState,
   type Step,
 } from '../rules/stream-state.ts';
+import { onPeeked } from '../rules/endpointing.ts';
 import {
   onAudio,
   onClientClose,
@@ -322,6 +323,8 @@ export class Connection {
       case 'reset':
         this.#timings.onReset();
         return this.#engine.feed?.reset();
+      case 'peek':
+        return void this.#peek(action.number);
       case 'expect':
         return this.#engine.feed?.expect(action.keyterms);
       case 'stop_reading':
@@ -329,6 +332,13 @@ export class Connection {
         return this.#input.socket.pause();
       case 'close':
         void this.#close(action.ending, action.samples);
+    }
+  }
+
+  async #peek(number: number): Promise<void> {
+    const peeked = await this.#engine.feed?.peek();
+    if (peeked !== null && peeked !== undefined && !this.#isOver) {
+      this.#take(onPeeked(this.#state, { ...peeked, number }));
     }
   }
 
@@ -355,10 +365,11 @@ export class Connection {
     const nowMs = this.#now();
     this.#audio = new AudioWindow(limits.reclaimIdleMs, nowMs);
     const { chunkSamples } = stream;
-    const takesKeyterms = engine.describe(session.model).keyterms;
+    const { keyterms: takesKeyterms, canPeek = false } = engine.describe(session.model);
     // A script decides by itself who speaks.
     const canConfirm = this.#intake.canConfirm && stream.createDetector === undefined;
-    this.#take(onReady(this.#state, { chunkSamples, nowMs, takesKeyterms, canConfirm }));
+    const facts = { takesKeyterms, canConfirm, canPeek };
+    this.#take(onReady(this.#state, { chunkSamples, nowMs, ...facts }));
     this.#detectTurns();
   }
 

@@ -1,8 +1,14 @@
-import { CallQueue, TAKEN, type EngineStream, type HeldCall } from '@svc-asr/engine/core.ts';
+import {
+  CallQueue,
+  TAKEN,
+  type EngineStream,
+  type HeldCall,
+  type Peeked,
+} from '@svc-asr/engine/core.ts';
 import { LIMITS } from '@svc-asr/protocol';
 
 export interface EngineFeedInput {
-  readonly stream: Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect'>;
+  readonly stream: Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect' | 'peek'>;
   /** Called when the engine falls behind, and when it catches up. */
   readonly onPause: () => void;
   readonly onResume: () => void;
@@ -53,6 +59,11 @@ export class EngineFeed {
   flush(): void {
     if (this.#waiting.length > 0) this.#holdCommand({ do: 'flush' });
     else this.#input.stream.flush();
+  }
+
+  /** The answer to a question that waits would be late. */
+  async peek(): Promise<Peeked | null> {
+    return this.#waiting.length === 0 ? ((await this.#input.stream.peek?.()) ?? null) : null;
   }
 
   expect(keyterms: readonly string[]): void {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { HOP_SAMPLES, VoiceActivity } from '@svc-asr/engine/core.ts';
 import { AUDIO, type FinalEvent, type ServerEvent } from '@svc-asr/protocol';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
+import { onPeeked } from './endpointing.ts';
 import { parseTextMessage } from './pcm-frames.ts';
 import { onMessage } from './stream-messages.ts';
 import { startStream, type Step, type StreamState } from './stream-state.ts';
@@ -25,14 +26,16 @@ class Driver {
   /** Audio that the engine got, by utterance. */
   readonly fedBytes: number[] = [0];
   readonly pending: number[] = [];
+  readonly peeks: number[] = [];
   isEnded = false;
   nowMs = 0;
   #detector = new VoiceActivity();
   /** What the second detector says. */
   probability: number | null = null;
 
-  constructor(endpointing: unknown = {}, canConfirm = false) {
-    this.#take(onReady(this.state, { chunkSamples: 17_920, nowMs: 0, canConfirm }));
+  constructor(endpointing: unknown = {}, canConfirm = false, canPeek = false) {
+    const can = { canConfirm, canPeek };
+    this.#take(onReady(this.state, { chunkSamples: 17_920, nowMs: 0, ...can }));
     this.message({ type: 'config', endpointing });
   }
 
@@ -80,6 +83,13 @@ class Driver {
     );
   }
 
+  /** The engine answers the newest question about the text so far. */
+  peeked(text: string): this {
+    const number = this.peeks.at(-1) ?? 0;
+    const words = [{ text, startMs: 0, endMs: 80, confidence: 0.5 }];
+    return this.#take(onPeeked(this.state, { number, text, words }));
+  }
+
   answerAll(text: string): this {
     while (this.pending.length > 0) this.answer(text);
     return this;
@@ -111,6 +121,7 @@ class Driver {
       if (action.do === 'feed') {
         this.fedBytes[current] = (this.fedBytes[current] ?? 0) + action.pcm.byteLength;
       }
+      if (action.do === 'peek') this.peeks.push(action.number);
       if (action.do === 'flush') this.pending.push(current);
       if (action.do === 'flush' || action.do === 'reset') this.fedBytes.push(0);
     }
@@ -443,5 +454,74 @@ describe('the confirmed detector', () => {
     const started = driver.sent.find(({ type }) => type === 'speech_started');
     expect(started).toBeDefined();
     expect(started).not.toHaveProperty('confirmed');
+  });
+});
+
+function eagerTypes(driver: Driver): string[] {
+  return driver.types().filter((type) => type.startsWith('turn_') || type === 'final');
+}
+
+describe('eager_ms', () => {
+  const EAGER = { silence_ms: 700, eager_ms: 300 };
+
+  function paused(): Driver {
+    return new Driver(EAGER, false, true).audio('speech', 900).audio('silence', 500);
+  }
+
+  test('is acknowledged, or listed as ignored where the model cannot', () => {
+    const ack = new Driver(EAGER, false, true).sent.at(-1);
+    expect(ack).toMatchObject({ endpointing: { eager_ms: 300 }, ignored: [] });
+    const refused = new Driver(EAGER).sent.at(-1);
+    expect(refused).toMatchObject({ ignored: ['endpointing.eager_ms'] });
+    expect(refused).not.toHaveProperty('endpointing.eager_ms');
+  });
+
+  test.each([159, 601, 300.5, '300', null])('of %s is refused', (eager_ms) => {
+    const { sent } = new Driver({ silence_ms: 700, eager_ms }, false, true);
+    expect(sent.at(-1)).toMatchObject({ type: 'error', code: 'invalid_endpointing' });
+  });
+
+  test('is asked once per pause, and the final says whether its text is the same', () => {
+    const same = paused().peeked('nĩ wega');
+    expect(same.peeks).toEqual([1]);
+    const eager = { type: 'turn_eager', utterance: 0, eager: 1, text: 'nĩ wega', confidence: 0.5 };
+    expect(same.sent.at(-1)).toMatchObject(eager);
+    same.audio('silence', 500).answer('nĩ wega');
+    expect(same.finals()).toMatchObject([{ text: 'nĩ wega', eager: 1 }]);
+    expect(eagerTypes(same)).toEqual(['turn_eager', 'final']);
+    const other = paused().peeked('nĩ').audio('silence', 500).answer('nĩ wega');
+    expect(other.finals()[0]).not.toHaveProperty('eager');
+  });
+
+  test('is taken back when speech goes on', () => {
+    const driver = paused().peeked('nĩ wega').audio('speech', 900);
+    expect(driver.sent.at(-1)).toMatchObject({ type: 'turn_resumed', utterance: 0, eager: 1 });
+    driver.audio('silence', 500).peeked('nĩ wega mũno').audio('silence', 500);
+    driver.answer('nĩ wega mũno');
+    expect(driver.finals()).toMatchObject([{ eager: 2 }]);
+    expect(eagerTypes(driver)).toEqual(['turn_eager', 'turn_resumed', 'turn_eager', 'final']);
+  });
+
+  test('sends nothing for an empty text or a late answer', () => {
+    expect(eagerTypes(paused().peeked(''))).toEqual([]);
+    const late = paused().audio('speech', 900).peeked('nĩ wega');
+    expect(eagerTypes(late)).toEqual([]);
+    const ended = paused().audio('silence', 500).peeked('nĩ wega').answer('nĩ wega');
+    expect(eagerTypes(ended)).toEqual(['final']);
+  });
+
+  test.each([
+    ['a reset', { type: 'reset' }],
+    ['turning endpointing off', { type: 'config', endpointing: false }],
+  ])('is taken back by %s', (_, message) => {
+    const driver = paused().peeked('nĩ wega').message(message);
+    expect(eagerTypes(driver)).toEqual(['turn_eager', 'turn_resumed']);
+  });
+
+  test('is resolved by the final of a flush, and taken back if an endpoint gets none', () => {
+    const flushed = paused().peeked('nĩ wega').message({ type: 'flush' }).answer('nĩ wega');
+    expect(flushed.finals()).toMatchObject([{ reason: 'flush', eager: 1 }]);
+    const empty = paused().peeked('nĩ wega').audio('silence', 500).answer('');
+    expect(eagerTypes(empty)).toEqual(['turn_eager', 'turn_resumed']);
   });
 });

@@ -1,7 +1,9 @@
-import type { FrameVerdict, SpeechDetector, VoiceVerdicts } from '@svc-asr/engine/core.ts';
+import type { FrameVerdict, Peeked, SpeechDetector, VoiceVerdicts } from '@svc-asr/engine/core.ts';
 import { AUDIO, ENDPOINTING, type ServerEvent } from '@svc-asr/protocol';
 import { momentMs } from './metering.ts';
+import { finalEvent } from './final-event.ts';
 import {
+  andThen,
   beginUtterance,
   markUtterance,
   type Action,
@@ -9,10 +11,11 @@ import {
   type Step,
   type StreamState,
 } from './stream-state.ts';
-import type { EndpointingRules, Turns } from './turns.ts';
+import type { Eager, EndpointingRules, Turns } from './turns.ts';
 
 /** Detects the end of each turn, if the client enabled it. See docs/streaming.md. */
 
+const ENDPOINT = { reason: 'endpoint' } as const;
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
 /** From this share of the longest utterance on, a short pause ends it. */
 const NEARLY_TOO_LONG = 0.75;
@@ -24,17 +27,20 @@ const UNCONFIRMED_MS = 600;
  * no silence.
  */
 const STALLED_TURN_MS = 15_000;
+/** The text so far is asked for at most twice a second. */
+const EAGER_SAMPLES_MIN = AUDIO.sampleRateHz / 2;
 /** Endpoints wait while this many finals are outstanding. */
 const FINALS_PENDING_MAX = 32;
 
 /**
  * Turns endpointing on or off, or changes its rules. Speech that was announced is ended when endpointing is turned off.
  */
-export function configureEndpointing(state: StreamState, rules: EndpointingRules | null): Step {
-  if (rules === null) {
-    const [quiet, announced] = endSpeech(state);
+export function configureEndpointing(state: StreamState, asked: EndpointingRules | null): Step {
+  if (asked === null) {
+    const [quiet, announced] = andThen(resumeTurn(state), endSpeech);
     return [{ ...quiet, turns: null }, announced];
   }
+  const rules = state.canPeek ? asked : { ...asked, eagerMs: undefined };
   const detector = rules.detector ?? state.turns?.rules.detector ?? ENDPOINTING.detector;
   const isConfirming = detector === 'confirmed' && state.canConfirm;
   if (state.turns !== null) {
@@ -48,6 +54,9 @@ export function configureEndpointing(state: StreamState, rules: EndpointingRules
     speechEndSample: null,
     unannouncedSample: null,
     isConfirming,
+    eager: null,
+    eagers: 0,
+    eagerSample: -Infinity,
   };
   return [{ ...state, turns }, []];
 }
@@ -87,9 +96,19 @@ export function feedTurns(
     turns = followed.turns;
     actions.push(...followed.actions);
     const atSample = firstSample + at;
-    if (!isOver(next, turns, verdict, atSample)) continue;
+    const isEnd = isOver(next, turns, verdict, atSample);
+    const speculated = isEnd ? null : speculate(next, turns, verdict, atSample);
+    if (speculated !== null) {
+      turns = speculated.turns;
+      actions.push(...speculated.resumed);
+    }
+    if (!isEnd && speculated?.isAsking !== true) continue;
     actions.push({ do: 'feed', pcm: bytesOf(pcm, fed, at) });
     fed = at;
+    if (!isEnd) {
+      actions.push({ do: 'peek', number: turns.eagers });
+      continue;
+    }
     const [ended, ending] = endUtterance(next, turns, atSample);
     actions.push(...ending);
     next = ended;
@@ -119,8 +138,67 @@ export function endSpeech(state: StreamState): Step {
     utterance: state.utterance,
     audio_ms: momentMs(Math.max(turns.speechEndSample, state.utteranceStartSample)),
   };
-  const silent = { ...turns, speechEndSample: null, unannouncedSample: null };
+  const silent = { ...turns, speechEndSample: null, unannouncedSample: null, eager: null };
   return [{ ...state, turns: silent }, [...announce(state, turns, false), send(ended)]];
+}
+
+/** Takes `turn_eager` back because the utterance gets no final of its own. */
+export function resumeTurn(state: StreamState): Step {
+  const { turns } = state;
+  if (turns === null || turns.eager === null) return [state, []];
+  return [{ ...state, turns: { ...turns, eager: null } }, resumed(state.utterance, turns.eager)];
+}
+
+/** The answer to the question about the text so far. It is late if speech goes on or the utterance has ended. */
+export function onPeeked(state: StreamState, peeked: Peeked & { readonly number: number }): Step {
+  const { turns } = state;
+  const { text, number } = peeked;
+  if (turns?.eager?.number !== number || text === '') return [state, []];
+  const eager = { ...turns.eager, text };
+  const { words, confidence } = finalEvent(state, markUtterance(state, ENDPOINT), peeked);
+  const sent: ServerEvent = {
+    type: 'turn_eager',
+    utterance: state.utterance,
+    eager: number,
+    text,
+    words,
+    ...(confidence === undefined ? {} : { confidence }),
+    audio_ms: momentMs(eager.speechEndSample),
+  };
+  return [{ ...state, turns: { ...turns, eager } }, [send(sent)]];
+}
+
+/** Asks for the text so far after a short pause, once per pause. Takes it back if speech goes on. */
+function speculate(
+  state: StreamState,
+  turns: Turns,
+  verdict: FrameVerdict,
+  atSample: number,
+): { turns: Turns; resumed: readonly Action[]; isAsking: boolean } {
+  const { eager, rules, speechEndSample, originSample } = turns;
+  const nothing = { turns, resumed: [], isAsking: false };
+  if (speechEndSample === null) return nothing;
+  if (eager !== null) {
+    if (speechEndSample <= eager.speechEndSample) return nothing;
+    return {
+      ...nothing,
+      turns: { ...turns, eager: null },
+      resumed: resumed(state.utterance, eager),
+    };
+  }
+  const silentMs = (originSample + verdict.endSample - speechEndSample) / SAMPLES_PER_MS;
+  const isPause = silentMs >= (rules.eagerMs ?? Infinity) && verdict.isOnset !== true;
+  if (!isPause || atSample - turns.eagerSample < EAGER_SAMPLES_MIN) return nothing;
+  const number = turns.eagers + 1;
+  const asked = { number, speechEndSample, text: null };
+  const next = { ...turns, eager: asked, eagers: number, eagerSample: atSample };
+  return { turns: next, resumed: [], isAsking: true };
+}
+
+/** Only of events that were sent. */
+export function resumed(utterance: number, eager: Eager | null): readonly Action[] {
+  if (eager === null || eager.text === null) return [];
+  return [send({ type: 'turn_resumed', utterance, eager: eager.number })];
 }
 
 /** Keeps track of the speech, and announces its start: at once, or when it is confirmed. */
@@ -181,7 +259,7 @@ function mayEnd(state: StreamState): boolean {
 }
 
 function endUtterance(state: StreamState, turns: Turns, endSample: number): Step {
-  const marker = markUtterance(state, { reason: 'endpoint', endSample });
+  const marker = markUtterance({ ...state, turns }, { ...ENDPOINT, endSample });
   const [quiet, announced] = endSpeech({ ...state, turns });
   const next = { ...beginUtterance(quiet, endSample), markers: [...state.markers, marker] };
   return [next, [...announced, { do: 'flush' }]];

@@ -32,6 +32,7 @@ export function finalEvent(state: StreamState, marker: FinalMarker, event: Recog
     utterance: marker.utterance,
     reason: marker.reason,
     ...(marker.id === undefined ? {} : { id: marker.id }),
+    ...(marker.eager?.text === event.text ? { eager: marker.eager.number } : {}),
     start_ms: startMs,
     end_ms: endMs,
     ...confidenceOf(event.words),

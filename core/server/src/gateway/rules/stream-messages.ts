@@ -6,7 +6,7 @@ import {
   type ConfigAckEvent,
   type ResetAckEvent,
 } from '@svc-asr/protocol';
-import { configureEndpointing, endSpeech } from './endpointing.ts';
+import { configureEndpointing, endSpeech, resumeTurn } from './endpointing.ts';
 import { EMPTY_RESULT, finalEvent, holdsWords } from './final-event.ts';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import { audioMs } from './metering.ts';
@@ -14,6 +14,7 @@ import { offend } from './finishing.ts';
 import { isFlushTooSoon, recentFlushes } from './flush-rate.ts';
 import { reply, reportError } from './replies.ts';
 import {
+  andThen,
   beginUtterance,
   markUtterance,
   type Action,
@@ -121,6 +122,7 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
   const keyterms = expectKeyterms(state, message.keyterms);
   const set = { ...state, numbers };
   const [next, announced] = rules === undefined ? [set, []] : configureEndpointing(set, rules);
+  const isEagerIgnored = rules?.eagerMs !== undefined && !state.canPeek;
   const event: ConfigAckEvent = {
     type: 'config_ack',
     ...withId(id),
@@ -129,7 +131,7 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
     endpointing: presentEndpointing(next),
     ...keyterms.answer,
     numbers,
-    ignored: [...message.ignored],
+    ignored: [...message.ignored, ...(isEagerIgnored ? ['endpointing.eager_ms'] : [])],
   };
   const [replied, actions] = reply(next, { event, nowMs });
   return [replied, [...announced, ...keyterms.actions, ...actions]];
@@ -173,7 +175,7 @@ function flush(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
 /** Drops whole samples since the last final. They were accepted, so they are still charged. */
 function reset(state: StreamState, input: { id: MessageId | undefined; nowMs: number }): Step {
   const discarded = state.meter.acceptedSamples - state.utteranceStartSample;
-  const [quiet, announced] = endSpeech(state);
+  const [quiet, announced] = andThen(resumeTurn(state), endSpeech);
   const fresh = beginUtterance(quiet, state.meter.acceptedSamples);
   const event: ResetAckEvent = {
     type: 'reset_ack',
@@ -188,10 +190,11 @@ function reset(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
 
 function presentEndpointing({ turns }: StreamState): ConfigAckEvent['endpointing'] {
   if (turns === null) return false;
-  const { silenceMs, maxUtteranceMs, detector } = turns.rules;
+  const { silenceMs, maxUtteranceMs, detector, eagerMs } = turns.rules;
   return {
     silence_ms: silenceMs,
     max_utterance_ms: maxUtteranceMs,
+    ...(eagerMs === undefined ? {} : { eager_ms: eagerMs }),
     ...(detector === undefined ? {} : { detector: turns.isConfirming ? 'confirmed' : 'level' }),
   };
 }

@@ -9,7 +9,7 @@ import {
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import type { FlushMoment } from './flush-rate.ts';
 import { createMeter, type Meter } from './metering.ts';
-import type { Turns } from './turns.ts';
+import type { Eager, Turns } from './turns.ts';
 
 export interface StreamSession {
   readonly sessionId: string;
@@ -45,6 +45,8 @@ export interface FinalMarker {
   readonly endSample: number;
   /** Whether the final has numbers as digits. */
   readonly numbers: boolean;
+  /** The `turn_eager` that it resolves. */
+  readonly eager: Eager | null;
 }
 
 /** What is true of a stream in every phase. */
@@ -63,6 +65,8 @@ interface StreamFacts {
   readonly numbers: boolean;
   /** Whether a second detector can confirm speech. */
   readonly canConfirm: boolean;
+  /** Whether the engine can say what it heard so far. */
+  readonly canPeek: boolean;
   /** Null unless the client enabled endpointing. */
   readonly turns: Turns | null;
   readonly markers: readonly Marker[];
@@ -132,6 +136,7 @@ export type Action =
   | { readonly do: 'feed'; readonly pcm: Uint8Array }
   | { readonly do: 'flush' }
   | { readonly do: 'reset' }
+  | { readonly do: 'peek'; readonly number: number }
   | { readonly do: 'expect'; readonly keyterms: readonly string[] }
   /** Nothing that the client sends matters any more. */
   | { readonly do: 'stop_reading' }
@@ -162,6 +167,7 @@ export function startStream(input: {
     takesKeyterms: false,
     numbers: false,
     canConfirm: false,
+    canPeek: false,
     turns: null,
     markers: [],
     heldMessages: [],
@@ -217,6 +223,7 @@ export function markUtterance(
     originSample: state.utteranceOriginSample,
     endSample: input.endSample ?? state.meter.acceptedSamples,
     numbers: state.numbers,
+    eager: state.turns?.eager ?? null,
   };
 }
 

@@ -99,7 +99,7 @@ class Stage {
         this.chargedSamples = action.samples;
       } else if (action.do === 'stop_reading') this.ignoresClient = true;
       else if (action.do === 'expect') this.keyterms.push(action.keyterms);
-      else this.asked.push(action.do);
+      else if (action.do !== 'peek') this.asked.push(action.do);
     }
     return this;
   }

@@ -1,6 +1,6 @@
 import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
 import type { EngineEvent, SpeechDetector, VoiceVerdicts } from '@svc-asr/engine/core.ts';
-import { endStalledTurn, feedTurns, joinEmptyEndpoint } from './endpointing.ts';
+import { endStalledTurn, feedTurns, joinEmptyEndpoint, resumed } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
 import { onMessage, onTinyFrame } from './stream-messages.ts';
 import { acceptAudio, audioMs, isFull, remainingMs } from './metering.ts';
@@ -35,16 +35,18 @@ export function onReady(
     nowMs: number;
     takesKeyterms?: boolean;
     canConfirm?: boolean;
+    canPeek?: boolean;
   },
 ): Step {
   if (state.phase !== 'starting') return [state, []];
-  const { nowMs, takesKeyterms = false, canConfirm = false } = input;
+  const { nowMs, takesKeyterms = false, canConfirm = false, canPeek = false } = input;
   const { heldMessages, droppedEarlyAudio, ...facts } = state;
   const ready: Streaming = {
     ...facts,
     phase: 'streaming',
     takesKeyterms,
     canConfirm,
+    canPeek,
     lastAudioAtMs: nowMs,
   };
   let step: Step = [ready, [{ do: 'send', event: readyEvent(ready, input.chunkSamples) }]];
@@ -223,7 +225,7 @@ function answerFinal(
     return closeWithError(state, 'internal_error');
   }
   const joined = joinEmptyEndpoint(state, marker, event.text);
-  if (joined !== null) return [joined, []];
+  if (joined !== null) return [joined, resumed(marker.utterance, marker.eager)];
   const actions: Action[] = [{ do: 'send', event: finalEvent(state, marker, event) }];
   let unanswered = rest;
   while (unanswered[0]?.ask === 'event') {

@@ -5,6 +5,8 @@ export interface EndpointingRules {
   readonly maxUtteranceMs: number;
   /** Undefined if the client named none. */
   readonly detector?: Detector | undefined;
+  /** Undefined: no `turn_eager`. */
+  readonly eagerMs?: number | undefined;
 }
 
 type Detector = (typeof ENDPOINTING.detectors)[number];
@@ -22,6 +24,20 @@ export interface Turns {
   readonly unannouncedSample: number | null;
   /** A second detector listens too. */
   readonly isConfirming: boolean;
+  /** The question that the current pause led to. Null before it. */
+  readonly eager: Eager | null;
+  /** How many there were, and the sample of the last one. */
+  readonly eagers: number;
+  readonly eagerSample: number;
+}
+
+/** A turn that may be over. */
+export interface Eager {
+  readonly number: number;
+  /** Where the pause begins. */
+  readonly speechEndSample: number;
+  /** The text that was sent. Null while the engine has not answered. */
+  readonly text: string | null;
 }
 
 /** Reads `config.endpointing`: rules, null for false, or undefined when it is invalid. */
@@ -34,7 +50,10 @@ export function parseEndpointing(value: unknown): EndpointingRules | null | unde
   const detector = ENDPOINTING.detectors.find((name) => name === fields.get('detector'));
   if (silenceMs === null || maxUtteranceMs === null) return undefined;
   if (detector === undefined && fields.get('detector') !== undefined) return undefined;
-  return { silenceMs, maxUtteranceMs, detector };
+  if (fields.get('eager_ms') === undefined) return { silenceMs, maxUtteranceMs, detector };
+  const { min, below } = ENDPOINTING.eagerMs;
+  const eagerMs = integerIn(fields.get('eager_ms'), { min, max: silenceMs - below, default: min });
+  return eagerMs === null ? undefined : { silenceMs, maxUtteranceMs, detector, eagerMs };
 }
 
 function integerIn(
