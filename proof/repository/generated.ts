@@ -12,6 +12,7 @@ import { pythonWire } from './python-wire.ts';
 import { adminPage, cliPage, emulatorPage } from './reference/command-page.ts';
 import { limitsPage } from './reference/limits-page.ts';
 import { metricsPage } from './reference/metrics-page.ts';
+import { processLimitsPage } from './reference/process-limits-page.ts';
 import { pythonPage } from './reference/python-page.ts';
 import { sdkErrorsPage } from './reference/sdk-errors.ts';
 import { typescriptPage } from './reference/typescript-page.ts';
@@ -26,6 +27,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
     ['deploy/kubernetes/components/prometheus-operator/rules.yaml', prometheusRule(root)],
     ['clients/sdk-python/src/svc_asr/wire.py', pythonWire()],
     ['docs/concepts/limits.md', limitsPage()],
+    ['docs/operations/process-limits.md', processLimitsPage()],
     ['docs/guides/compatible-clients.md', compatibleClientsPage(root)],
     ['docs/reference/cli.md', cliPage()],
     ['docs/reference/emulator.md', emulatorPage()],

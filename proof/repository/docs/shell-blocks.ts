@@ -136,8 +136,8 @@ function npmProblems(words: readonly string[]): string[] {
   if (name === 'admin') return optionProblems(PROGRAMS['svc-admin'] ?? createEmulator(), own);
   if (name === 'emulator') return optionProblems(createEmulator(), own);
   const isNamed = (name === 'prove' || name === 'bench') && /^[a-z]/.test(campaign);
-  const file = join(ROOT, `proof/bench/src/${name}/${campaign}.ts`);
-  return isNamed && !existsSync(file) ? [`npm run ${name} has no ${campaign}`] : [];
+  const files = globSync(join(ROOT, `proof/bench/src/${name}/**/${campaign}.ts`));
+  return isNamed && files.length === 0 ? [`npm run ${name} has no ${campaign}`] : [];
 }
 
 function scriptsOf(folder: string): ReadonlySet<string> {

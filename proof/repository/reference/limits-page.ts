@@ -210,7 +210,7 @@ function consoleRows(): Row[] {
 }
 
 /** The configuration of an operator who sets only what is required. */
-function defaultConfig(): Config {
+export function defaultConfig(): Config {
   return parseConfig({
     ...generateSecrets(),
     DATABASE_URL: 'postgresql://localhost/svc',

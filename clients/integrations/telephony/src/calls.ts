@@ -10,7 +10,7 @@ type Protocol = Extract<Label, { protocol: string }>['protocol'];
 
 /** A caller must say who it is within this time. */
 const START_MS_MAX = 10_000;
-const CALLS_MAX = 1_000;
+export const CALLS_MAX = 1_000;
 /** A stranger who is refused again and again must not fill the log. */
 const NOTICE_EVERY_MS = 10_000;
 

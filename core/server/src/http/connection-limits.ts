@@ -6,7 +6,7 @@ import { networkOf, type IsTrusted } from '@svc-asr/runtime/network.ts';
 const WRITE_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 1_000;
 /** Bytes that all HTTP responses together may hold for clients that read slowly. */
-const UNSENT_BYTES_MAX = 32 * 1024 * 1024;
+export const UNSENT_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface ConnectionLimits {
   /** HTTP connections per address. Streams don't count: a telephone gateway may hold thousands. */
