@@ -3,7 +3,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findCircles, findUpwardImports, readImports } from './import-graph.ts';
 import { findForbiddenImports, findLargeFolders } from './rooms.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+function trackedFiles(): string[] {
+  return execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+}
 
 async function problemsOf(files: Readonly<Record<string, string>>): Promise<string[]> {
   const root = await mkdtemp(join(tmpdir(), 'rooms-'));
@@ -19,13 +26,42 @@ async function problemsOf(files: Readonly<Record<string, string>>): Promise<stri
 }
 
 test('no room imports a room that the tables do not allow', async () => {
-  expect(await findForbiddenImports(join(import.meta.dirname, '../..'))).toEqual([]);
+  expect(await findForbiddenImports(ROOT)).toEqual([]);
+});
+
+test('no module imports one of a floor above it, and none import each other', async () => {
+  const graph = await readImports(ROOT, trackedFiles());
+  expect(graph.get('core/server/src/gateway/gateway.ts')).toContain('core/runtime/src/network.ts');
+  expect(findUpwardImports(graph)).toEqual([]);
+  expect(findCircles(graph)).toEqual([]);
+});
+
+test('finds upward imports, and circles of modules and of folders', () => {
+  const graph = new Map(
+    Object.entries({
+      'core/a/src/one.ts': new Set(['core/a/src/two.ts', 'clients/b/src/x.ts']),
+      'core/a/src/two.ts': new Set(['core/a/src/three.ts']),
+      'core/a/src/three.ts': new Set(['core/a/src/one.ts']),
+      'core/a/src/low/a.ts': new Set(['core/a/src/high/b.ts']),
+      'core/a/src/high/b.ts': new Set<string>(),
+      'core/a/src/high/c.ts': new Set(['core/a/src/low/d.ts']),
+      'core/a/src/low/d.ts': new Set<string>(),
+      'proof/c/src/y.ts': new Set(['core/a/src/one.ts']),
+      'clients/b/src/x.ts': new Set<string>(),
+    }),
+  );
+  expect(findUpwardImports(graph)).toEqual([
+    'core/a/src/one.ts imports clients/b/src/x.ts, which stands above it',
+  ]);
+  expect(findCircles(graph)).toEqual([
+    'core/a/src/one.ts, core/a/src/three.ts, core/a/src/two.ts import each other',
+    'core/a/src/one.ts, core/a/src/three.ts, core/a/src/two.ts import each other',
+    'core/a/src/high, core/a/src/low import each other',
+  ]);
 });
 
 test('no folder has more than 25 source files side by side', () => {
-  const root = join(import.meta.dirname, '../..');
-  const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
-  expect(findLargeFolders(tracked)).toEqual([]);
+  expect(findLargeFolders(trackedFiles())).toEqual([]);
   const many = Array.from({ length: 26 }, (_, number) => `core/x/${number}.ts`);
   expect(findLargeFolders([...many, 'core/x/a.test.ts'])).toEqual(['core/x has 26 source files']);
 });

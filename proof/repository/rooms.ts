@@ -25,8 +25,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   testing: ['local', 'server', 'engine', 'runtime', 'protocol'],
   sdk: ['protocol'],
   'sdk-python': [],
-  // The emulator only in tests.
-  integrations: ['sdk', 'runtime', 'protocol', 'emulator', 'local', 'testing'],
+  integrations: ['sdk', 'runtime', 'protocol'],
   cli: ['sdk', 'protocol'],
   console: ['sdk', 'protocol'],
   // Its design tokens, its icon and how it compresses files.
@@ -50,6 +49,7 @@ const ALLOWED_SCRIPT_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 const ALLOWED_TEST_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   emulator: ['testing'],
   engine: ['local', 'testing'],
+  integrations: ['emulator', 'local', 'testing'],
   local: ['runtime'],
   models: ['runtime', 'testing'],
   server: ['local', 'testing'],
@@ -65,8 +65,8 @@ const ALLOWED_SERVER_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   accounts: ['platform', 'ledger'],
   nodes: ['platform', 'ledger'],
   cells: ['platform', 'ledger', 'accounts'],
-  sessions: ['platform', 'ledger', 'accounts', 'nodes', '.'],
-  config: ['platform', 'accounts', 'sessions'],
+  sessions: ['platform', 'ledger', 'accounts', 'nodes'],
+  config: ['platform', 'accounts'],
   http: ['platform', 'ledger', 'accounts', 'nodes', 'sessions', '.'],
   gateway: ['platform', 'ledger', 'accounts', 'nodes', 'sessions', '.'],
   console: ['platform', 'ledger', 'accounts', 'nodes', 'sessions', 'config', '.'],

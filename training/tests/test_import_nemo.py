@@ -232,7 +232,7 @@ def test_svc_models_installs_a_checkpoint_that_the_engine_accepts(imported, tmp_
             list(map(str, [*program, *args, *models])), check=True,
             env={**os.environ, "NEMO_PYTHON": sys.executable},
         )  # fmt: skip
-    manifest = json.loads((tmp_path / "core/models/svc-asr-dholuo-v1.json").read_text())
+    manifest = json.loads((tmp_path / "models/svc-asr-dholuo-v1.json").read_text())
     assert manifest["language"] == "luo-KE"
     assert manifest["build"] == "tuned-1"
 

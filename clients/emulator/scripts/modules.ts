@@ -123,7 +123,7 @@ async function writeTypes(out: string): Promise<void> {
     cwd: ROOT,
     stdio: 'inherit',
   });
-  for (const name of ['emulator', 'faults']) {
+  for (const name of ['emulator', 'emulator-api', 'faults']) {
     const path = join(ROOT, `clients/emulator/dist/src/${name}.d.ts`);
     const text = await readFile(path, 'utf8');
     if (/from '(?!\.)/.test(text)) throw new Error(`${path} imports another package.`);

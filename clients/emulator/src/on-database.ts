@@ -10,7 +10,7 @@ import { systemClock } from '@svc-asr/server/platform/clock.ts';
 import { startServer, type RunningServer } from '@svc-asr/server/server.ts';
 import { Connections } from './connections.ts';
 import { createEmulatorAccount } from './create-account.ts';
-import type { Emulator, EmulatorOptions, ScriptedTurn } from './emulator.ts';
+import type { Emulator, EmulatorOptions, ScriptedTurn } from './emulator-api.ts';
 import { faultyLedger, faultyLimiters } from './fault-injection.ts';
 import { Faults, type Fault } from './faults.ts';
 import { createFaultyEngine } from './faulty-engine.ts';

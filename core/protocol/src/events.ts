@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { CHUNK_SAMPLES, CONTEXT_SIZE, ENDPOINTING, LIMITS } from './constants.ts';
 import { KEYTERM_REFUSALS } from './keyterms.ts';
 import { AUDIO_FIELDS, ModelIdSchema } from './models.ts';
-import { NUMBER_LANGUAGES } from './numbers/languages.ts';
+import { NUMBER_LANGUAGES } from './languages.ts';
 import { constant, count, uuid } from './schema.ts';
 
 /** Events that the server sends as text. Clients ignore unknown event types, fields and codes. */

@@ -2,6 +2,10 @@ import type { ModelId } from './constants.ts';
 
 export type Language = 'ki' | 'luo';
 
+/** The languages of number words: the two that are recognised, and two that their speakers borrow from. */
+export const NUMBER_LANGUAGES = ['ki', 'luo', 'sw', 'en'] as const;
+export type NumberLanguage = (typeof NUMBER_LANGUAGES)[number];
+
 export const MODELS: Readonly<Record<Language, ModelId>> = {
   ki: 'svc-asr-kikuyu-v1',
   luo: 'svc-asr-dholuo-v1',

@@ -4,7 +4,7 @@ import type { Caller } from './callers.ts';
 import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import type { Config } from './config.ts';
 import type { Decoders } from './audio/decoders.ts';
-import type { CompatibleMetrics } from './metrics.ts';
+import type { CompatibleMetrics, DoorName } from './metrics.ts';
 import type { Api, Refusal } from './refusal.ts';
 
 /** One endpoint of another service's API. Errors that a door throws are answered in the form of its API. */
@@ -28,8 +28,6 @@ export interface Door {
   /** Which clients are refused inside. Default: all of them. */
   readonly refusesInside?: (request: IncomingMessage) => boolean;
 }
-
-export type DoorName = 'models' | 'transcriptions' | 'listen' | 'realtime';
 
 /** What all doors share. */
 export interface DoorContext {

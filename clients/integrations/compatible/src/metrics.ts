@@ -1,5 +1,4 @@
 import { TextMetrics } from '@svc-asr/runtime/text-metrics.ts';
-import type { DoorName } from './door.ts';
 import type { RefusalReason } from './refusal.ts';
 
 const COUNTERS = {
@@ -18,6 +17,8 @@ const GAUGES = {
   svc_compatible_disk_bytes: 'Bytes of files on the disk now.',
   svc_compatible_draining: '1 while the program accepts nothing new.',
 } as const;
+
+export type DoorName = 'models' | 'transcriptions' | 'listen' | 'realtime';
 
 type Counter = keyof typeof COUNTERS;
 type Gauge = keyof typeof GAUGES;

@@ -2,7 +2,7 @@ import { VoiceGate, type GateOutput } from '@svc-asr/sdk/audio';
 import type { FinalEvent, SvcStream, Transcript, Word } from '@svc-asr/sdk/stream';
 import { endStream } from './end-stream.ts';
 import type { CompatibleMetrics } from './metrics.ts';
-import type { DoorName } from './door.ts';
+import type { DoorName } from './metrics.ts';
 
 /** A turn ends after this silence, at every door: how much silence the recogniser hears can change its text. */
 export const TURN_SILENCE_MS = 700;

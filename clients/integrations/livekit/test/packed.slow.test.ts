@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startEmulator } from '@svc-asr/emulator';
 import { expect, test } from 'vitest';
-import { projectWith } from '../../packed-project.ts';
+import { projectWith } from '../../../../proof/testing/src/packed-project.ts';
 
 const TEXT = 'nĩ wega mũno';
 

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { projectWith, type PackedProject } from '../../packed-project.ts';
+import { projectWith, type PackedProject } from '../../../../proof/testing/src/packed-project.ts';
 import { asteriskCall } from './calls.ts';
 
 let emulator: Emulator;

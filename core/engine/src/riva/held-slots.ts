@@ -1,13 +1,12 @@
 import { status, type ClientDuplexStream, type Metadata, type StatusObject } from '@grpc/grpc-js';
 import { METADATA, type SlotRequest, type SlotResponse } from '../grpc/protocol.ts';
-import type { Peer } from './peer.ts';
 
 export type HoldClientStream = ClientDuplexStream<SlotRequest, SlotResponse>;
 
 const HOLDER = /^[\w-]{1,64}$/;
 
 /** One slot of a node, for one stream. */
-export class HeldSlot {
+export class HeldSlot<Peer> {
   readonly peer: Peer;
   /** Resolves when the node is lost, and the slot with it. */
   readonly lost: Promise<void>;
@@ -41,10 +40,10 @@ export class HeldSlot {
  * The slots of one node that this gateway holds. A node of ours grants them over one long call, and frees them all when
  * the call ends. Other servers grant none, so slots there are only counted here.
  */
-export class HeldSlots {
+export class HeldSlots<Peer> {
   readonly #peer: Peer;
-  readonly #slots = new Set<HeldSlot>();
-  readonly #waiting: PromiseWithResolvers<HeldSlot | null>[] = [];
+  readonly #slots = new Set<HeldSlot<Peer>>();
+  readonly #waiting: PromiseWithResolvers<HeldSlot<Peer> | null>[] = [];
   #call: HoldClientStream | null = null;
   #holder: string | null = null;
   #silentBeats = 0;
@@ -105,9 +104,9 @@ export class HeldSlots {
   }
 
   /** Resolves with null if the node has no free slot. */
-  take(): Promise<HeldSlot | null> {
+  take(): Promise<HeldSlot<Peer> | null> {
     if (this.#call === null) return Promise.resolve(this.#add());
-    const answer = Promise.withResolvers<HeldSlot | null>();
+    const answer = Promise.withResolvers<HeldSlot<Peer> | null>();
     this.#waiting.push(answer);
     this.#call.write({});
     return answer.promise;
@@ -132,8 +131,8 @@ export class HeldSlots {
     return asked !== undefined;
   }
 
-  #add(): HeldSlot {
-    const slot = new HeldSlot(this.#peer, () => {
+  #add(): HeldSlot<Peer> {
+    const slot: HeldSlot<Peer> = new HeldSlot(this.#peer, () => {
       this.#slots.delete(slot);
       this.#call?.write({ release: true });
     });

@@ -67,6 +67,9 @@ export interface PeerNotice {
   readonly reason?: 'disconnected' | 'silent' | 'refused' | 'invalid_answer';
 }
 
+/** One slot of a node. */
+export type PeerSlot = HeldSlot<Peer>;
+
 type PeerState = 'connecting' | 'serving' | 'draining' | 'lost';
 
 const Recognition = makeClientConstructor(serviceDefinition(RECOGNITION_SERVICE), 'Recognition');
@@ -77,7 +80,7 @@ export class Peer {
   readonly calls = new Set<PeerCall>();
   readonly #input: PeerInput;
   readonly #timer: NodeJS.Timeout;
-  readonly #held = new HeldSlots(this);
+  readonly #held = new HeldSlots<Peer>(this);
   #clients: Client[];
   #models: ServedModels = { builds: new Map(), keyterms: new Set() };
   #state: PeerState = 'connecting';
@@ -130,7 +133,7 @@ export class Peer {
   }
 
   /** Takes a slot for a stream, busy or idle. Resolves with null if the node has none. */
-  async takeSlot(): Promise<HeldSlot | null> {
+  async takeSlot(): Promise<PeerSlot | null> {
     const slot = await this.#held.take();
     // Others hold all the slots that we don't, whatever the last heartbeat reported.
     if (slot === null && this.isServing) {

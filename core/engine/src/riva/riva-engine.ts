@@ -21,8 +21,7 @@ import { presentTraceparent, type TraceParent } from '@svc-asr/runtime/tracing.t
 import type { TlsFiles } from '@svc-asr/runtime/tls-files.ts';
 import { Discovery } from './discovery.ts';
 import { PeerCall } from './peer-call.ts';
-import type { HeldSlot } from './held-slots.ts';
-import { Peer, type PeerNotice } from './peer.ts';
+import { Peer, type PeerNotice, type PeerSlot } from './peer.ts';
 import { choosePeer, compareBuilds, fits, isWorthMoving } from './placement.ts';
 import { RivaStream, type CallRequest } from './riva-stream.ts';
 
@@ -88,7 +87,7 @@ class RemoteEngine implements RivaEngine {
   readonly #peers = new Map<string, Peer>();
   readonly #streams = new Set<RivaStream>();
   /** Slots of streams that failed. The next streams take them first. */
-  readonly #kept = new Set<HeldSlot>();
+  readonly #kept = new Set<PeerSlot>();
   /** Moves of streams from one node to another. */
   readonly #moves = new Set<Promise<unknown>>();
   #opening = 0;
@@ -191,7 +190,7 @@ class RemoteEngine implements RivaEngine {
   }
 
   /** A stream that moves, or was closed while it did, is about to release a slot. */
-  async #takeAfterMoves(model: ModelId, build: string | null): Promise<HeldSlot | null> {
+  async #takeAfterMoves(model: ModelId, build: string | null): Promise<PeerSlot | null> {
     for (;;) {
       const slot = await this.#take(model, build);
       if (slot !== null || this.#moves.size === 0) return slot;
@@ -209,7 +208,7 @@ class RemoteEngine implements RivaEngine {
     model: ModelId,
     build: string | null,
     except: Peer | null = null,
-  ): Promise<HeldSlot | null> {
+  ): Promise<PeerSlot | null> {
     for (const slot of this.#kept) {
       const { peer } = slot;
       if (!slot.isHeld || !peer.isServing || peer === except) continue;
@@ -227,7 +226,7 @@ class RemoteEngine implements RivaEngine {
   }
 
   /** Otherwise a stream of another gateway could take it before the replay does. */
-  #keep(slot: HeldSlot): void {
+  #keep(slot: PeerSlot): void {
     if (!slot.isHeld) return;
     this.#kept.add(slot);
     const timer = setTimeout(() => {

@@ -10,9 +10,8 @@ import {
 } from '../engine.ts';
 import { EventQueue } from '../event-queue.ts';
 import { AUDIO_HEADER_BYTES_MAX, encodeAudio } from '../grpc/audio-codec.ts';
-import type { HeldSlot } from './held-slots.ts';
 import type { CallEnd, LossCause, PartialText, PeerCall } from './peer-call.ts';
-import type { Peer } from './peer.ts';
+import type { Peer, PeerSlot } from './peer.ts';
 
 const CHUNK_BYTES = CHUNK_SAMPLES * AUDIO.bytesPerSample;
 /** Chunks that may wait until the node can take them. */
@@ -52,7 +51,7 @@ export interface CallRequest {
 
 export interface StreamHost {
   /** Takes a slot on a node with these weights, or any. Resolves with null if none is free. */
-  take(build: string | null, except: Peer | null): Promise<HeldSlot | null>;
+  take(build: string | null, except: Peer | null): Promise<PeerSlot | null>;
   /** The stream holds two slots until this resolves. */
   onMove(moving: Promise<unknown>): void;
   canServe(peer: Peer, build: string | null): boolean;
@@ -62,7 +61,7 @@ export interface StreamHost {
   /** The weights that the node uses for this stream's model. */
   buildOf(peer: Peer): string | null;
   /** The slot of a stream that failed. */
-  onFailed(slot: HeldSlot): void;
+  onFailed(slot: PeerSlot): void;
   onEnd(stream: RivaStream): void;
 }
 
@@ -97,14 +96,14 @@ export class RivaStream implements EngineStream {
   #utterance = 0;
   #samples = 0;
   #keyterms: readonly string[] = [];
-  #slot: HeldSlot;
+  #slot: PeerSlot;
   #replay: Replay;
   #current: Current | null = null;
   /** The weights of the call whose loss ended this stream. */
   #lostBuild: string | null = null;
   #over = false;
 
-  constructor(host: StreamHost, input: { slot: HeldSlot; replay: Replay }) {
+  constructor(host: StreamHost, input: { slot: PeerSlot; replay: Replay }) {
     this.#host = host;
     this.#slot = input.slot;
     this.#replay = input.replay;
@@ -255,7 +254,7 @@ export class RivaStream implements EngineStream {
   }
 
   /** Returns the stream's slot, or one on a better node. Null if the slot was lost and no other is free. */
-  async #holdSlot(refused: Peer | null): Promise<HeldSlot | null> {
+  async #holdSlot(refused: Peer | null): Promise<PeerSlot | null> {
     const held = this.#slot;
     const { peer } = held;
     const { build } = this.#pendingReplay;
@@ -296,7 +295,7 @@ export class RivaStream implements EngineStream {
     return this.#replay.bytes > 0 ? this.#replay : { build: null, bytes: 0 };
   }
 
-  #place({ keyterms }: Start, { peer }: HeldSlot): Current {
+  #place({ keyterms }: Start, { peer }: PeerSlot): Current {
     const utterance = this.#utterance;
     const replay = this.#pendingReplay;
     const call = this.#host.begin({
@@ -379,7 +378,7 @@ export class RivaStream implements EngineStream {
     this.#taken = null;
   }
 
-  #end(leave: (slot: HeldSlot) => void): void {
+  #end(leave: (slot: PeerSlot) => void): void {
     if (this.#over) return;
     this.#over = true;
     this.#closing.abort();

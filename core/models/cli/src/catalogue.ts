@@ -1,6 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { SHA256, type Download } from './download.ts';
 import { Hub } from './hub.ts';
 import type { ModelSet } from './model-set.ts';
 import { Problem } from './problem.ts';
@@ -41,19 +42,8 @@ export interface RemoteArchive extends Download {
   readonly members: Readonly<Record<string, string>>;
 }
 
-export interface Download {
-  readonly url: string;
-  /** The exact size; without a hash, the most that is accepted. */
-  readonly bytes: number;
-  /** Left out where nobody could compute it. `fetch` then asks for it, or pins that of the first download. */
-  readonly sha256?: string;
-  /** Git's own hash of a file, which a hub tells instead if the file is small. */
-  readonly git_sha1?: string;
-}
-
 const OWN = join(import.meta.dirname, '../catalogue.json');
 const NAME = /^[a-z0-9][a-z0-9.-]{0,63}$/;
-export const SHA256 = /^[0-9a-f]{64}$/;
 /** One file or folder: no path and no option of a program. */
 const FILE_NAME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 

@@ -5,7 +5,6 @@ import { get as getHttp, type IncomingMessage, type OutgoingHttpHeaders } from '
 import { get as getHttps } from 'node:https';
 import { dirname } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { Download } from './catalogue.ts';
 import { Problem } from './problem.ts';
 import { inMegabytes } from './terminal.ts';
 
@@ -14,6 +13,17 @@ const STALL_MS = 60_000;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1_000;
 const REDIRECTS_MAX = 10;
+export const SHA256 = /^[0-9a-f]{64}$/;
+
+export interface Download {
+  readonly url: string;
+  /** The exact size; without a hash, the most that is accepted. */
+  readonly bytes: number;
+  /** Left out where nobody could compute it. `fetch` then asks for it, or pins that of the first download. */
+  readonly sha256?: string;
+  /** Git's own hash of a file, which a hub tells instead if the file is small. */
+  readonly git_sha1?: string;
+}
 
 export type Progress = (input: { name: string; bytes: number; total: number }) => void;
 

@@ -3,14 +3,8 @@ import { link, lstat, mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
-import {
-  bytesOf,
-  downloadsOf,
-  type CatalogueEntry,
-  type Download,
-  type RemoteArchive,
-} from './catalogue.ts';
-import { download } from './download.ts';
+import { bytesOf, downloadsOf, type CatalogueEntry, type RemoteArchive } from './catalogue.ts';
+import { download, type Download } from './download.ts';
 import { expectedHashes, HashPins, isHashed } from './hash-pins.ts';
 import type { Hub } from './hub.ts';
 import { ctcSet } from './import-ctc.ts';

@@ -1,12 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  downloadsOf,
-  SHA256,
-  type CatalogueEntry,
-  type Download,
-  type RemoteFile,
-} from './catalogue.ts';
+import { downloadsOf, type CatalogueEntry, type RemoteFile } from './catalogue.ts';
+import { SHA256, type Download } from './download.ts';
 import { Problem } from './problem.ts';
 
 /** Hidden, and without .json at its end, so that it is taken neither for a model nor for a manifest. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { SHA256, type Download } from './catalogue.ts';
-import { adviceFor, request } from './download.ts';
+import { adviceFor, request, SHA256, type Download } from './download.ts';
 import { Problem } from './problem.ts';
 
 /** hf:OWNER/NAME, or hf:OWNER/NAME@REVISION with a branch, tag or commit. */

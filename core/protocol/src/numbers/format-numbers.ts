@@ -1,6 +1,6 @@
 import type { NumberEntity, Word } from '../events.ts';
 import { foldKeyterm } from '../keyterms.ts';
-import type { NumberLanguage } from './languages.ts';
+import type { NumberLanguage } from '../languages.ts';
 import { Lexicon, type Parts } from './lexicon.ts';
 import { readNumbers, type Reading } from './read-number.ts';
 import { formsOf, type Kind, type Table } from './table.ts';

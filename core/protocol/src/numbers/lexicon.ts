@@ -1,4 +1,4 @@
-import type { NumberLanguage } from './languages.ts';
+import type { NumberLanguage } from '../languages.ts';
 import { IN_NUMBERS, TABLES, formsOf, type Kind, type Table } from './table.ts';
 
 /** What a word, or a part of it, can be in a number. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatNumbers } from './format-numbers.ts';
-import type { NumberLanguage } from './languages.ts';
+import type { NumberLanguage } from '../languages.ts';
 import { Lexicon } from './lexicon.ts';
 import { readNumbers } from './read-number.ts';
 import { mannersOf, sayNumber } from './say-number.ts';

@@ -1,4 +1,4 @@
-import type { NumberLanguage } from './languages.ts';
+import type { NumberLanguage } from '../languages.ts';
 import type { Lexicon, Role } from './lexicon.ts';
 import type { Kind } from './table.ts';
 

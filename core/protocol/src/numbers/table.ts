@@ -1,7 +1,7 @@
 import { DHOLUO } from './dholuo.ts';
 import { ENGLISH } from './english.ts';
 import { KIKUYU } from './kikuyu.ts';
-import { NUMBER_LANGUAGES, type NumberLanguage } from './languages.ts';
+import { NUMBER_LANGUAGES, type NumberLanguage } from '../languages.ts';
 import { SWAHILI } from './swahili.ts';
 
 const PARTS = ['unit', 'ten', 'tens', 'hundred', 'scale', 'zero', 'repeat', 'point'] as const;

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import type { AdminEnvironment } from './context.ts';
 import { Problem } from './problem.ts';
 
 /** Asks a person for one line. */
@@ -20,7 +19,7 @@ export function askOnTerminal(): Ask | undefined {
 
 /** Throws unless `--yes` was given or a person answers "yes". */
 export async function confirm(
-  { ask }: Pick<AdminEnvironment, 'ask'>,
+  { ask }: { readonly ask?: Ask | undefined },
   input: { readonly question: string; readonly yes: boolean },
 ): Promise<void> {
   if (input.yes) return;

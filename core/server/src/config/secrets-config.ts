@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { parsePeppers, type Peppers } from '../accounts/keys/peppers.ts';
-import { parseSigningKeys, type SigningKeys } from '../sessions/signing-keys.ts';
-import { SECRET_BYTES_MIN } from '../platform/numbered-secrets.ts';
+import {
+  parseNumberedSecrets,
+  SECRET_BYTES_MIN,
+  type NumberedSecrets,
+} from '../platform/numbered-secrets.ts';
 import type { EnvironmentReader } from '@svc-asr/runtime/environment.ts';
 
 export interface SecretsConfig {
   readonly apiKeyPeppers: Peppers;
-  readonly signingKeys: SigningKeys;
+  /** The first key signs. All of them verify. The id of a key is the byte that a credential names it by. */
+  readonly signingKeys: NumberedSecrets;
   /** Without it /metrics does not exist. */
   readonly metricsToken: string | null;
 }
@@ -22,7 +26,10 @@ export function readSecretsConfig({ env, problems }: EnvironmentReader): Secrets
         LONG_ENOUGH,
     );
   }
-  const signingKeys = parseSigningKeys(env['SESSION_SIGNING_KEYS'] ?? '');
+  const signingKeys = parseNumberedSecrets(env['SESSION_SIGNING_KEYS'] ?? '', {
+    idMin: 1,
+    split: (entry) => entry.split(':'),
+  });
   if (signingKeys === null) {
     problems.push(
       'SESSION_SIGNING_KEYS must be ID:SECRET[,ID:SECRET...], each id once, from 1 to 255, ' +

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { CREDENTIAL_PREFIX } from '@svc-asr/protocol';
-import type { SigningKeys } from './signing-keys.ts';
+import type { NumberedSecrets } from '../platform/numbered-secrets.ts';
 import { uuidFromBytes, writeUuid } from '../platform/ids.ts';
 
 /**
@@ -29,7 +29,7 @@ const MAC_AT = 40;
 const LENGTH = 72;
 const ENCODED = new RegExp(`^${CREDENTIAL_PREFIX.replaceAll('.', '\\.')}([\\w-]{96})$`);
 
-export function createCredentials(keys: SigningKeys): Credentials {
+export function createCredentials(keys: NumberedSecrets): Credentials {
   // Prepared once: an HMAC with a plain buffer costs five times as much.
   const secrets = new Map(keys.map(({ id, secret }) => [id, createSecretKey(secret)]));
   const [{ id: currentId, secret }] = keys;

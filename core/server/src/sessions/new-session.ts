@@ -8,16 +8,24 @@ import {
 } from '@svc-asr/protocol';
 import { lostHost } from '@svc-asr/protocol/lost-host.ts';
 import { withinDeadline } from '../platform/deadline.ts';
-import type { Deps } from '../deps.ts';
 import { ApiError } from '../platform/api-error.ts';
-import type { ReservedSession, ReserveInput, ReserveResult } from '../ledger/ledger.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Lifecycle } from '../platform/lifecycle.ts';
+import type { Credentials } from './credentials.ts';
+import type { Placement } from './placement.ts';
+import type { Ledger, ReservedSession, ReserveInput, ReserveResult } from '../ledger/ledger.ts';
 
 /** The default Retry-After of service_restarting. */
 const RETRY_ELSEWHERE_MS = 2_000;
 /** While an account moves to another cell. Most moves take a few seconds. */
 const RETRY_MOVE_SECONDS = 2;
 
-export type ReservationDeps = Pick<Deps, 'lifecycle' | 'placement' | 'ledger' | 'clock'>;
+export interface ReservationDeps {
+  readonly lifecycle: Lifecycle;
+  readonly placement: Placement;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+}
 
 /** Reserves a new session, for the API (with a key) and for the console (signed in). */
 export async function openReservation(deps: ReservationDeps, input: Omit<ReserveInput, 'node'>) {
@@ -61,7 +69,7 @@ function requireReserved(reservation: ReserveResult) {
 
 export function presentSession(
   session: ReservedSession,
-  deps: Pick<Deps, 'credentials'>,
+  deps: { readonly credentials: Credentials },
 ): AsrSession {
   const reservedSeconds = session.reservedMs / 1000;
   const credential = deps.credentials.issue({

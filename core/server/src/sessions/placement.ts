@@ -1,10 +1,27 @@
 import type { ModelId } from '@svc-asr/protocol';
 import { lessLoadedOfTwo } from '@svc-asr/runtime/less-loaded.ts';
 import type { Queryable } from '../platform/database/db.ts';
-import type { LostNode, PlacedNode, Placement } from '../deps.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Log } from '../platform/observe/log.ts';
 import { listLiveNodes, type LiveNode } from '../nodes/nodes.ts';
+
+/** The node that a session will stream to. */
+export interface PlacedNode {
+  readonly id: string;
+  readonly url: string;
+}
+
+export interface Placement {
+  /** Chooses from memory, so that a reservation takes one database round trip. Null when no node has capacity. */
+  choose(model: ModelId, lost?: LostNode | null): PlacedNode | null;
+}
+
+/** A caller's report that a node doesn't answer. */
+export interface LostNode {
+  /** Name and port of the node's URL. */
+  readonly host: string;
+  readonly accountId: string;
+}
 
 const REFRESH_MS = 1_000;
 /** One account alone can't take a node from the others. */

@@ -2,7 +2,7 @@ import { createScriptedEngine, type Engine } from '@svc-asr/engine';
 import { STREAM_PATH } from '@svc-asr/protocol';
 import { afterAll, expect, test } from 'vitest';
 import { revokeApiKey } from '../../src/accounts/keys/api-keys.ts';
-import type { Lifecycle } from '../../src/deps.ts';
+import type { Lifecycle } from '../../src/platform/lifecycle.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { startService } from '@svc-asr/testing/service/service.ts';

@@ -5,12 +5,18 @@ import type { ModelSet, SetDecoding } from '@svc-asr/models/model-set.ts';
 import { errorRate, improvement, type Count } from '../bootstrap.ts';
 import { countErrors, textOf } from './decoding-set.ts';
 import { verdict, withRange } from '../report/folder-page.ts';
-import { readAndCheck } from '../folder.ts';
+import { readAndCheck, type FolderOptions } from '../folder.ts';
 import type { Recording } from '../recordings.ts';
 import { words } from '../scoring.ts';
 import { LANGUAGES, MODEL_OF, type Language } from '../sets.ts';
-import type { SweepOptions } from './sweep.ts';
 import { readTrainingMaterial } from '../training-material.ts';
+
+export interface SweepOptions extends FolderOptions {
+  /** The installed weights to tune. */
+  readonly model: string;
+  /** The text of their language models, if it is at hand. */
+  readonly lmText: readonly string[];
+}
 
 /** What is tuned. */
 interface Setting {

@@ -1,13 +1,6 @@
 import { readModelSet } from '@svc-asr/models/model-set.ts';
-import { sweepLeadIn, type FolderOptions } from '../folder.ts';
-import { sweepDecoding } from './sweep-decoding.ts';
-
-export interface SweepOptions extends FolderOptions {
-  /** The installed weights to tune. */
-  readonly model: string;
-  /** The text of their language models, if it is at hand. */
-  readonly lmText: readonly string[];
-}
+import { sweepLeadIn } from '../folder.ts';
+import { sweepDecoding, type SweepOptions } from './sweep-decoding.ts';
 
 /** Tunes installed weights on recordings. Returns the exit status. */
 export async function sweep(options: SweepOptions): Promise<number> {

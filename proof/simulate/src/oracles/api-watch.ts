@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpServer } from '../virtual/fetch.ts';
+import type { HttpAnswer, HttpServer } from '../virtual/http.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 
 /** Callers get an answer within two seconds, even if the database hangs. The rest is for the drift of clocks. */

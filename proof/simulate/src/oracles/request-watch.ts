@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpRequest } from '../virtual/fetch.ts';
+import type { HttpAnswer, HttpRequest } from '../virtual/http.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 
 /** A reservation lasts for a minute. For the rest of it a credential would be too short-lived to be asked for again. */

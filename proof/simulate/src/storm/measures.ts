@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../virtual/fetch.ts';
+import type { HttpAnswer } from '../virtual/http.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import { parseTranscript, spokenRuns, type Run } from '../world/speech.ts';
 import type { Cell } from './cell.ts';

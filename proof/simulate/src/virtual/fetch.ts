@@ -1,27 +1,9 @@
-import { currentProcess, type VirtualProcess } from './process.ts';
+import type { HttpAnswer, HttpRequest, HttpServer } from './http.ts';
+import { currentProcess } from './process.ts';
 import type { VirtualNetwork } from './network.ts';
 import { scheduler } from './scheduler.ts';
 import type { RequestWatch } from '../oracles/request-watch.ts';
 import type { Path } from './socket.ts';
-
-/** A request as the server sees it. */
-export interface HttpRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Headers;
-  readonly body: string;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-export interface HttpServer {
-  readonly owner: VirtualProcess;
-  answer(request: HttpRequest): Promise<HttpAnswer>;
-}
 
 /** What becomes of one request. With `request_unheard` nobody answers, not even the connection. */
 export type RequestFate =

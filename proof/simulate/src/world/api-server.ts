@@ -14,7 +14,7 @@ import { openReservation, presentSession } from '@svc-asr/server/sessions/new-se
 import { NodeRoster } from '@svc-asr/server/sessions/placement.ts';
 import { isModelId, LIMITS, type CreateSessionRequest } from '@svc-asr/protocol';
 import { Registry } from 'prom-client';
-import type { HttpAnswer, HttpRequest, HttpServer } from '../virtual/fetch.ts';
+import type { HttpAnswer, HttpRequest, HttpServer } from '../virtual/http.ts';
 import { startIn, VirtualProcess } from '../virtual/process.ts';
 import { KEY_PREFIX, settingsOf } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';

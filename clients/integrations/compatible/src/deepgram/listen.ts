@@ -1,6 +1,6 @@
 import type { Door, DoorContext, Handshake } from '../door.ts';
 import { billedMsOf } from '../transcribe.ts';
-import { withFileSlot } from '../audio/with-file-slot.ts';
+import { withFileSlot } from '../with-file-slot.ts';
 import { transcribeBody } from './listen-body.ts';
 import { openInput } from './listen-input.ts';
 import { readRequest } from './listen-request.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { SpooledFile } from '../audio/spool.ts';
-import { withFileSlot } from '../audio/with-file-slot.ts';
+import { withFileSlot } from '../with-file-slot.ts';
 import type { Door, DoorContext, Visit } from '../door.ts';
 import { badRequest, errorBody, toRefusal } from '../refusal.ts';
 import { transcribe, TURN_SILENCE_MS, type FileTranscript } from '../transcribe.ts';

@@ -12,7 +12,7 @@ import {
   type Account,
 } from '../../accounts/accounts.ts';
 import { withAuditReason } from '../../accounts/logs/audit-log.ts';
-import { changeAccount, showAccount } from './accounts.ts';
+import { changeAccount, showAccount } from './changed-account.ts';
 import { parseCount, parseReason } from '../arguments.ts';
 import { confirm } from '../confirm.ts';
 import type { AdminEnvironment, RunCommand } from '../context.ts';

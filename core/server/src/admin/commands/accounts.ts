@@ -1,19 +1,16 @@
 import type { Command } from 'commander';
 import {
   createAccount,
-  findAccount,
   listAccounts,
   renameAccount,
   searchAccounts,
-  type Account,
 } from '../../accounts/accounts.ts';
-import type { Pool } from '../../platform/database/db.ts';
 import { addAccountChanges } from './account-changes.ts';
+import { changeAccount, present, showAccount } from './changed-account.ts';
 import { parseCount, parseEmailArgument, parseText } from '../arguments.ts';
-import type { AdminContext, AdminEnvironment, RunCommand } from '../context.ts';
+import type { AdminEnvironment, RunCommand } from '../context.ts';
 import { examples } from '../examples.ts';
 import { addMoveCommand } from './move.ts';
-import type { Row } from '../output.ts';
 import { ACCOUNT_ARGUMENT, accountOf } from '../short-id.ts';
 
 export function addAccountsCommand(
@@ -86,40 +83,4 @@ export function addAccountsCommand(
 
   addAccountChanges(accounts, run, environment);
   addMoveCommand(accounts, run, environment);
-}
-
-/** Changes an account and shows it. */
-export function changeAccount(
-  run: RunCommand,
-  shortId: string,
-  change: (db: Pool, id: string) => Promise<unknown>,
-): Promise<void> {
-  return run(async (context) => {
-    const { id } = await accountOf(context.db, shortId);
-    await change(context.db, id);
-    await showAccount(context, id);
-  });
-}
-
-/** Shows an account as it is now. */
-export async function showAccount({ db, output }: AdminContext, id: string): Promise<void> {
-  const account = await findAccount(db, id);
-  if (account !== null) output.show(present(account));
-}
-
-function present(account: Account): Row {
-  return {
-    id: account.id,
-    name: account.name,
-    email: account.email,
-    status: account.status,
-    move: account.move,
-    concurrency: account.concurrencyLimit,
-    allowed_origins: account.allowedOrigins,
-    available_ms: account.availableMs,
-    reserved_ms: account.reservedMs,
-    consumed_ms: account.consumedMs,
-    granted_ms: account.grantedMs,
-    created_at: account.createdAt,
-  };
 }

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { speech } from '../../proof/testing/src/speech/fixtures.ts';
-import { wavOf } from '../../proof/testing/src/speech/wav.ts';
+import { speech } from '../../../proof/testing/src/speech/fixtures.ts';
+import { wavOf } from '../../../proof/testing/src/speech/wav.ts';
 import {
   startRecordingService,
   type RecordingService,
-} from '../../proof/testing/src/speech/recording-service.ts';
-import { sendThroughLiveKit } from './livekit/test/send-recording.ts';
+} from '../../../proof/testing/src/speech/recording-service.ts';
+import { sendThroughLiveKit } from '../livekit/test/send-recording.ts';
 
 /** Agents get a turn for each sentence, although the line is never silent. */
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 const PYTHON = join(ROOT, '.cache/python/bin/python');
 const PYTHONPATH = [
   'clients/sdk-python/src',

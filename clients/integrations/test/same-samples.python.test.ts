@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { VoiceGate, wavToPcm16k } from '../sdk/src/audio.ts';
-import { SvcClient } from '../sdk/src/index.ts';
-import { openStream } from '../sdk/src/stream.ts';
-import { speech } from '../../proof/testing/src/speech/fixtures.ts';
-import { wavOf } from '../../proof/testing/src/speech/wav.ts';
+import { VoiceGate, wavToPcm16k } from '../../sdk/src/audio.ts';
+import { SvcClient } from '../../sdk/src/index.ts';
+import { openStream } from '../../sdk/src/stream.ts';
+import { speech } from '../../../proof/testing/src/speech/fixtures.ts';
+import { wavOf } from '../../../proof/testing/src/speech/wav.ts';
 import {
   startRecordingService,
   type RecordedUtterance,
   type RecordingService,
-} from '../../proof/testing/src/speech/recording-service.ts';
-import { sendThroughLiveKit } from './livekit/test/send-recording.ts';
-import { sendThroughBridge } from './telephony/test/send-recording.ts';
+} from '../../../proof/testing/src/speech/recording-service.ts';
+import { sendThroughLiveKit } from '../livekit/test/send-recording.ts';
+import { sendThroughBridge } from '../telephony/test/send-recording.ts';
 
 /** Every client gives the recogniser the samples of the recording, so that no client changes the text. */
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 const MODEL = 'svc-asr-kikuyu-v1';
 const SILENCE_MS = 700;
 const SAMPLES_PER_MS = 16;

@@ -1,4 +1,4 @@
-import type { DoorContext, Visit } from '../door.ts';
+import type { DoorContext, Visit } from './door.ts';
 
 /** Reads a file of an account that has credit, once there is a slot for it. */
 export function withFileSlot(

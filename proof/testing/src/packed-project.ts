@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildPackage } from '../../proof/testing/src/installed-package.ts';
+import { buildPackage } from './installed-package.ts';
 
+const INTEGRATIONS = join(import.meta.dirname, '../../../clients/integrations');
 const run = promisify(execFile);
 
 export interface PackedProject {
@@ -33,7 +34,7 @@ export async function projectWith(
   for (const dependency of dependencies) {
     const link = join(folder, 'node_modules', dependency);
     await mkdir(dirname(link), { recursive: true });
-    await symlink(join(import.meta.dirname, name, 'node_modules', dependency), link);
+    await symlink(join(INTEGRATIONS, name, 'node_modules', dependency), link);
   }
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }
