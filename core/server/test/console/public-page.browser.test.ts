@@ -113,6 +113,17 @@ test('price, links and sharing tags come from the configuration, escaped', async
   await context.close();
 });
 
+test('the code names the address of the page, so that it can be copied and run', async () => {
+  const { page, context } = await openPage(browser);
+  await page.goto(service.url);
+  const code = await page.getByRole('region', { name: 'curl' }).innerText();
+  expect(code).toContain(`curl ${service.url}/v1/asr/sessions \\\n`);
+  await page.getByRole('radio', { name: 'Your server: Node' }).check({ force: true });
+  const server = await page.getByRole('region', { name: 'Your server: Node' }).innerText();
+  expect(server).toContain(service.url);
+  await context.close();
+});
+
 test('code tabs work with the keyboard and without JavaScript', async () => {
   const { page, context } = await openPage(browser, { javaScriptEnabled: false });
   await page.goto(service.url);

@@ -235,15 +235,22 @@ function codeTabs(texts: PublicTexts['how']): string {
       </div>`;
 }
 
-const CODE = { baseUrl: 'https://…', model: 'svc-asr-kikuyu-v1', maxAudioSeconds: 60 } as const;
+/** The examples name the page's own address, so that they can be copied and run. */
+const CODE = {
+  baseUrl: '{{public_url}}',
+  model: 'svc-asr-kikuyu-v1',
+  maxAudioSeconds: 60,
+} as const;
 const PYTHON_EXAMPLE = `from svc_asr import transcribe_file
 
 # Reads SVC_BASE_URL and SVC_API_KEY.
 print(transcribe_file("recording.mp3", model="svc-asr-kikuyu-v1").text)`;
 
 const WORDS = EXAMPLES[0]?.words.map(({ text }) => text) ?? [];
-const EXCHANGE = `<span class="code-dim">$</span> curl https://…/v1/asr/sessions -H "Authorization: Bearer $SVC_API_KEY" \\
-    -H "Content-Type: application/json" -d '{"model":"svc-asr-kikuyu-v1"}'
+const EXCHANGE = `curl {{public_url}}/v1/asr/sessions \\
+  -H "Authorization: Bearer $SVC_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model":"svc-asr-kikuyu-v1"}'
 
 <span class="code-dim">→</span> { "websocket_url": "wss://…", "websocket_protocols": ["svc.realtime.v1", "svc.auth.…"],
     "expires_at": "…", "credits": { "reserved": 60, "remaining": 3540 } }
