@@ -104,28 +104,42 @@ function statusOf({ status, retryable }: SvcError): number {
 export function errorBody(api: Api, refusal: Refusal, requestId: string): object {
   switch (api) {
     case 'openai': {
-      const { message, code, param } = refusal;
-      return { error: { message, type: openAiType(refusal), param, code, request_id: requestId } };
+      const { message, param } = refusal;
+      return { error: { message, ...openAiError(refusal), param, request_id: requestId } };
     }
     case 'deepgram':
       return { err_code: refusal.code, err_msg: refusal.message, request_id: requestId };
   }
 }
 
-export function openAiType(refusal: Refusal): string {
-  switch (refusal.reason) {
+interface OpenAiError {
+  readonly type: string;
+  readonly code: string;
+  /** Our own code, where OpenAI has published another for the same. */
+  readonly svc_code?: string;
+}
+
+/** The type and code that OpenAI publishes for an error. Programs compare them. */
+export function openAiError(refusal: Refusal): OpenAiError {
+  const { code, reason } = refusal;
+  const published = (type: string, theirs: string): OpenAiError => ({
+    type,
+    code: theirs,
+    ...(theirs === code ? {} : { svc_code: code }),
+  });
+  switch (reason) {
     case 'bad_request':
-      return 'invalid_request_error';
+      return { type: 'invalid_request_error', code };
     case 'wrong_key':
-      return 'authentication_error';
+      return published('invalid_request_error', 'invalid_api_key');
     case 'no_credit':
-      return 'insufficient_quota';
+      return published('insufficient_quota', 'insufficient_quota');
     case 'forbidden':
-      return 'permission_error';
+      return { type: 'permission_error', code };
     case 'limit':
-      return 'rate_limit_error';
+      return published('requests', 'rate_limit_exceeded');
     case 'unavailable':
-      return 'server_error';
+      return { type: 'server_error', code };
   }
 }
 

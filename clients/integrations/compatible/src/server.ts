@@ -139,7 +139,10 @@ export async function startCompatible(
     const gone = new AbortController();
     socket.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, stopping.signal]);
-    const headers: Record<string, string> = { 'x-request-id': requestId };
+    const headers: Record<string, string> = {
+      'x-request-id': requestId,
+      ...(door?.api === 'deepgram' ? { 'dg-request-id': requestId } : {}),
+    };
     const ignored = new IgnoredParameters(([name, value]) => (headers[name] = value));
     let accepted: ClientSocket | null = null;
     const accept = async (): Promise<ClientSocket> => {

@@ -104,7 +104,7 @@ test('one account uses only its share of the decoders', async () => {
   await expect.poll(() => metric('svc_compatible_decoders')).toBe(1);
   const refused = await post(emulator.apiKey);
   expect(refused.status).toBe(429);
-  expect(await refused.json()).toMatchObject({ error: { code: 'too_many_files' } });
+  expect(await refused.json()).toMatchObject({ error: { svc_code: 'too_many_files' } });
   upload.cut();
 });
 

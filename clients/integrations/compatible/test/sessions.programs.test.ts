@@ -168,7 +168,11 @@ test('a request that has waited too long is refused with 429 and our sentence', 
   expect(refused.status).toBe(429);
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
   expect(await refused.json()).toMatchObject({
-    error: { type: 'rate_limit_error', code: 'concurrency_limit_exceeded' },
+    error: {
+      type: 'requests',
+      code: 'rate_limit_exceeded',
+      svc_code: 'concurrency_limit_exceeded',
+    },
   });
   emulator.faults.clear();
   expect((await first).status).toBe(200);
@@ -195,7 +199,8 @@ test.each([
   await expect.poll(() => metric('svc_compatible_connections')).toBe(1);
   const refused = await post(wav);
   expect(refused.status).toBe(status);
-  expect(await refused.json()).toMatchObject({ error: { code: 'too_many_connections' } });
+  const { error } = await refused.json();
+  expect(error.svc_code ?? error.code).toBe('too_many_connections');
   upload.cut();
   await expect.poll(() => metric('svc_compatible_connections')).toBe(0);
   expect((await post(wav)).status).toBe(200);

@@ -36,7 +36,7 @@ test.each(Object.keys(FORMATS))('transcribes %s', async (ending) => {
   const response = await post([MODEL, ['file', file], ['response_format', 'verbose_json']]);
   expect(response.status).toBe(200);
   const body = await response.json();
-  expect(body).toMatchObject({ task: 'transcribe', language: 'ki', text: TEXT });
+  expect(body).toMatchObject({ task: 'transcribe', language: 'kikuyu', text: TEXT });
   // Some codecs add a frame of silence.
   expect(Math.abs(body.duration * 1000 - SPEECH_MS)).toBeLessThan(150);
 });
@@ -92,7 +92,7 @@ test('a prefix of the path names the language of an alias', async () => {
   const verbose: Entry = ['response_format', 'verbose_json'];
   const form: Entry[] = [['file', wav], ['model', 'whisper-1'], ['language', 'en'], verbose];
   const response = await post(form, '/luo/v1/audio/transcriptions');
-  expect(await response.json()).toMatchObject({ language: 'luo', text: TEXT });
+  expect(await response.json()).toMatchObject({ language: 'dholuo', text: TEXT });
   expect(response.headers.get('svc-ignored-parameters')).toBe('language');
 });
 
@@ -171,6 +171,21 @@ test.each([
     'unsupported_response_format',
   ],
   ['no file', [MODEL], 400, 'missing_file'],
+  [
+    'no model',
+    [
+      ['file', 'FILE'],
+      ['language', 'ki'],
+    ],
+    400,
+    'missing_required_parameter',
+  ],
+  [
+    'an unknown granularity',
+    [MODEL, ['timestamp_granularities[]', 'letter'], ['file', 'FILE']],
+    400,
+    'invalid_value',
+  ],
   ['a file that is not audio', [MODEL, ['file', '<html></html>']], 400, 'unsupported_audio_format'],
 ] satisfies [string, Entry[], number, string][])(
   '%s is refused in the form of OpenAI',
@@ -184,6 +199,31 @@ test.each([
     });
   },
 );
+
+test('granularities without verbose_json are named as ignored', async () => {
+  const response = await post([MODEL, ['timestamp_granularities[]', 'word'], ['file', wav]]);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('svc-ignored-parameters')).toBe('timestamp_granularities');
+});
+
+test.each([
+  ['no-credit', 402, { type: 'insufficient_quota', code: 'insufficient_quota' }],
+  ['revoked', 401, { type: 'invalid_request_error', code: 'invalid_api_key' }],
+] as const)('%s has the type and code that OpenAI publishes', async (name, status, error) => {
+  if (name === 'no-credit') service.emulator.faults.arm({ name, ms: 0, times: 1 });
+  const key = name === 'revoked' ? 'svc_live_v1_wrong' : service.emulator.apiKey;
+  const form = new FormData();
+  form.append('model', 'svc-asr-kikuyu-v1');
+  form.append('file', new Blob([new Uint8Array(wav)]), 'speech.wav');
+  const response = await fetch(`${service.url}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: form,
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('x-should-retry')).toBe('false');
+  expect(await response.json()).toMatchObject({ error });
+});
 
 test('translations are refused with what to do instead', async () => {
   const response = await post([MODEL, ['file', wav]], '/v1/audio/translations');

@@ -61,7 +61,10 @@ export class ListenSocket {
     this.#idle = setTimeout(onIdle, parts.idleMs);
     socket.onBinary((bytes) => {
       this.#idle.refresh();
-      if (!this.#isEnding && bytes.byteLength > 0) void this.#onAudio(bytes);
+      if (this.#isEnding) return;
+      // Clients from before CloseStream end a stream with an empty frame.
+      if (bytes.byteLength === 0) void this.#finish();
+      else void this.#onAudio(bytes);
     });
     socket.onText((text) => {
       this.#idle.refresh();

@@ -37,12 +37,14 @@ export class ListenStream {
   #inbox: TurnInput[] = [];
   /** `Finalize` messages by the final that answers them. */
   readonly #finalizes = new Map<FinalEvent, number>();
-  readonly #timers = new Map<'final' | 'utterance_end', ReturnType<typeof setTimeout>>();
+  #finalTimer: ReturnType<typeof setTimeout> | undefined;
   /** After CloseStream the rest is sent at once: LiveKit for Node stops at the next message. */
   #held: ListenMessage[] | null = null;
   #receivedSamples = 0;
   /** Whether audio was sent since the last flush. */
   #isSending = false;
+  /** Flushes without a final. */
+  #unanswered = 0;
 
   constructor(options: ListenStreamOptions) {
     this.#options = options;
@@ -58,8 +60,8 @@ export class ListenStream {
     );
     stream.on('final', (final) => this.#pushFinal(final));
     // Without a session no final can arrive.
-    stream.on('reconnecting', () => this.#stopTimer('final'));
-    stream.on('close', () => this.#stopTimers());
+    stream.on('reconnecting', () => clearTimeout(this.#finalTimer));
+    stream.on('close', () => clearTimeout(this.#finalTimer));
   }
 
   /** The audio as the client sent it, for the checksum of `Metadata`. */
@@ -73,6 +75,7 @@ export class ListenStream {
     const written = this.#sendAll(this.#gate.push(samples));
     // No more audio follows in which the service could find the end of the turn.
     if (!this.#gate.isOpen && this.#isSending) this.#flush();
+    this.#reportQuiet();
     await written;
   }
 
@@ -80,11 +83,7 @@ export class ListenStream {
   finalize(): void {
     void this.#sendAll(this.#gate.end());
     this.#isSending = false;
-    // A stream that fails reports that by itself.
-    void this.#stream.flush().then(
-      (final) => this.#onFinalized(final),
-      () => undefined,
-    );
+    this.#askForFinal((final) => this.#onFinalized(final));
   }
 
   /** Sends the missing finals, then `Metadata`. Rejects if the stream fails before. */
@@ -125,12 +124,35 @@ export class ListenStream {
 
   #flush(): void {
     this.#isSending = false;
-    void this.#stream.flush().catch(() => undefined);
+    this.#askForFinal(() => undefined);
+  }
+
+  #askForFinal(onFinal: (final: FinalEvent) => void): void {
+    this.#unanswered += 1;
+    this.#stream
+      .flush()
+      .then(onFinal)
+      // A stream that fails reports that by itself.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#unanswered -= 1;
+        this.#reportQuiet();
+      });
+  }
+
+  /** While the gate is closed and every final has arrived, the client's newest audio is silence. */
+  #reportQuiet(): void {
+    const isQuiet = !this.#gate.isOpen && !this.#isSending && this.#unanswered === 0;
+    const { lastWordEndMs } = this.#state;
+    const isAwaited = this.#inbox.length > 0 || lastWordEndMs !== null;
+    if (isQuiet && isAwaited && this.#options.utteranceEndMs !== null) {
+      this.#push({ type: 'quiet', atMs: this.receivedMs });
+    }
   }
 
   #pushFinal(final: FinalEvent): void {
     this.#finalizes.set(final, 0);
-    this.#push({ type: 'final', final, finalizes: 0, receivedMs: this.receivedMs });
+    this.#push({ type: 'final', final, finalizes: 0 });
   }
 
   /** A flush of a stream without audio is answered without an event. */
@@ -172,31 +194,11 @@ export class ListenStream {
       case 'flush':
         return this.#flush();
       case 'expect_final':
-        return this.#startTimer('final', FINAL_WAIT_MS, { type: 'final_late' });
+        clearTimeout(this.#finalTimer);
+        this.#finalTimer = setTimeout(() => this.#push({ type: 'final_late' }), FINAL_WAIT_MS);
+        return;
       case 'stop_expecting':
-        return this.#stopTimer('final');
-      case 'time_utterance_end':
-        return this.#startTimer('utterance_end', work.ms, { type: 'utterance_end_due' });
-      case 'stop_utterance_end':
-        return this.#stopTimer('utterance_end');
+        return clearTimeout(this.#finalTimer);
     }
-  }
-
-  #startTimer(name: 'final' | 'utterance_end', ms: number, input: TurnInput): void {
-    this.#stopTimer(name);
-    this.#timers.set(
-      name,
-      setTimeout(() => this.#push(input), ms),
-    );
-  }
-
-  #stopTimer(name: 'final' | 'utterance_end'): void {
-    clearTimeout(this.#timers.get(name));
-    this.#timers.delete(name);
-  }
-
-  #stopTimers(): void {
-    this.#stopTimer('final');
-    this.#stopTimer('utterance_end');
   }
 }

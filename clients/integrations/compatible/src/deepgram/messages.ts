@@ -58,7 +58,11 @@ export interface Metadata {
 export type ListenMessage =
   | Results
   | Metadata
-  | { readonly type: 'SpeechStarted'; readonly channel: readonly [0]; readonly timestamp: number }
+  | {
+      readonly type: 'SpeechStarted';
+      readonly channel: readonly [0, 1];
+      readonly timestamp: number;
+    }
   | {
       readonly type: 'UtteranceEnd';
       readonly channel: readonly [0, 1];

@@ -80,6 +80,15 @@ test.each([
   expect(() => read(query)).toThrow(Refusal);
 });
 
+test.each([
+  ['10', ['endpointing']],
+  ['200', []],
+  ['5000', []],
+  ['5001', ['endpointing']],
+])('endpointing=%s is named as ignored if the service takes another value', (ms, ignored) => {
+  expect(read(`${RAW}&endpointing=${ms}`).ignored).toEqual(ignored);
+});
+
 test('names ignored parameters once, and only plain names', () => {
   const query = `${RAW}&punctuate=true&paragraphs=false&dictation=true&dictation=1&%0d%0aX:y=1`;
   expect(read(query).ignored).toEqual(['punctuate', 'dictation']);

@@ -88,15 +88,19 @@ export function readListenOptions(query: URLSearchParams): ListenOptions {
       throw badRequest('unsupported_parameter', `${name} is not supported. ${instead}`, name);
     }
   }
+  const endpointing = readEndpointing(query.get('endpointing'));
+  const { keyterms, ignored } = readKeyterms(query);
   return {
     audio: readAudio(query),
-    ...readEndpointing(query.get('endpointing')),
+    silenceMs: endpointing.silenceMs,
+    speechFinal: endpointing.speechFinal,
     utteranceEndMs: readUtteranceEnd(query.get('utterance_end_ms')),
     interimResults: isOn(query, 'interim_results'),
     vadEvents: isOn(query, 'vad_events'),
     utterances: isOn(query, 'utterances'),
     numbers: isOn(query, 'numerals') || isOn(query, 'smart_format'),
-    ...readKeyterms(query),
+    keyterms,
+    ignored: endpointing.isClamped ? [...ignored, 'endpointing'] : ignored,
   };
 }
 
@@ -128,16 +132,22 @@ function readRate(given: string | null, encoding: SampleEncoding): number {
   );
 }
 
-function readEndpointing(given: string | null): Pick<ListenOptions, 'silenceMs' | 'speechFinal'> {
+interface ReadEndpointing extends Pick<ListenOptions, 'silenceMs' | 'speechFinal'> {
+  /** The service takes no such value, so the nearest is used and the parameter is named as ignored. */
+  readonly isClamped: boolean;
+}
+
+function readEndpointing(given: string | null): ReadEndpointing {
   const value = given?.toLowerCase() ?? 'true';
-  if (value === 'true') return { silenceMs: SILENCE_MS.default, speechFinal: true };
-  if (OFF.has(value)) return { silenceMs: SILENCE_MS.default, speechFinal: false };
+  const byDefault = { silenceMs: SILENCE_MS.default, isClamped: false };
+  if (value === 'true') return { ...byDefault, speechFinal: true };
+  if (OFF.has(value)) return { ...byDefault, speechFinal: false };
   const ms = wholeNumber(value);
   if (ms === null) {
     throw invalid('endpointing', 'endpointing must be false or a whole number of milliseconds.');
   }
   const silenceMs = Math.min(SILENCE_MS.most, Math.max(SILENCE_MS.least, ms));
-  return { silenceMs, speechFinal: true };
+  return { silenceMs, speechFinal: true, isClamped: silenceMs !== ms };
 }
 
 function readUtteranceEnd(given: string | null): number | null {

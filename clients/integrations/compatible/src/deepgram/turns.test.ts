@@ -58,9 +58,8 @@ const anyFinal: fc.Arbitrary<TurnInput> = fc
     times: fc.tuple(anyMs, anyMs),
     word: fc.nat(),
     finalizes: fc.nat({ max: 3 }),
-    receivedMs: anyMs,
   })
-  .map(({ count, reason, times, word, finalizes, receivedMs }) => {
+  .map(({ count, reason, times, word, finalizes }) => {
     const words = Array.from({ length: count }, (_, at) => ({
       text: `w${word}x${at}`,
       start_ms: times[0] + at * 10,
@@ -69,7 +68,7 @@ const anyFinal: fc.Arbitrary<TurnInput> = fc
     const text = words.map((each) => each.text).join(' ');
     const [start_ms, end_ms] = [Math.min(...times), Math.max(...times)];
     const event = final({ text, words, reason, start_ms, end_ms });
-    return { type: 'final', final: event, finalizes, receivedMs };
+    return { type: 'final', final: event, finalizes };
   });
 const anyInput: fc.Arbitrary<TurnInput> = fc.oneof(
   { weight: 3, arbitrary: anyFinal },
@@ -81,7 +80,7 @@ const anyInput: fc.Arbitrary<TurnInput> = fc.oneof(
     audioMs: anyMs,
   }),
   fc.record({ type: fc.constant('final_late' as const) }),
-  fc.record({ type: fc.constant('utterance_end_due' as const) }),
+  fc.record({ type: fc.constant('quiet' as const), atMs: anyMs }),
 );
 const anyInputs = fc.array(anyInput, { maxLength: 30 });
 
@@ -123,12 +122,13 @@ describe('whatever the order of events', () => {
     );
   });
 
-  test('times never go back', () => {
+  test('times never go back and have no gaps', () => {
     fc.assert(
       fc.property(anyInputs, (inputs) => {
         let end = 0;
-        for (const result of finalsOf(walk(inputs).messages)) {
-          expect(result.start).toBeGreaterThanOrEqual(end);
+        const needed = inputs.filter((input) => input.type !== 'final' || input.final.text !== '');
+        for (const result of finalsOf(walk(needed).messages)) {
+          expect(result.start).toBeCloseTo(end, 6);
           expect(result.duration).toBeGreaterThanOrEqual(0);
           let wordEnd = result.start;
           end = result.start + result.duration - 1e-9;
@@ -182,19 +182,19 @@ describe('whatever the order of events', () => {
     );
   });
 
-  test('UtteranceEnd follows a word once, and never during speech', () => {
+  test('UtteranceEnd follows a word once, after the gap in the audio', () => {
     fc.assert(
       fc.property(anyInputs, (inputs) => {
-        const { states } = walk(inputs);
         let lastWordEnd: number | null = null;
-        for (const [at, input] of inputs.entries()) {
-          const before = states[at] ?? FIRST_TURN;
-          const { send } = nextTurn(OPTIONS, before, input);
-          const isDue = input.type === 'utterance_end_due' && !before.isSpeaking;
-          const due: (number | null)[] = isDue && lastWordEnd !== null ? [lastWordEnd] : [];
-          expect(utteranceEnds(send)).toEqual(due);
-          if (isDue) lastWordEnd = null;
-          const words = finalsOf(send).flatMap((result) => result.channel.alternatives[0].words);
+        for (const message of walk(inputs).messages) {
+          if (message.type === 'UtteranceEnd') {
+            expect(message.last_word_end).toBe(lastWordEnd);
+            lastWordEnd = null;
+          }
+          if (message.type !== 'Results' || !message.is_final) continue;
+          const { words } = message.channel.alternatives[0];
+          const gap = (words[0]?.start ?? 0) - (lastWordEnd ?? Infinity);
+          expect(gap).toBeLessThan(1);
           lastWordEnd = words.at(-1)?.end ?? lastWordEnd;
         }
       }),
@@ -211,7 +211,7 @@ const ENDED = { type: 'speech_ended' } as const;
 const DELTA = { type: 'delta', text: 'nĩ we', audioMs: 900 } as const;
 
 function finalInput(fields: Partial<FinalEvent>, finalizes = 0): TurnInput {
-  return { type: 'final', final: final(fields), finalizes, receivedMs: 2_000 };
+  return { type: 'final', final: final(fields), finalizes };
 }
 
 const WORDS = [
@@ -223,7 +223,7 @@ const SENTENCE = { text: 'nĩ wega', words: WORDS, start_ms: 100, end_ms: 1_700,
 test('a turn has every field that clients need', () => {
   const { messages } = walk([STARTED, DELTA, ENDED, finalInput(SENTENCE)]);
   expect(messages).toEqual([
-    { type: 'SpeechStarted', channel: [0], timestamp: 0.2 },
+    { type: 'SpeechStarted', channel: [0, 1], timestamp: 0.2 },
     {
       type: 'Results',
       channel_index: [0, 1],
@@ -238,8 +238,8 @@ test('a turn has every field that clients need', () => {
     {
       type: 'Results',
       channel_index: [0, 1],
-      duration: 1.6,
-      start: 0.1,
+      duration: 1.7,
+      start: 0,
       is_final: true,
       speech_final: true,
       from_finalize: false,
@@ -286,22 +286,20 @@ test('the flush of a turn that has ended sends nothing', () => {
   expect(messages).toHaveLength(2);
 });
 
-test('UtteranceEnd is due utterance_end_ms after the last word', () => {
-  const step = nextTurn(OPTIONS, FIRST_TURN, finalInput(SENTENCE));
-  expect(step.work).toContainEqual({ do: 'time_utterance_end', ms: 0 });
-  const early: TurnInput = {
-    type: 'final',
-    final: final(SENTENCE),
-    finalizes: 0,
-    receivedMs: 1_400,
-  };
-  const { work } = nextTurn(OPTIONS, FIRST_TURN, early);
-  expect(work).toContainEqual({ do: 'time_utterance_end', ms: 600 });
+test('UtteranceEnd is sent when utterance_end_ms of audio without a word have passed', () => {
+  const quiet = (atMs: number): TurnInput => ({ type: 'quiet', atMs });
+  const { messages } = walk([finalInput(SENTENCE), quiet(1_999), quiet(2_000), quiet(9_000)]);
+  expect(messages.slice(1)).toEqual([{ type: 'UtteranceEnd', channel: [0, 1], last_word_end: 1 }]);
 });
 
-test('new speech stops the timer of UtteranceEnd', () => {
-  const { work } = walk([finalInput(SENTENCE), STARTED]);
-  expect(work.at(-1)).toBe('stop_utterance_end');
+test.each([
+  [1_999, ['Results', 'Results']],
+  [2_000, ['Results', 'UtteranceEnd', 'Results']],
+])('a next word at %i ms is sent after its own gap was reported', (start_ms, types) => {
+  const words = [{ text: 'mũno', start_ms, end_ms: 2_500 }];
+  const next = finalInput({ text: 'mũno', words, start_ms: 1_900, end_ms: 3_000 });
+  const { messages } = walk([finalInput(SENTENCE), next]);
+  expect(messages.map(({ type }) => type)).toEqual(types);
 });
 
 test('the last Results is sent even if it is empty', () => {

@@ -42,21 +42,18 @@ export type TurnInput =
       readonly final: FinalEvent;
       /** How many `Finalize` messages this final answers. */
       readonly finalizes: number;
-      /** How much audio the client has sent. */
-      readonly receivedMs: number;
     }
   /** The last final of the stream, after CloseStream. It is sent even if it is empty. */
   | { readonly type: 'finished'; readonly atMs: number }
   | { readonly type: 'final_late' }
-  | { readonly type: 'utterance_end_due' };
+  /** Nobody spoke between the last final and this time of the audio. */
+  | { readonly type: 'quiet'; readonly atMs: number };
 
-/** Work besides sending: timers and flushes. A new timer replaces the old one of its kind. */
+/** Work besides sending: a timer and flushes. A new timer replaces the old one. */
 export type TurnWork =
   | { readonly do: 'expect_final' }
   | { readonly do: 'stop_expecting' }
-  | { readonly do: 'flush' }
-  | { readonly do: 'time_utterance_end'; readonly ms: number }
-  | { readonly do: 'stop_utterance_end' };
+  | { readonly do: 'flush' };
 
 export interface TurnStep {
   readonly state: TurnState;
@@ -93,8 +90,14 @@ export function nextTurn(options: TurnOptions, state: TurnState, input: TurnInpu
     }
     case 'final_late':
       return { state, send: [], work: state.isOpen && !state.isSpeaking ? [{ do: 'flush' }] : [] };
-    case 'utterance_end_due':
-      return onUtteranceEnd(state);
+    case 'quiet': {
+      const ended = utteranceEnd(options, state, input.atMs);
+      return {
+        state: ended === null ? state : { ...state, lastWordEndMs: null },
+        send: ended ?? [],
+        work: [],
+      };
+    }
   }
 }
 
@@ -102,8 +105,8 @@ function onSpeechStarted(options: TurnOptions, state: TurnState, audioMs: number
   const timestamp = seconds(Math.max(audioMs, state.endMs));
   return {
     state: { ...state, isOpen: true, isSpeaking: true },
-    send: options.vadEvents ? [{ type: 'SpeechStarted', channel: [0], timestamp }] : [],
-    work: [{ do: 'stop_expecting' }, { do: 'stop_utterance_end' }],
+    send: options.vadEvents ? [{ type: 'SpeechStarted', channel: [0, 1], timestamp }] : [],
+    work: [{ do: 'stop_expecting' }],
   };
 }
 
@@ -126,7 +129,9 @@ function onFinal(
   const isTurnEnd = final.reason === 'endpoint' || final.reason === 'flush';
   const hasText = final.text !== '';
   const speechFinal = options.speechFinal && isTurnEnd && (state.isOpen || hasText);
-  const fields = { isFinal: true, text: final.text, final, startMs: final.start_ms };
+  const fields = { isFinal: true, text: final.text, final };
+  const [word] = final.words;
+  const ended = word === undefined ? null : utteranceEnd(options, state, word.start_ms);
   const first: Results = {
     ...results(options, state, { ...fields, endMs: final.end_ms }),
     speech_final: speechFinal,
@@ -145,32 +150,20 @@ function onFinal(
   }));
   return {
     state: next,
-    send: isNeeded ? [first, ...others] : [],
-    work: [
-      ...(isTurnEnd ? [{ do: 'stop_expecting' as const }] : []),
-      ...utteranceEndWork(options, next, input.receivedMs),
-    ],
+    send: [...(ended ?? []), ...(isNeeded ? [first, ...others] : [])],
+    work: isTurnEnd ? [{ do: 'stop_expecting' }] : [],
   };
 }
 
-function utteranceEndWork(
-  options: TurnOptions,
-  { lastWordEndMs, isSpeaking }: TurnState,
-  receivedMs: number,
-): TurnWork[] {
-  if (options.utteranceEndMs === null || lastWordEndMs === null || isSpeaking) return [];
-  const silentMs = receivedMs - lastWordEndMs;
-  return [{ do: 'time_utterance_end', ms: Math.max(0, options.utteranceEndMs - silentMs) }];
-}
-
-function onUtteranceEnd(state: TurnState): TurnStep {
-  if (state.isSpeaking || state.lastWordEndMs === null) return { state, send: [], work: [] };
-  const last_word_end = seconds(state.lastWordEndMs);
-  return {
-    state: { ...state, lastWordEndMs: null },
-    send: [{ type: 'UtteranceEnd', channel: [0, 1], last_word_end }],
-    work: [],
-  };
+/** Deepgram measures the gap after the last word in the audio, so a file that is sent at once has the same gaps as live speech. */
+function utteranceEnd(
+  { utteranceEndMs }: TurnOptions,
+  { lastWordEndMs }: TurnState,
+  silentUntilMs: number,
+): ListenMessage[] | null {
+  if (utteranceEndMs === null || lastWordEndMs === null) return null;
+  if (silentUntilMs - lastWordEndMs < utteranceEndMs) return null;
+  return [{ type: 'UtteranceEnd', channel: [0, 1], last_word_end: seconds(lastWordEndMs) }];
 }
 
 /** Moves a final that starts before the end of the last one, such as after a failover, behind it. */
@@ -192,12 +185,12 @@ function results(
   input: {
     readonly isFinal: boolean;
     readonly endMs: number;
-    readonly startMs?: number;
     readonly text?: string;
     readonly final?: FinalEvent;
   },
 ): Results {
-  const startMs = Math.max(state.endMs, input.startMs ?? state.endMs);
+  // Silence that was not sent to the service belongs to the result after it, so that results have no gaps.
+  const startMs = state.endMs;
   return {
     type: 'Results',
     channel_index: [0, 1],

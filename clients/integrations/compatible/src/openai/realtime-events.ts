@@ -1,5 +1,5 @@
 import type { Language } from '@svc-asr/protocol/languages.ts';
-import { openAiType, type Refusal } from '../refusal.ts';
+import { openAiError, type Refusal } from '../refusal.ts';
 
 /** What happens to an item, before it is written in one of OpenAI's two shapes. */
 export type ItemEvent =
@@ -26,6 +26,7 @@ export type ItemEvent =
 export interface RealtimeError {
   readonly type: string;
   readonly code: string;
+  readonly svc_code?: string;
   readonly message: string;
   readonly param?: string | null;
   /** The client's message that caused it. */
@@ -97,13 +98,13 @@ function userItem(id: string): object {
 }
 
 export function errorEvent(error: RealtimeError): Body {
-  const { type, code, message, param = null, eventId = null } = error;
-  return { type: 'error', error: { type, code, message, param, event_id: eventId } };
+  const { param = null, eventId = null, ...rest } = error;
+  return { type: 'error', error: { ...rest, param, event_id: eventId } };
 }
 
 export function refusalEvent(refusal: Refusal): Body {
-  const { code, message, param } = refusal;
-  return errorEvent({ type: openAiType(refusal), code, message, param });
+  const { message, param } = refusal;
+  return errorEvent({ ...openAiError(refusal), message, param });
 }
 
 /** 1013 if it helps to try again. */

@@ -26,7 +26,11 @@ const NAMES_MAX = 20;
 
 /** The settings of an update that have no effect, such as `audio.input.noise_reduction`. */
 export function ignoredSettings(session: JsonObject, shape: Shape): string[] {
-  return namesIn(session, KNOWN[shape]).slice(0, NAMES_MAX);
+  const path = shape === 'ga' ? ['audio', 'input', 'turn_detection'] : ['turn_detection'];
+  const detection = path.reduce(field, session);
+  // Turns end after a silence, whatever was said.
+  const replaced = detection['type'] === 'semantic_vad' ? [[...path, 'type'].join('.')] : [];
+  return [...replaced, ...namesIn(session, KNOWN[shape])].slice(0, NAMES_MAX);
 }
 
 function namesIn(given: JsonObject, known: Known): string[] {

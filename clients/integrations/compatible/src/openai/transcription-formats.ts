@@ -1,7 +1,10 @@
 import { cues, toSrt, toVtt } from '@svc-asr/protocol/captions.ts';
+import type { Language } from '@svc-asr/protocol/languages.ts';
 import type { FileTranscript } from '../transcribe.ts';
 import type { TranscriptionParameters } from './transcription-parameters.ts';
 
+/** OpenAI answers with the name of a language, not with its code. */
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { ki: 'kikuyu', luo: 'dholuo' };
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
@@ -35,7 +38,7 @@ function verbose(transcript: FileTranscript, parameters: TranscriptionParameters
   const { text, durationMs } = transcript;
   return {
     task: 'transcribe',
-    language: parameters.choice.language,
+    language: LANGUAGE_NAMES[parameters.choice.language],
     duration: durationMs / 1000,
     text,
     ...(parameters.withSegments ? { segments: transcript.finals.map(segment) } : {}),

@@ -1,3 +1,4 @@
+import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
 import type { Language } from '@svc-asr/protocol/languages.ts';
 import { chooseModel, type Choice } from '../languages.ts';
 import { badRequest } from '../refusal.ts';
@@ -13,6 +14,19 @@ export interface TranscriptionParameters {
   readonly withWords: boolean;
   readonly withSegments: boolean;
 }
+
+const GRANULARITIES: ReadonlySet<string> = new Set(['word', 'segment']);
+
+const MISSING_MODEL = badRequest(
+  'missing_required_parameter',
+  `No model was named. Send model ${MODEL_IDS.join(' or ')}, or whisper-1 with a language.`,
+  'model',
+);
+const UNKNOWN_GRANULARITY = badRequest(
+  'invalid_value',
+  'This granularity is not supported. Use word, segment or both in timestamp_granularities[].',
+  'timestamp_granularities',
+);
 
 /** Fields that have an effect. All others are named in the response. */
 const USED: ReadonlySet<string> = new Set([
@@ -34,6 +48,7 @@ export function parseParameters(
   },
 ): TranscriptionParameters {
   const one = (name: string): string | null => fields.get(name)?.at(-1) || null;
+  if (one('model') === null) throw MISSING_MODEL;
   const languages = [...(fields.get('language') ?? []), ...(fields.get('languages') ?? [])];
   const choice = chooseModel(
     { model: one('model'), languages, prefix: input.prefix },
@@ -42,9 +57,14 @@ export function parseParameters(
   if (choice.ignoresLanguage) input.ignore('language');
   for (const name of fields.keys()) if (!USED.has(name)) input.ignore(name);
   const granularities = fields.get('timestamp_granularities') ?? [];
+  if (!granularities.every((name) => GRANULARITIES.has(name))) throw UNKNOWN_GRANULARITY;
+  const format = responseFormat(one('response_format'));
+  if (granularities.length > 0 && format !== 'verbose_json') {
+    input.ignore('timestamp_granularities');
+  }
   return {
     choice,
-    format: responseFormat(one('response_format')),
+    format,
     isStreamed: one('stream')?.toLowerCase() === 'true',
     withWords: granularities.includes('word'),
     // OpenAI's default. With words alone there are no segments.

@@ -14,6 +14,8 @@ const CHANGED_LATE = badRequest(
   'language',
 );
 
+const MAY_FOLLOW: ReadonlySet<string> = new Set(['missing_language', 'missing_required_parameter']);
+
 /** `POST /v1/audio/transcriptions`: a file in, its transcript out. */
 export const transcriptions: Door = {
   name: 'transcriptions',
@@ -71,8 +73,8 @@ function earlyParameters(
     const parameters = parse(early);
     return parameters.choice.isExplicit ? parameters : null;
   } catch (error) {
-    // A missing language may follow. Everything else is wrong already.
-    if (toRefusal(error).code === 'missing_language') return null;
+    // A missing field may follow. Everything else is wrong already.
+    if (MAY_FOLLOW.has(toRefusal(error).code)) return null;
     throw error;
   }
 }

@@ -109,6 +109,10 @@ export class ListenClient {
     }
   }
 
+  sendEmptyFrame(): void {
+    this.#socket.send(Buffer.alloc(0));
+  }
+
   sendText(text: string): void {
     this.#socket.send(text);
   }

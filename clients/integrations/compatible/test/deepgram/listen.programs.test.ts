@@ -93,6 +93,43 @@ test('with endpointing=false a pause ends the utterance without speech_final', a
   expect(client.results.some((result) => result.speech_final)).toBe(false);
 });
 
+test('an empty frame ends the stream as CloseStream does', async () => {
+  const client = await open();
+  client.sendAudio(SENTENCE);
+  client.sendEmptyFrame();
+  expect((await client.closed).code).toBe(1000);
+  expect(client.text).toBe(TEXT);
+  expect(client.messages.at(-1)).toMatchObject({ type: 'Metadata' });
+});
+
+test('the response to the handshake has the request id of the messages', async () => {
+  const client = await open();
+  await closeStream(client);
+  const requestId = client.finals[0]?.metadata.request_id;
+  expect(client.headers['dg-request-id']).toBe(requestId);
+});
+
+test('sentences that are sent at once have UtteranceEnd between them, and results without gaps', async () => {
+  service.emulator.say([TEXT]);
+  const client = await open(`${RAW}&${EVENTS}&utterance_end_ms=1000`);
+  for (let turn = 0; turn < 3; turn += 1) {
+    client.sendAudio(SENTENCE);
+    client.sendAudio(silence(6_000));
+  }
+  await closeStream(client);
+  const kinds = client.messages.flatMap((message) => {
+    if (message.type === 'UtteranceEnd') return ['end'];
+    const isText = message.type === 'Results' && message.is_final;
+    return isText && message.channel.alternatives[0].transcript !== '' ? ['text'] : [];
+  });
+  expect(kinds.slice(0, 5)).toEqual(['text', 'end', 'text', 'end', 'text']);
+  let end = 0;
+  for (const { start, duration } of client.finals) {
+    expect(start).toBeCloseTo(end, 3);
+    end = start + duration;
+  }
+});
+
 test('UtteranceEnd follows the last word by utterance_end_ms, once', async () => {
   const client = await open(`${RAW}&${EVENTS}&utterance_end_ms=1000`);
   client.sendAudio(SENTENCE);

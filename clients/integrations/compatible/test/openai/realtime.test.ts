@@ -108,6 +108,19 @@ test('session.created comes first, and session.update is answered with the setti
   await client.closed;
 });
 
+test('semantic_vad is replaced by server_vad, and named', async () => {
+  const client = await connect();
+  client.configure({ type: 'semantic_vad' });
+  expect(await client.until('session.updated')).toMatchObject({
+    session: {
+      audio: { input: { turn_detection: { type: 'server_vad' } } },
+      svc_ignored_parameters: ['audio.input.turn_detection.type'],
+    },
+  });
+  client.close();
+  await client.closed;
+});
+
 test('a commit gets committed, deltas that form the transcript, and one completed', async () => {
   const client = await connect();
   client.configure(null);
@@ -302,7 +315,11 @@ test('no credit: the connection gets our message as an error event, then closes'
   client.append(SOUND, 1);
   client.commit();
   expect(await client.until('error')).toMatchObject({
-    error: { type: 'insufficient_quota', code: 'insufficient_credits' },
+    error: {
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+      svc_code: 'insufficient_credits',
+    },
   });
   expect((await client.closed)[0]).toBe(1008);
 });
@@ -310,7 +327,7 @@ test('no credit: the connection gets our message as an error event, then closes'
 test('a wrong key gets our message as an error event, without a request to the service', async () => {
   const client = await connect({ key: 'sk-proj-0123' });
   expect(await client.until('error')).toMatchObject({
-    error: { type: 'authentication_error', code: 'invalid_api_key' },
+    error: { type: 'invalid_request_error', code: 'invalid_api_key' },
   });
   expect((await client.closed)[0]).toBe(1008);
 });
