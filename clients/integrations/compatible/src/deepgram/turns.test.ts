@@ -187,24 +187,16 @@ describe('whatever the order of events', () => {
       fc.property(anyInputs, (inputs) => {
         let lastWordEnd: number | null = null;
         for (const message of walk(inputs).messages) {
-          if (message.type === 'UtteranceEnd') {
-            expect(message.last_word_end).toBe(lastWordEnd);
-            lastWordEnd = null;
-          }
-          if (message.type !== 'Results' || !message.is_final) continue;
-          const { words } = message.channel.alternatives[0];
-          const gap = (words[0]?.start ?? 0) - (lastWordEnd ?? Infinity);
-          expect(gap).toBeLessThan(1);
-          lastWordEnd = words.at(-1)?.end ?? lastWordEnd;
+          const isEnd = message.type === 'UtteranceEnd';
+          expect(isEnd ? message.last_word_end : lastWordEnd).toBe(lastWordEnd);
+          const words = message.type === 'Results' ? message.channel.alternatives[0].words : [];
+          expect((words[0]?.start ?? 0) - (lastWordEnd ?? Infinity)).toBeLessThan(1);
+          lastWordEnd = isEnd ? null : (words.at(-1)?.end ?? lastWordEnd);
         }
       }),
     );
   });
 });
-
-function utteranceEnds(messages: readonly ListenMessage[]): number[] {
-  return messages.flatMap((each) => (each.type === 'UtteranceEnd' ? [each.last_word_end] : []));
-}
 
 const STARTED = { type: 'speech_started', audioMs: 200 } as const;
 const ENDED = { type: 'speech_ended' } as const;
@@ -286,8 +278,11 @@ test('the flush of a turn that has ended sends nothing', () => {
   expect(messages).toHaveLength(2);
 });
 
+function quiet(atMs: number): TurnInput {
+  return { type: 'quiet', atMs };
+}
+
 test('UtteranceEnd is sent when utterance_end_ms of audio without a word have passed', () => {
-  const quiet = (atMs: number): TurnInput => ({ type: 'quiet', atMs });
   const { messages } = walk([finalInput(SENTENCE), quiet(1_999), quiet(2_000), quiet(9_000)]);
   expect(messages.slice(1)).toEqual([{ type: 'UtteranceEnd', channel: [0, 1], last_word_end: 1 }]);
 });
