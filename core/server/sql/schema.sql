@@ -795,6 +795,7 @@ create view entry as
 -- create_api_key(p_account uuid, p_id text, p_hmac bytea, p_name text, p_scopes text[], p_expires_at timestamp with time zone, p_pepper smallint) returns boolean security definer to svc_console, svc_operator
 -- create_calls_day(p_day date) returns void security definer
 -- create_enrolment(p_email text, p_id uuid, p_code_hash bytea) returns text security definer to svc_operator
+-- create_sign_in_code(p_email text, p_challenge uuid, p_code_hash bytea, p_lifetime interval) returns text security definer to svc_operator
 -- decide_credit_request_as_operator(p_token text, p_request uuid, p_ms bigint, p_reply text) returns text security definer to svc_console
 -- decline_as_operator(p_token text, p_entry uuid, p_reason text) returns text security definer to svc_console
 -- decline_invitation(p_user uuid, p_id uuid) returns boolean security definer to svc_console

@@ -150,6 +150,7 @@ grant execute on function erase_account(uuid) to svc_operator;
 grant execute on function request_session_end(uuid) to svc_operator;
 grant execute on function set_allowed_origins(uuid, text[]) to svc_operator;
 grant execute on function create_enrolment(text, uuid, bytea) to svc_operator;
+grant execute on function create_sign_in_code(text, uuid, bytea, interval) to svc_operator;
 grant execute on function reset_passkeys(text) to svc_operator;
 grant execute on function accept_ledger_history(text) to svc_operator;
 

@@ -1,7 +1,7 @@
-import { hkdfSync } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { createPool } from '../platform/database/db.ts';
+import { consoleSecret } from '../accounts/people/sign-in-code.ts';
 import type { Deps } from '../deps.ts';
 import { createRateLimiter } from '../platform/network/rate-limit.ts';
 import { activityRoutes } from './account/activity.ts';
@@ -146,10 +146,7 @@ function openConsole(service: Deps): ConsoleDeps {
     }),
     mailer,
     outbox: mailer === null ? null : new Outbox(mailer, lost),
-    // A separate key, so that console hashes reveal nothing about API keys.
-    secrets: config.secrets.apiKeyPeppers.map(({ secret }) =>
-      Buffer.from(hkdfSync('sha256', secret, '', 'svc-asr console', 32)),
-    ),
+    secrets: config.secrets.apiKeyPeppers.map(consoleSecret),
     publicUrl: config.console.publicUrl,
     requests: createRateLimiter(REQUESTS, clock),
     downloads: createDownloads(),

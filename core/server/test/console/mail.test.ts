@@ -1,6 +1,7 @@
 import type { ErrorBody } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
 import { generateSecrets, parseConfig } from '../../src/config.ts';
+import { runAdmin } from '../../src/admin/program.ts';
 import { joinWaitlist, approveWaitlist, findWaitlistEntry } from '../../src/accounts/waitlist.ts';
 import { startConsoleService, TestBrowser } from '../support/console/console-service.ts';
 import { createTestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
@@ -51,6 +52,51 @@ test('without a mail server the log, /readyz, the sign-in page and the form say 
     warnings: ['SMTP_URL is not set: nobody can sign in to the console with an email code.'],
   });
   expect(service.logged()).toContain('Set SMTP_URL and MAIL_FROM');
+  await service.stop();
+});
+
+test('without a mail server an operator signs in with a code of svc-admin, once', async () => {
+  const service = await startService({ env: { PUBLIC_URL: 'https://console.example.org' } });
+  const email = 'operator@example.com';
+  const db = service.database.pool;
+  await joinWaitlist(db, { email, name: 'Amina', purpose: 'operates it' });
+  const settings = {
+    DATABASE_URL: service.database.url,
+    API_KEY_PEPPER: service.config.secrets.apiKeyPeppers[0].secret.toString('base64'),
+  };
+  const admin = async (...words: string[]) => {
+    let out = '';
+    let err = '';
+    const status = await runAdmin([...words, '--json'], {
+      env: settings,
+      devFolder: '/nowhere',
+      out: (text) => void (out += text),
+      err: (text) => void (err += text),
+    });
+    return { status, err, row: status === 0 ? JSON.parse(out) : null };
+  };
+  const { rows } = await db.query<{ id: string }>('select id from waitlist');
+  await admin('waitlist', 'approve', rows[0]?.id ?? '', '--grant', '1h');
+  const tooEarly = await admin('operators', 'sign-in-code', email);
+  expect(tooEarly).toMatchObject({ status: 1, row: null });
+  expect(tooEarly.err).toContain('is not an operator');
+
+  await admin('operators', 'add', email);
+  const { row } = await admin('operators', 'sign-in-code', email);
+  const challenge = String(row.page).split('=')[1] ?? '';
+  const browser = new TestBrowser(service.url);
+  const guess = { challenge, code: row.code === '00000000' ? '00000001' : '00000000' };
+  const wrong = await browser.post<ErrorBody>('/sign-in/verify', guess);
+  expect(wrong.body.error.code).toBe('wrong_code');
+  const right = { challenge, code: row.code };
+  expect((await browser.post('/sign-in/verify', right)).status).toBe(200);
+  expect((await browser.get('/me')).body).toMatchObject({ email });
+  // The rights of an operator still need a passkey.
+  expect((await browser.get('/operator/waitlist')).status).toBe(403);
+  const again = await new TestBrowser(service.url).post<ErrorBody>('/sign-in/verify', right);
+  expect(again.body.error.code).toBe('wrong_code');
+  for (let more = 0; more < 4; more += 1) await admin('operators', 'sign-in-code', email);
+  expect((await admin('operators', 'sign-in-code', email)).err).toContain('Five codes');
   await service.stop();
 });
 

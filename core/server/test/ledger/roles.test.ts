@@ -75,6 +75,7 @@ const FUNCTIONS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   [`grant_credit('${UUID}', 1, 'r', 'a', '${UUID}')`]: ['svc_operator'],
   [`adjust_credit('${UUID}', 1, 'r', 'a', '${UUID}')`]: ['svc_operator'],
   [`set_concurrency('${UUID}', 1)`]: ['svc_operator'],
+  [`create_sign_in_code('x', '${UUID}', '\\x00', interval '1 s')`]: ['svc_operator'],
   [`approve_waitlist('${UUID}', '${UUID}', 'a')`]: ['svc_operator'],
   [`report_peppers('{}', '{}')`]: ['svc_api', 'svc_all'],
   [`freeze_account('${UUID}', 'k2')`]: ['svc_mover'],

@@ -26,7 +26,7 @@ interface SignInProps {
 
 /** Sign-in with an emailed code or a passkey, as a page or over one. */
 export function SignIn({ over = false, email = '', onSignedIn }: SignInProps) {
-  const [sent, setSent] = useState<Sent | null>(null);
+  const [sent, setSent] = useState<Sent | null>(fromAddress);
   const step =
     sent === null ? (
       <EmailStep email={email} onSent={setSent} onSignedIn={onSignedIn} />
@@ -83,7 +83,13 @@ function PageFrame({ title, lead, children }: FrameProps) {
   );
 }
 
-type Sent = { email: string; challenge: string };
+/** Without an email, an operator got the code from `svc-admin operators sign-in-code`. */
+type Sent = { email: string | null; challenge: string };
+
+function fromAddress(): Sent | null {
+  const challenge = /^#challenge=([0-9a-f-]{36})$/.exec(location.hash)?.[1];
+  return challenge === undefined ? null : { email: null, challenge };
+}
 
 function useRequestCode(onSent: (sent: Sent) => void) {
   const { language } = useLanguage();
@@ -217,8 +223,13 @@ function CodeStep(
     setInvalid(!valid);
     if (valid) verify.run(digits);
   }
+  const { email } = props;
+  const heading =
+    email === null
+      ? { title: texts.signIn.title, lead: texts.signIn.operatorCodeLead }
+      : { title: texts.signIn.codeTitle, lead: texts.signIn.codeLead(email) };
   return (
-    <Frame title={texts.signIn.codeTitle} lead={texts.signIn.codeLead(props.email)}>
+    <Frame {...heading}>
       <form noValidate onSubmit={submit} className="grid gap-5">
         <TextField
           label={texts.signIn.code}
@@ -243,14 +254,16 @@ function CodeStep(
           <Button kind="quiet" className="px-3" onClick={props.onBack}>
             {texts.signIn.other}
           </Button>
-          <Button
-            kind="quiet"
-            className="px-3"
-            busy={request.busy}
-            onClick={() => request.run(props.email)}
-          >
-            {texts.signIn.again}
-          </Button>
+          {email !== null && (
+            <Button
+              kind="quiet"
+              className="px-3"
+              busy={request.busy}
+              onClick={() => request.run(email)}
+            >
+              {texts.signIn.again}
+            </Button>
+          )}
         </div>
       </form>
     </Frame>

@@ -59,7 +59,7 @@ export const en = {
       not_signed_in: 'You are not signed in, or your session has ended. Sign in again.',
       wrong_code: 'Incorrect or expired code. Check it, or request a new one.',
       email_not_configured:
-        "This service is not set up to send email, so codes don't work. Sign in with a passkey, or ask its operator to set SMTP_URL.",
+        "This service is not set up to send email, so codes don't work. Sign in with a passkey, or ask its operator to set SMTP_URL. Operators can use svc-admin operators sign-in-code.",
       passkey_refused: 'This passkey was not accepted. Try again, or sign in with an email code.',
       passkey_unused: 'No passkey was used. Try again, or sign in with an email code.',
       passkey_known: 'This device already has a passkey for this account.',
@@ -112,6 +112,7 @@ export const en = {
     codeTitle: 'Check your email',
     codeLead: (email: string) =>
       `If ${email} has access, we have sent it an 8-digit code. It works once, for 10 minutes.`,
+    operatorCodeLead: 'Enter the code that svc-admin printed. It works once, for 10 minutes.',
     code: 'Code',
     codeHint: 'You can paste it, with or without the space.',
     verify: 'Sign in',

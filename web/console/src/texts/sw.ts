@@ -62,7 +62,7 @@ export const sw: Texts = {
       not_signed_in: 'Hujaingia, au kipindi chako kimekwisha. Ingia tena.',
       wrong_code: 'Msimbo si sahihi au muda wake umekwisha. Uangalie, au omba mpya.',
       email_not_configured:
-        'Huduma hii haijawekwa kutuma barua pepe, kwa hiyo misimbo haifanyi kazi. Ingia kwa passkey, au mwombe mwendeshaji aweke SMTP_URL.',
+        'Huduma hii haijawekwa kutuma barua pepe, kwa hiyo misimbo haifanyi kazi. Ingia kwa passkey, au mwombe mwendeshaji aweke SMTP_URL. Waendeshaji wanaweza kutumia svc-admin operators sign-in-code.',
       passkey_refused: 'Passkey hii haikukubaliwa. Jaribu tena, au ingia kwa msimbo wa barua pepe.',
       passkey_unused: 'Hakuna passkey iliyotumika. Jaribu tena, au ingia kwa msimbo wa barua pepe.',
       passkey_known: 'Kifaa hiki tayari kina passkey ya akaunti hii.',
@@ -119,6 +119,7 @@ export const sw: Texts = {
     codeTitle: 'Angalia barua pepe yako',
     codeLead: (email) =>
       `Ikiwa ${email} ina ruhusa, msimbo wa tarakimu 8 uko njiani. Hutumika mara moja, kwa dakika 10.`,
+    operatorCodeLead: 'Weka msimbo ulioandikwa na svc-admin. Hutumika mara moja, kwa dakika 10.',
     code: 'Msimbo',
     codeHint: 'Unaweza kubandika, ukiwa na nafasi au bila.',
     verify: 'Ingia',

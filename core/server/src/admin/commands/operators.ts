@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
 import { createEnrolment, setOperator } from '../../accounts/people/operators.ts';
 import { resetPasskeys } from '../../accounts/people/passkeys.ts';
+import { createSignInCode } from '../../accounts/people/sign-in-code.ts';
 import { parseEmailArgument } from '../arguments.ts';
 import type { RunCommand } from '../context.ts';
 import { examples } from '../examples.ts';
-import { Problem } from '../problem.ts';
+import { EXIT, Problem } from '../problem.ts';
 
 const EMAIL = ['<email>', 'the address they sign in with', parseEmailArgument] as const;
+const TOO_MANY_CODES =
+  'Five codes were created for this operator within an hour. Wait, then retry.';
 const EXAMPLE = 'amina@service.example';
 
 export function addOperatorsCommand(program: Command, run: RunCommand): void {
@@ -41,14 +44,8 @@ export function addOperatorsCommand(program: Command, run: RunCommand): void {
     .action((email: string) =>
       run(async ({ db, output }) => {
         const enrolment = await createEnrolment(db, email);
-        if (enrolment === 'not_operator') {
-          throw new Problem(`${email} is not an operator. See \`svc-admin operators add --help\`.`);
-        }
-        if (enrolment === 'limit_reached') {
-          throw new Problem(
-            'Five codes were created for this operator within an hour. Wait, then retry.',
-          );
-        }
+        if (enrolment === 'not_operator') throw notOperator(email);
+        if (enrolment === 'limit_reached') throw new Problem(TOO_MANY_CODES);
         output.show({ email, enrolment_code: enrolment.code, works_for: '15 minutes, once' });
         output.say(
           'Give it to them in person or by phone, not by email. They sign in to the console with an email code, ' +
@@ -57,6 +54,28 @@ export function addOperatorsCommand(program: Command, run: RunCommand): void {
       }),
     );
   examples(enrol, [`operators enrol ${EXAMPLE}`]);
+  addSignInCode(operators, run);
+}
+
+function addSignInCode(operators: Command, run: RunCommand): void {
+  const command = operators
+    .command('sign-in-code')
+    .description('create a code with which an operator signs in without an email: once')
+    .argument(...EMAIL)
+    .action((email: string) =>
+      run(async ({ db, output, peppers }) => {
+        if (peppers === null) {
+          throw new Problem('Set API_KEY_PEPPER as in the service: it protects codes.', EXIT.usage);
+        }
+        const issued = await createSignInCode(db, { email, pepper: peppers[0] });
+        if (issued === 'not_operator') throw notOperator(email);
+        if (issued === 'limit_reached') throw new Problem(TOO_MANY_CODES);
+        const page = `/app#challenge=${issued.challenge}`;
+        output.show({ email, page, code: issued.code, works_for: '10 minutes, once' });
+        output.say('They open this page of the console and enter the code.');
+      }),
+    );
+  examples(command, [`operators sign-in-code ${EXAMPLE}`]);
 }
 
 export function addPasskeysCommand(program: Command, run: RunCommand): void {
@@ -77,6 +96,10 @@ export function addPasskeysCommand(program: Command, run: RunCommand): void {
       }),
     );
   examples(reset, [`passkeys reset ${EXAMPLE}`]);
+}
+
+function notOperator(email: string): Problem {
+  return new Problem(`${email} is not an operator. See \`svc-admin operators add --help\`.`);
 }
 
 function unknownPerson(email: string): Problem {

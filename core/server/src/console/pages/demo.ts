@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ConsoleError } from '../request/error.ts';
 import { limitForms } from '../request/guard.ts';
-import { keyed } from '../sign-in/known-device.ts';
+import { keyed } from '../../accounts/people/sign-in-code.ts';
 
 type Claim = 'claimed' | 'used' | 'closed';
 const CLAIM = statement('select claim_demo($1, $2) as claim', { claim: t.text<Claim>() });

@@ -1,8 +1,13 @@
-import { randomInt, randomUUID } from 'node:crypto';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/console.ts';
 import type { Queryable } from '../../platform/database/db.ts';
 import { queryRows, statement, t } from '../../platform/database/statement.ts';
-import { keyed, type Places } from './known-device.ts';
+import {
+  hashSignInCode,
+  keyed,
+  newSignInCode,
+  type IssuedCode,
+} from '../../accounts/people/sign-in-code.ts';
+import type { Places } from './known-device.ts';
 
 const REQUEST = statement(
   `select request_sign_in_code($1, $2, $3, $4, $5, $6, $7 * interval '1 ms') as wait_seconds`,
@@ -11,12 +16,6 @@ const REQUEST = statement(
 const SPEND = statement('select use_sign_in_code($1, $2, $3) as user_id', {
   user_id: t.nullable(t.text()),
 });
-
-/** A code to send by email. */
-export interface IssuedCode {
-  readonly challenge: string;
-  readonly code: string;
-}
 
 /**
  * Creates a code for this address, even for an unknown one. Rows, limits and work are the same, so that neither the
@@ -28,22 +27,18 @@ export async function issueCode(
 ): Promise<IssuedCode | { retryAfterSeconds: number }> {
   const [secret] = input.secrets;
   if (secret === undefined) throw new Error('No secret is configured for hashing codes.');
-  const challenge = randomUUID();
-  const code = String(randomInt(10 ** CONSOLE_LIMITS.codeDigits)).padStart(
-    CONSOLE_LIMITS.codeDigits,
-    '0',
-  );
+  const issued = newSignInCode();
   const [row] = await queryRows(db, REQUEST, [
-    challenge,
+    issued.challenge,
     input.userId,
     keyed(secret, `email ${input.email}`),
     input.places.network,
     input.places.device,
-    hashCode(secret, { challenge, code }),
+    hashSignInCode(secret, issued),
     CONSOLE_LIMITS.codeLifetimeMs,
   ]);
   if (row === undefined) throw new Error('request_sign_in_code returned no row.');
-  return row.wait_seconds === 0 ? { challenge, code } : { retryAfterSeconds: row.wait_seconds };
+  return row.wait_seconds === 0 ? issued : { retryAfterSeconds: row.wait_seconds };
 }
 
 /** Returns the user's id the first time, else null. */
@@ -53,13 +48,8 @@ export async function spendCode(
 ): Promise<string | null> {
   const [row] = await queryRows(db, SPEND, [
     input.challenge,
-    input.secrets.map((secret) => hashCode(secret, input)),
+    input.secrets.map((secret) => hashSignInCode(secret, input)),
     CONSOLE_LIMITS.codeTries,
   ]);
   return row?.user_id ?? null;
-}
-
-/** Keyed, because a plain hash of eight digits can be brute-forced at once. */
-function hashCode(secret: Buffer, issued: IssuedCode): Buffer {
-  return keyed(secret, `code ${issued.challenge} ${issued.code}`);
 }

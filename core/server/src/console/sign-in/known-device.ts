@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { keyed } from '../../accounts/people/sign-in-code.ts';
 import type { Queryable } from '../../platform/database/db.ts';
 import { networkOf } from '@svc-asr/runtime/network.ts';
 import type { ConsoleDeps } from '../deps.ts';
@@ -59,8 +60,4 @@ export async function rememberPlaces(
 ): Promise<void> {
   const current = [places.network[0], places.device[0]].filter((hash) => hash !== undefined);
   await db.query('select remember_places($1, $2)', [userId, current]);
-}
-
-export function keyed(secret: Buffer, text: string): Buffer {
-  return createHmac('sha256', secret).update(text).digest();
 }
