@@ -50,7 +50,7 @@ test('a page that was never visited says that the server is unreachable, and ope
   await seen(page, 'screen-offline');
   await page.context().setOffline(false);
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.getByRole('heading', { name: 'Team' }).waitFor();
+  await page.getByRole('heading', { name: 'Your data' }).waitFor();
   expect(await page.getByText('The server could not be reached').count()).toBe(0);
 });
 
@@ -63,7 +63,7 @@ test('a file that a new version dropped reloads the page once, and only once', a
     missing-- > 0 ? route.fulfill({ status: 404, body: '' }) : route.continue(),
   );
   await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('heading', { name: 'Team' }).waitFor();
+  await page.getByRole('heading', { name: 'Your data' }).waitFor();
   expect(loads).toEqual([`${service.url}/app/settings`]);
 
   missing = Infinity;
@@ -140,7 +140,7 @@ test('a link into the console works after the sign-in', async () => {
   await page.getByRole('button', { name: 'Email me a code' }).click();
   await page.getByLabel('Code').fill(await service.mail.takeCode('linked@example.com'));
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Team' }).waitFor();
+  await page.getByRole('heading', { name: 'Your data' }).waitFor();
   expect(page.url()).toBe(`${service.url}/app/settings`);
 });
 
