@@ -85,8 +85,8 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   ),
   mutant('reset-keeps-audio', 'The final after a reset covers the dropped audio too.', {
     in: MESSAGES,
-    from: 'const fresh = beginUtterance({ ...quiet, meter }, meter.acceptedSamples);',
-    to: 'const fresh = { ...beginUtterance({ ...quiet, meter }, meter.acceptedSamples), utteranceStartSample: state.utteranceStartSample };',
+    from: 'const fresh = beginUtterance(quiet, state.meter.acceptedSamples);',
+    to: 'const fresh = { ...beginUtterance(quiet, state.meter.acceptedSamples), utteranceStartSample: state.utteranceStartSample };',
   }),
   mutant('odd-offset', 'Audio at an odd offset of its buffer ends the process.', {
     in: ENDPOINTING,
