@@ -161,7 +161,7 @@ CREATE CONSTRAINT TRIGGER sessions_late_settlement_posted AFTER UPDATE OF status
 CREATE CONSTRAINT TRIGGER sessions_match_reserved_credit AFTER INSERT OR UPDATE OF slot ON sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_reserved_credit();
 CREATE TRIGGER sessions_not_deleted BEFORE DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger refers to sessions');
 CREATE TRIGGER sessions_not_truncated BEFORE TRUNCATE ON sessions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the ledger refers to sessions');
-CREATE TRIGGER sessions_valid_transition BEFORE UPDATE ON sessions FOR EACH ROW WHEN ((old.status = ANY (ARRAY['completed'::session_status, 'failed'::session_status, 'expired'::session_status])) AND is_late_settlement(old.*, new.*) IS NOT TRUE OR old.status = 'active'::session_status AND (new.status = ANY (ARRAY['reserved'::session_status, 'expired'::session_status])) OR old.status = 'reserved'::session_status AND new.status = 'completed'::session_status) EXECUTE FUNCTION refuse_change('an ended session never changes, and no status goes back');
+CREATE TRIGGER sessions_valid_transition BEFORE UPDATE ON sessions FOR EACH ROW WHEN ((old.status = ANY (ARRAY['completed'::session_status, 'failed'::session_status, 'expired'::session_status])) AND is_late_settlement(old.*, new.*) IS NOT TRUE OR old.status = 'active'::session_status AND new.status = 'expired'::session_status OR old.status = 'active'::session_status AND new.status = 'reserved'::session_status AND (new.claimed_at IS NULL AND is_given_back(old.account_id, old.id, old.upgrade_id)) IS NOT TRUE OR old.status = 'reserved'::session_status AND new.status = 'completed'::session_status) EXECUTE FUNCTION refuse_change('an ended session never changes, and no status goes back');
 grant select on sessions to svc_api;
 grant select on sessions to svc_auditor;
 grant select on sessions to svc_console;
@@ -186,8 +186,9 @@ create table claim_log (
   claimed_at timestamp with time zone not null,
   constraint claim_log_pkey PRIMARY KEY (account_id, session_id)
 );
-CREATE TRIGGER claim_log_append_only BEFORE DELETE OR UPDATE ON claim_log FOR EACH ROW EXECUTE FUNCTION refuse_change('a credential is spent once');
+CREATE TRIGGER claim_log_not_deleted BEFORE DELETE ON claim_log FOR EACH ROW WHEN (is_given_back(old.account_id, old.session_id, old.upgrade_id) IS NOT TRUE) EXECUTE FUNCTION refuse_change('a credential is spent once');
 CREATE TRIGGER claim_log_not_truncated BEFORE TRUNCATE ON claim_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a credential is spent once');
+CREATE TRIGGER claim_log_not_updated BEFORE UPDATE ON claim_log FOR EACH ROW EXECUTE FUNCTION refuse_change('a credential is spent once');
 grant select on claim_log to svc_auditor;
 
 create table session_end_requests (
@@ -748,6 +749,17 @@ CREATE INDEX api_calls_request ON ONLY api_calls USING btree (account_id, reques
 CREATE INDEX api_calls_session ON ONLY api_calls USING btree (account_id, session_id) WHERE (status >= 400);
 grant select on api_calls to svc_console;
 
+create table claims_given_back (
+  account_id uuid not null,
+  session_id uuid not null,
+  upgrade_id uuid not null,
+  given_back_at timestamp with time zone not null,
+  constraint claims_given_back_pkey PRIMARY KEY (account_id, session_id, upgrade_id)
+);
+CREATE TRIGGER claims_given_back_append_only BEFORE DELETE OR UPDATE ON claims_given_back FOR EACH ROW EXECUTE FUNCTION refuse_change('a claim is given back once');
+CREATE TRIGGER claims_given_back_not_truncated BEFORE TRUNCATE ON claims_given_back FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a claim is given back once');
+grant select on claims_given_back to svc_auditor;
+
 -- Views
 
 create view entry as
@@ -823,6 +835,7 @@ create view entry as
 -- forget_person(p_user uuid) returns boolean security definer to svc_console
 -- forget_session_details(p_batch integer) returns integer security definer to svc_console
 -- freeze_account(p_account uuid, p_to text) returns uuid security definer to svc_mover
+-- give_back_session(p_account uuid, p_session uuid, p_upgrade uuid) returns text security definer to svc_node
 -- grant_as_operator(p_token text, p_account uuid, p_ms bigint, p_reason text, p_request uuid) returns text security definer to svc_console
 -- grant_credit(p_account uuid, p_ms bigint, p_reason text, p_actor text, p_request uuid, OUT outcome text, OUT replayed boolean, OUT seq bigint, OUT available_ms bigint) returns record security definer to svc_operator
 -- grant_within_limit(p_operator uuid, p_actor text, p_account uuid, p_ms bigint, p_reason text, p_request uuid) returns text
@@ -832,6 +845,7 @@ create view entry as
 -- import_rows(p_account uuid, p_move uuid, p_part text, p_contents text[]) returns void security definer to svc_mover
 -- invite_member(p_id uuid, p_account uuid, p_invited_by uuid, p_email text, p_role text, p_language text) returns text security definer to svc_console
 -- is_copying(p_account uuid) returns boolean
+-- is_given_back(p_account uuid, p_session uuid, p_upgrade uuid) returns boolean
 -- is_late_settlement(p_old sessions, p_new sessions) returns boolean
 -- is_operable(p_account uuid) returns boolean
 -- is_orphan(p_session sessions, p_node nodes, p_expired_before timestamp with time zone) returns boolean

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const MAIN = resolve(import.meta.dirname, '../src/main.ts');
-const BUG = 'queued-close-fails-live-stream';
+const BUG = 'refused-upgrade-spends-credential';
 const FAILING = ['--plan', join(import.meta.dirname, 'mutants', `${BUG}.json`), '--mutant', BUG];
 
 /** The whole output: every event with its time, the broken guarantee and the hash of all steps. */

@@ -17,8 +17,26 @@ create or replace trigger txn_append_only before update or delete on txn
   for each row execute function refuse_change('the ledger only grows; post an adjustment instead');
 create or replace trigger txn_not_truncated before truncate on txn
   for each statement execute function refuse_change('the ledger only grows');
-create or replace trigger claim_log_append_only before update or delete on claim_log
+create or replace trigger claims_given_back_append_only before update or delete on claims_given_back
+  for each row execute function refuse_change('a claim is given back once');
+create or replace trigger claims_given_back_not_truncated before truncate on claims_given_back
+  for each statement execute function refuse_change('a claim is given back once');
+
+-- Whether the upgrade opened no stream, so that its claim is void.
+create or replace function is_given_back(p_account uuid, p_session uuid, p_upgrade uuid) returns boolean
+language sql stable as $$
+  select exists (
+    select from claims_given_back
+    where account_id = p_account and session_id = p_session and upgrade_id = p_upgrade)
+$$;
+
+-- Replaces the trigger of an earlier version, which refused every deletion.
+drop trigger if exists claim_log_append_only on claim_log;
+create or replace trigger claim_log_not_updated before update on claim_log
   for each row execute function refuse_change('a credential is spent once');
+create or replace trigger claim_log_not_deleted before delete on claim_log
+  for each row when (is_given_back(old.account_id, old.session_id, old.upgrade_id) is not true)
+  execute function refuse_change('a credential is spent once');
 create or replace trigger claim_log_not_truncated before truncate on claim_log
   for each statement execute function refuse_change('a credential is spent once');
 create or replace trigger sessions_not_deleted before delete on sessions
@@ -44,7 +62,9 @@ $$;
 create or replace trigger sessions_valid_transition before update on sessions
   for each row when (
     (old.status in ('completed', 'failed', 'expired') and is_late_settlement(old, new) is not true)
-    or (old.status = 'active' and new.status in ('reserved', 'expired'))
+    or (old.status = 'active' and new.status = 'expired')
+    or (old.status = 'active' and new.status = 'reserved'
+      and (new.claimed_at is null and is_given_back(old.account_id, old.id, old.upgrade_id)) is not true)
     or (old.status = 'reserved' and new.status = 'completed'))
   execute function refuse_change('an ended session never changes, and no status goes back');
 create or replace trigger accounts_start_without_credit before insert on accounts

@@ -41,6 +41,9 @@ begin
     outcome := 'expired';
   elsif v_account.status <> 'active' then
     outcome := 'account_inactive';
+  elsif is_given_back(p_account, p_session, p_upgrade) then
+    -- The statement was late: its process has refused the upgrade.
+    outcome := 'used';
   else
     insert into claim_log (account_id, session_id, upgrade_id, node_id, node_epoch, claimed_at)
       values (p_account, p_session, p_upgrade, p_node, p_epoch, v_now);
@@ -49,5 +52,37 @@ begin
       where s.account_id = p_account and s.id = p_session;
     outcome := 'claimed';
   end if;
+end
+$$;
+
+-- Gives a claim back that opened no stream: the session is reserved again until its own expiry. The caller
+-- may not know whether the claim went through. From now on it can't. Moves no credit, so it locks only the
+-- session. An upgrade whose stream was opened must never be given back.
+create or replace function give_back_session(
+  p_account uuid,
+  p_session uuid,
+  p_upgrade uuid
+) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_session sessions;
+begin
+  select * into v_session from sessions where account_id = p_account and id = p_session for update;
+  if not found then
+    raise exception 'session % does not exist', p_session using errcode = 'SVC01';
+  end if;
+  if v_session.completed_at is not null then
+    return 'not_claimed';
+  end if;
+  insert into claims_given_back (account_id, session_id, upgrade_id, given_back_at)
+    values (p_account, p_session, p_upgrade, clock_timestamp())
+    on conflict do nothing;
+  if v_session.status <> 'active' or v_session.upgrade_id <> p_upgrade then
+    return 'not_claimed';
+  end if;
+  delete from claim_log where account_id = p_account and session_id = p_session;
+  update sessions set status = 'reserved', node_epoch = null, upgrade_id = null, claimed_at = null
+    where account_id = p_account and id = p_session;
+  return 'given_back';
 end
 $$;

@@ -47,8 +47,8 @@ begin
     raise exception 'a session is closed as completed or failed'
       using errcode = 'SVC02';
   end if;
-  -- A node that cannot learn whether its claim went through gives the session up. By then another
-  -- upgrade may have claimed it, and its stream goes on.
+  -- A process of an earlier version closes a session if it cannot learn whether its claim went through.
+  -- By then another upgrade may have claimed it, and its stream goes on.
   if v_session.status = 'active' and p_status = 'failed' and v_session.upgrade_id <> p_upgrade then
     return 'superseded';
   end if;
@@ -57,8 +57,7 @@ begin
     raise exception 'session % belongs to another node', p_session
       using errcode = 'SVC03';
   end if;
-  -- A node whose claim got no response fails the session. Nothing can claim it later.
-  if v_session.status = 'reserved' and p_status <> 'failed' then
+  if v_session.status = 'reserved' then
     raise exception 'session % was never claimed', p_session
       using errcode = 'SVC04';
   end if;

@@ -2,7 +2,7 @@
 --
 -- The mark covers everything up to the last check. `p_session` is the last session that was
 -- acknowledged to the process since then (`p_is_over`: as ended; `p_upgrade`: as claimed by that
--- upgrade), so not even a second of lost history goes unnoticed. A process without acknowledged history
+-- upgrade; both: as given back by it), so not even a second of lost history goes unnoticed. A process without acknowledged history
 -- (position 0) accepts any database. A mark higher than the process knows is its own, whose response
 -- was lost.
 create or replace function mark_ledger(
@@ -25,8 +25,11 @@ begin
   v_is_known := (p_position = 0 or coalesce(v_mark.position >= p_position, false))
     and (p_session is null or exists (
       select from sessions s
-      where s.account_id = p_account and s.id = p_session and (s.slot is null or not p_is_over)
-        and (p_upgrade is null or s.upgrade_id = p_upgrade)));
+      where s.account_id = p_account and s.id = p_session and case
+        when p_is_over then s.slot is null or is_given_back(p_account, p_session, p_upgrade)
+        when p_upgrade is null then true
+        else s.upgrade_id = p_upgrade or is_given_back(p_account, p_session, p_upgrade)
+      end));
   if not v_is_known and v_mark.accepted_at is null then
     outcome := 'rolled_back';
     insert into ledger_marks as m (process_id, node_id, position, marked_at, refused_at)

@@ -2,7 +2,7 @@
 
 revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
-  claim_log, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
+  claim_log, claims_given_back, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
   passkey_challenges, operator_enrolments, security_notices, known_places, usage_by_key, usage_by_key_rolled, ledger_marks,
   session_end_requests, session_details, api_calls, credit_levels, credit_notices, demo_claims, operator_grants,
   ledger_audits, credit_requests, credit_request_notices, cell_links, account_imports, account_arrivals
@@ -30,6 +30,7 @@ grant select (account_id, seq, kind, session_id) on txn to svc_api;
 
 -- node: spends credentials and settles streams.
 grant execute on function claim_session(uuid, uuid, uuid, text, bigint) to svc_node;
+grant execute on function give_back_session(uuid, uuid, uuid) to svc_node;
 grant execute on function close_session(uuid, uuid, text, bigint, text, bigint, uuid) to svc_node;
 grant execute on function register_node(text, text, text[], integer, text) to svc_node;
 grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
@@ -121,7 +122,7 @@ grant select, insert, delete on passkey_challenges to svc_sign_in;
 
 -- auditor: reads the ledger and no secrets.
 grant select on
-  accounts, waitlist, nodes, live_audio, sweeper_watch, ledger_marks, sessions, txn, entry, claim_log, schema_migrations to svc_auditor;
+  accounts, waitlist, nodes, live_audio, sweeper_watch, ledger_marks, sessions, txn, entry, claim_log, claims_given_back, schema_migrations to svc_auditor;
 grant select (account_id, session_id, expires_at) on idempotency to svc_auditor;
 grant select (id, account_id, name, scopes, live_number, created_at, expires_at, revoked_at, last_used_at, pepper_id)
   on api_keys to svc_auditor;

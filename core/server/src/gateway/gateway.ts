@@ -12,7 +12,7 @@ import { clientAddress, trustProxies, type IsTrusted } from '@svc-asr/runtime/ne
 import { ApiError, toApiError } from '../platform/api-error.ts';
 import type { Metrics } from '../platform/observe/metrics.ts';
 import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
-import type { CloseInput } from '../ledger/ledger.ts';
+import type { CloseInput, GiveBackInput } from '../ledger/ledger.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
 import type { SessionDetails } from '../nodes/session-details.ts';
 import { Connection, type ConnectionLimits } from './connection/connection.ts';
@@ -21,7 +21,7 @@ import { sleep } from '../platform/sleep.ts';
 import { browserCloseCode, BrowserRefusals } from './upgrade/browser-refusal.ts';
 import { describeClient } from './upgrade/describe-client.ts';
 import { OpenStreams } from './open-streams.ts';
-import { Settlements } from './settlements.ts';
+import { Settlements, type Settlement } from './settlements.ts';
 import { detailsRow } from './record/stream-record.ts';
 import { createStreamMetrics, type StreamMetrics } from './record/stream-metrics.ts';
 import { StreamTrace } from './record/stream-trace.ts';
@@ -84,7 +84,7 @@ interface Candidate {
 }
 
 interface Claimed {
-  readonly owner: Omit<CloseInput, 'status' | 'samples'>;
+  readonly owner: Omit<CloseInput, 'status' | 'samples'> & GiveBackInput;
   readonly session: ClaimedSession;
 }
 
@@ -99,6 +99,8 @@ export class Gateway {
   readonly #metrics: StreamMetrics;
   readonly #ticking: NodeJS.Timeout;
   readonly #isTrustedProxy: IsTrusted;
+  /** Claims that opened no stream and are not given back yet. */
+  readonly #notGivenBack = new Set<GiveBackInput>();
   #claiming = 0;
   #drainDeadlineAtMs: number | null = null;
 
@@ -107,11 +109,11 @@ export class Gateway {
     this.#limits = { ...CONNECTION_LIMITS, ...deps.streamLimits };
     this.#isTrustedProxy = trustProxies(deps.config.trustedProxies);
     this.#settlements = new Settlements({
-      write: (settlement) => this.#close(settlement),
-      onDelayed: ({ sessionId, status, samples }, err) =>
-        deps.log.warn({ sessionId, status, samples, err }, 'A settlement is delayed.'),
-      onLost: ({ sessionId, status, samples }, err) =>
-        deps.log.error({ sessionId, status, samples, err }, 'A settlement was abandoned.'),
+      write: (settlement) => this.#settle(settlement),
+      onDelayed: (settlement, err) =>
+        deps.log.warn({ ...settlementFields(settlement), err }, 'A settlement is delayed.'),
+      onLost: (settlement, err) =>
+        deps.log.error({ ...settlementFields(settlement), err }, 'A settlement was abandoned.'),
     });
     this.#metrics = createStreamMetrics(deps.metrics.registry, {
       openStreams: () => this.streams.count,
@@ -214,18 +216,34 @@ export class Gateway {
     const owner = { sessionId, accountId, nodeId, nodeEpoch, upgradeId: requestId };
     this.#claiming += 1;
     let answered = Promise.resolve();
+    let mayBeClaimed = false;
     try {
+      await this.#giveBackEarlier(sessionId);
+      mayBeClaimed = true;
       return { owner, session: await claimSession(this.#deps.ledger, owner) };
     } catch (error) {
-      // The claim may have succeeded. Release the session, because an unserved one would block its account.
-      if (!(error instanceof ApiError)) {
-        answered = this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });
-      }
+      // The claim may have succeeded, or succeed later. The client is refused, so its credential must stay good.
+      if (mayBeClaimed && !(error instanceof ApiError)) answered = this.#giveBack(owner);
       throw error;
     } finally {
       // Until then it keeps its slot, so that retries during an outage don't pile up settlements.
       void answered.then(() => (this.#claiming -= 1));
     }
+  }
+
+  /** A client may open its session again before the claim of its refused upgrade is given back. */
+  async #giveBackEarlier(sessionId: string): Promise<void> {
+    for (const claim of this.#notGivenBack) {
+      if (claim.sessionId === sessionId) await this.#deps.ledger.giveBack(claim);
+    }
+  }
+
+  /** Resolves when the database has confirmed it. */
+  async #giveBack({ sessionId, accountId, upgradeId }: GiveBackInput): Promise<void> {
+    const claim = { sessionId, accountId, upgradeId };
+    this.#notGivenBack.add(claim);
+    await this.#settlements.settle({ ...claim, status: 'given_back' });
+    this.#notGivenBack.delete(claim);
   }
 
   async #open(
@@ -237,10 +255,7 @@ export class Gateway {
     const opened: StreamSocket[] = [];
     this.#sockets.handleUpgrade(request, wire, head, (socket) => opened.push(socket));
     const [socket] = opened;
-    if (socket === undefined) {
-      void this.#settlements.settle({ ...owner, status: 'completed', samples: 0 });
-      return;
-    }
+    if (socket === undefined) return void this.#giveBack(owner);
     const { engine, clock, confirmer = null } = this.#deps;
     const { model, reservedMs } = session;
     const described = describeClient(request.headers);
@@ -268,7 +283,11 @@ export class Gateway {
     );
   }
 
-  async #close(settlement: CloseInput): Promise<void> {
+  async #settle(settlement: Settlement): Promise<void> {
+    if (settlement.status === 'given_back') {
+      await this.#deps.ledger.giveBack(settlement);
+      return;
+    }
     if ((await this.#deps.ledger.close(settlement)) !== 'settled_late') return;
     const { sessionId } = settlement;
     this.#deps.log.warn({ sessionId }, 'The sweeper had failed this session. It was settled late.');
@@ -301,6 +320,14 @@ export class Gateway {
   #now(): number {
     return this.#deps.clock.monotonicMs();
   }
+}
+
+/** Fields for the log. */
+function settlementFields(settlement: Settlement): Readonly<Record<string, string | number>> {
+  const { sessionId, status } = settlement;
+  return 'samples' in settlement
+    ? { sessionId, status, samples: settlement.samples }
+    : { sessionId, status };
 }
 
 /** For the log of the account that owns the credential. */

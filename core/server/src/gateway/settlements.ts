@@ -1,14 +1,17 @@
 import { isDatabaseUnavailable } from '../platform/database/db.ts';
 import { isCloseRefused } from '../ledger/close.ts';
-import type { CloseInput } from '../ledger/ledger.ts';
+import type { CloseInput, GiveBackInput } from '../ledger/ledger.ts';
+
+/** The end of a stream, or of an upgrade that claimed a session and opened no stream. */
+export type Settlement = CloseInput | (GiveBackInput & { readonly status: 'given_back' });
 
 export interface SettlementsInput {
   /** Writes one settlement. Writing the same one again changes nothing. */
-  readonly write: (settlement: CloseInput) => Promise<void>;
+  readonly write: (settlement: Settlement) => Promise<void>;
   /** Called once for a settlement that must wait although the database is up, with the error. */
-  readonly onDelayed: (settlement: CloseInput, cause: unknown) => void;
+  readonly onDelayed: (settlement: Settlement, cause: unknown) => void;
   /** Called for an abandoned settlement, with the error of its last attempt. */
-  readonly onLost: (settlement: CloseInput, cause: unknown) => void;
+  readonly onLost: (settlement: Settlement, cause: unknown) => void;
 }
 
 /** More than a node can have streams. Above it the sweeper fails the session, unbilled. */
@@ -19,7 +22,7 @@ const PAUSE_MAX_MS = 1_000;
 
 /** A settlement that the database has not confirmed yet. */
 interface Pending {
-  readonly settlement: CloseInput;
+  readonly settlement: Settlement;
   readonly done: () => void;
   isReported: boolean;
   pauseMs: number;
@@ -27,7 +30,7 @@ interface Pending {
 }
 
 /**
- * Writes the outcome of every stream to the database, and retries until the database has accepted or refused it. Each
+ * Writes the outcome of every stream and of every lost upgrade to the database, and retries until the database has accepted or refused it. Each
  * account has at most one retry under way, so an account whose row is locked does not hold up the others. A process
  * that dies with settlements pending bills nothing for them.
  */
@@ -54,7 +57,7 @@ export class Settlements {
   }
 
   /** Resolves when the settlement is written or abandoned. */
-  settle(settlement: CloseInput): Promise<void> {
+  settle(settlement: Settlement): Promise<void> {
     return new Promise((done) => {
       const entry: Pending = { settlement, done, isReported: false, pauseMs: 0, retryAtMs: 0 };
       this.#pending.add(entry);

@@ -16,9 +16,9 @@ const UNMARKED_MAX = 32;
 interface Acknowledged {
   readonly accountId: string;
   readonly sessionId: string;
-  /** Confirmed as ended, not only as reserved or claimed. */
+  /** Confirmed as ended, not only as reserved or claimed. With an upgrade: as given back by it. */
   readonly isOver: boolean;
-  /** The upgrade that claimed it, if that was confirmed. */
+  /** The upgrade that claimed it or gave it back, if that was confirmed. */
   readonly upgradeId: string | null;
 }
 
@@ -99,6 +99,12 @@ export class HistoryGuard {
           const { accountId, sessionId, upgradeId = null } = input;
           acknowledge({ accountId, sessionId, isOver: false, upgradeId });
         }
+        return result;
+      },
+      giveBack: async (input) => {
+        const acknowledge = this.#ask();
+        const result = await this.#whileTrusted(() => ledger.giveBack(input));
+        acknowledge({ ...input, isOver: true });
         return result;
       },
       close: async (input) => {

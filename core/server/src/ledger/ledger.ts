@@ -1,6 +1,6 @@
 import type { Queryable } from '../platform/database/db.ts';
 import { balance } from './reports/balance.ts';
-import { claim } from './claim.ts';
+import { claim, giveBack } from './claim.ts';
 import { close } from './close.ts';
 import { adjust, grant } from './credit.ts';
 import { reserve } from './reserve.ts';
@@ -13,6 +13,8 @@ import type {
   CloseResult,
   CreditInput,
   CreditResult,
+  GiveBackInput,
+  GiveBackResult,
   ReserveInput,
   ReserveResult,
   SweepOptions,
@@ -29,6 +31,7 @@ export type * from './types.ts';
 export interface Ledger {
   reserve(input: ReserveInput): Promise<ReserveResult>;
   claim(input: ClaimInput): Promise<ClaimResult>;
+  giveBack(input: GiveBackInput): Promise<GiveBackResult>;
   /**
    * `already` means that the session was settled before, by this call's first attempt or by the
    * sweeper.
@@ -44,6 +47,7 @@ export function createLedger(db: Queryable): Ledger {
   return {
     reserve: (input) => reserve(db, input),
     claim: (input) => claim(db, input),
+    giveBack: (input) => giveBack(db, input),
     close: (input) => close(db, input),
     balance: (accountId) => balance(db, accountId),
     grant: (input) => grant(db, input),

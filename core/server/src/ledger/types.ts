@@ -71,19 +71,26 @@ export type ClaimResult =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'account_inactive' };
 
+/** A claim that opened no stream. */
+export interface GiveBackInput {
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly upgradeId: string;
+}
+
+/** `given_back`: the session is reserved again until its own expiry. `not_claimed`: this upgrade doesn't have it, and never will. */
+export type GiveBackResult = 'given_back' | 'not_claimed';
+
 export interface CloseInput {
   readonly sessionId: string;
   readonly accountId: string;
-  /**
-   * `failed` is our fault and not billed. It also releases a session whose claim got no response,
-   * unless another upgrade claimed it meanwhile.
-   */
+  /** `failed` is our fault and not billed. */
   readonly status: 'completed' | 'failed';
   /** Accepted audio in samples. */
   readonly samples: number;
   readonly nodeId: string;
   readonly nodeEpoch: number;
-  /** The upgrade that claimed it, or tried to. Left out: any upgrade of this node. */
+  /** The upgrade that claimed it. Left out: any upgrade of this node. */
   readonly upgradeId?: string;
 }
 

@@ -34,6 +34,8 @@ test('the ledger only grows', async () => {
     'delete from sessions',
     'truncate sessions cascade',
     'delete from claim_log',
+    `update claim_log set node_id = 'x'`,
+    'truncate claims_given_back',
     'truncate claim_log',
   ]) {
     await fixture.reserve(await fixture.account(60_000)).then((session) => fixture.claim(session));

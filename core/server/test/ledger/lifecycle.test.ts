@@ -85,33 +85,66 @@ describe('a session', () => {
     expect(await fixture.close(session)).toBe('closed');
   });
 
-  test('cannot complete before it is claimed, but can be failed, and then cannot be claimed', async () => {
-    const accountId = await fixture.account(60_000);
-    const session = await fixture.reserve(accountId);
-    await expect(fixture.close(session, { samples: 16_000 })).rejects.toThrow('never claimed');
-    expect(await fixture.close(session, { status: 'failed' })).toBe('closed');
-    expect(await fixture.claim(session)).toBe('expired');
-    expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
-  });
+  test.for(['completed', 'failed'] as const)(
+    'cannot be closed as %s before it is claimed',
+    async (status) => {
+      const session = await fixture.reserve(await fixture.account(60_000));
+      await expect(fixture.close(session, { status })).rejects.toThrow('never claimed');
+      expect(await fixture.claim(session)).toBe('claimed');
+    },
+  );
 });
 
-describe('giving up a session whose claim was not answered', () => {
-  test('C04 fails it if that claim went through', async () => {
+describe('a claim that is given back', () => {
+  test('leaves the session reserved until its own expiry, and another upgrade claims it', async () => {
     const accountId = await fixture.account(60_000);
     const session = await fixture.reserve(accountId);
     const upgradeId = randomUUID();
     await fixture.claim(session, upgradeId);
-    expect(await fixture.close(session, { status: 'failed', upgradeId })).toBe('closed');
-    expect(await fixture.ledger.balance(accountId)).toMatchObject({ availableMs: 60_000 });
+    expect(await fixture.giveBack(session, upgradeId)).toBe('given_back');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({
+      reservedMs: 60_000,
+      recentSessions: [{ status: 'reserved', expiresAt: session.expiresAt, completedAt: null }],
+    });
+    expect(await fixture.claim(session)).toBe('claimed');
+    expect(await fixture.close(session, { samples: 16_001 })).toBe('closed');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({ consumedMs: 2_000 });
   });
 
-  test('fails it if no claim went through, and a late one is refused', async () => {
+  test('is refused when its statement arrives late', async () => {
     const session = await fixture.reserve(await fixture.account(60_000));
     const upgradeId = randomUUID();
-    expect(await fixture.close(session, { status: 'failed', upgradeId })).toBe('closed');
-    expect(await fixture.claim(session, upgradeId)).toBe('expired');
+    expect(await fixture.giveBack(session, upgradeId)).toBe('not_claimed');
+    expect(await fixture.claim(session, upgradeId)).toBe('used');
+    expect(await fixture.claim(session)).toBe('claimed');
   });
 
+  test('expires with its session', async () => {
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    const upgradeId = randomUUID();
+    await fixture.claim(session, upgradeId);
+    await fixture.expire(session);
+    expect(await fixture.giveBack(session, upgradeId)).toBe('given_back');
+    expect(await fixture.claim(session)).toBe('expired');
+    expect(await fixture.ledger.balance(accountId)).toMatchObject({
+      availableMs: 60_000,
+      recentSessions: [{ status: 'expired' }],
+    });
+  });
+
+  test('changes nothing about the stream of another upgrade, or one that has ended', async () => {
+    const session = await fixture.reserve(await fixture.account(60_000));
+    const upgradeId = randomUUID();
+    await fixture.claim(session, upgradeId);
+    expect(await fixture.giveBack(session, randomUUID())).toBe('not_claimed');
+    expect(await fixture.close(session, { upgradeId, samples: 16_000 })).toBe('closed');
+    expect(await fixture.giveBack(session, upgradeId)).toBe('not_claimed');
+    expect(await fixture.claim(session, upgradeId)).toBe('used');
+  });
+});
+
+describe('a process of an earlier version that gives a session up', () => {
   test.for([{ nodeId: NODE.id }, { nodeId: 'another node' }])(
     'leaves the stream of another upgrade alone, given up by $nodeId',
     async ({ nodeId }) => {
@@ -261,9 +294,10 @@ describe('one reservation at a time', () => {
     await fixture.reserve(accountId);
     const third = await fixture.reserve(accountId);
     await setConcurrency(fixture.owner, { id: accountId, limit: 1 });
-    await fixture.close(first, { status: 'failed' });
+    for (const session of [first, third]) await fixture.claim(session);
+    await fixture.close(first);
     expect((await fixture.tryReserve(accountId)).outcome).toBe('concurrency_limit_exceeded');
-    await fixture.close(third, { status: 'failed' });
+    await fixture.close(third);
     expect((await fixture.tryReserve(accountId)).outcome).toBe('concurrency_limit_exceeded');
   });
 

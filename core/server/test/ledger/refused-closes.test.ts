@@ -180,8 +180,8 @@ describe('errors that heal', () => {
     const causes: unknown[] = [];
     const lost: unknown[] = [];
     const settlements = new Settlements({
-      write: async (one) => {
-        await ledger.close(one).catch((error: unknown) => {
+      write: async () => {
+        await ledger.close(settlement).catch((error: unknown) => {
           causes.push(error);
           throw error;
         });

@@ -81,7 +81,71 @@ test('a client that opens its session again after a lost claim keeps its stream 
   expect(await findViolations(behind.database.pool)).toEqual([]);
 });
 
-test('a claim without an answer keeps its slot until the session is given up', async () => {
+/** The claim is committed, and its answer is lost with the connection. The database is still away. */
+async function loseCommittedClaim(headers: Record<string, string> = {}) {
+  const { svc, proxy, database } = behind;
+  const tenant = await svc.addTenant({ creditMs: 60_000 });
+  const create = () => svc.createSession({ model: KIKUYU }, { ...tenant, headers });
+  const { body: session } = await create();
+  const holder = await database.pool.connect();
+  await holder.query('begin');
+  await holder.query('select from sessions where id = $1 for update', [session.id]);
+  const refusing = refused(svc.streamUrl, session.websocket_protocols);
+  await eventually(async () => (await waitingClaims()) > 0);
+  proxy.set('cut');
+  await holder.query('commit');
+  holder.release();
+  const refusal = await refusing;
+  await eventually(async () => (await waitingClaims()) === 0);
+  return { session, tenant, refusal, create };
+}
+
+test('a refused upgrade keeps the credential good, and a repeated POST returns the reservation', async () => {
+  const lost = await loseCommittedClaim({ 'idempotency-key': 'lost' });
+  expect(lost.refusal).toMatchObject({ status: 503 });
+  expect(await sessionOf(lost.tenant)).toMatchObject({ status: 'active' });
+  behind.proxy.set('open');
+  await eventually(async () => (await unsettled()) === 0);
+  expect(await sessionOf(lost.tenant)).toMatchObject({ status: 'reserved' });
+  expect((await lost.create()).body).toEqual(lost.session);
+  const client = await openAgain(lost.session, behind.svc.streamUrl);
+  expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
+  expect(await findViolations(behind.database.pool)).toEqual([]);
+});
+
+test('a client that opens its session again before the claim is given back gets its stream', async () => {
+  const lost = await loseCommittedClaim();
+  expect(lost.refusal).toMatchObject({ status: 503 });
+  behind.proxy.set('open');
+  const client = await openAgain(lost.session, behind.svc.streamUrl);
+  expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
+  expect(await findViolations(behind.database.pool)).toEqual([]);
+});
+
+/** Opens a session with the same credential until it is no longer refused for now. */
+async function openAgain(session: AsrSession, url: string): Promise<StreamClient> {
+  let client: StreamClient | null = null;
+  await eventually(async () => {
+    client = await StreamClient.ready(session, { url }).catch((error: Error) => {
+      if (error.message !== 'Unexpected server response: 503') throw error;
+      return null;
+    });
+    return client !== null;
+  });
+  if (client === null) throw new Error('The session was not opened.');
+  return client;
+}
+
+/** Claims that wait for a lock in the database. */
+async function waitingClaims(): Promise<number> {
+  const { rows } = await behind.database.pool.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and state = 'active' and query like '%claim_session(%' and pid <> pg_backend_pid()`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test('a claim without an answer keeps its slot until the session is given back', async () => {
   const small = await startServiceBehindProxy({ capacity: 1 });
   const tenant = await small.svc.addTenant({ creditMs: 60_000 });
   const { body: session } = await small.svc.createSession({ model: KIKUYU }, tenant);
@@ -93,8 +157,7 @@ test('a claim without an answer keeps its slot until the session is given up', a
   }
   expect(codes).toEqual(['service_unavailable', 'capacity_exceeded', 'capacity_exceeded']);
   small.proxy.set('open');
-  await eventually(async () => (await small.svc.usage(tenant)).body.reserved_ms === 0);
-  const { body: next } = await small.svc.createSession({ model: KIKUYU }, tenant);
-  await (await StreamClient.ready(next, { url: small.svc.streamUrl })).close();
+  const client = await openAgain(session, small.svc.streamUrl);
+  expect(await client.close()).toEqual({ code: 1000, reason: 'completed' });
   await small.stop();
 });

@@ -32,9 +32,21 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     'database-answers-lost',
     mutant('claim-not-given-up', 'A claim without an answer is never released.', {
       in: GATEWAY,
-      from: `answered = this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });`,
-      to: '',
+      from: 'answered = this.#giveBack(owner);',
+      to: 'answered = Promise.resolve();',
     }),
+  ),
+  during(
+    'database-answers-lost',
+    mutant(
+      'refused-upgrade-spends-credential',
+      'A session whose claim got no answer is failed instead of given back.',
+      {
+        in: GATEWAY,
+        from: 'answered = this.#giveBack(owner);',
+        to: `answered = this.#settlements.settle({ ...owner, status: 'failed', samples: 0 });`,
+      },
+    ),
   ),
   mutant('claim-counts-for-ever', 'An upgrade keeps its slot after the claim was answered.', {
     in: GATEWAY,
@@ -48,8 +60,8 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
       'A client that leaves during its upgrade is not settled.',
       {
         in: GATEWAY,
-        from: `void this.#settlements.settle({ ...owner, status: 'completed', samples: 0 });`,
-        to: '',
+        from: 'if (socket === undefined) return void this.#giveBack(owner);',
+        to: 'if (socket === undefined) return;',
       },
     ),
   ),

@@ -5,28 +5,6 @@ const GUARD = 'core/server/src/ledger/history-guard.ts';
 /** Bugs in what processes tell the database, and in leases and periodic tasks. */
 export const LEDGER_MUTANTS: readonly Mutant[] = [
   during(
-    'database-answers-lost',
-    mutant(
-      'queued-close-fails-live-stream',
-      'A claim that was given up ends the stream of another upgrade, which claimed the session meanwhile.',
-      { in: 'core/server/src/ledger/close.ts', from: 'input.upgradeId ?? null,', to: 'null,' },
-    ),
-  ),
-  during(
-    'database-answers-lost',
-    mutant(
-      'history-guard-refuses-for-ever',
-      'A session that another upgrade continues counts as ended, so a complete database is refused.',
-      {
-        in: GUARD,
-        from: `if (result !== 'superseded') {
-          acknowledge`,
-        to: `{
-          acknowledge`,
-      },
-    ),
-  ),
-  during(
     'database-rollback',
     mutant(
       'history-not-guarded',

@@ -8,7 +8,7 @@ const RESERVED_MS = 60_000;
 
 /**
  * Checks that a repeated call gets the effect of the first one: one reservation for a request and for an idempotency key
- * as long as it lasts, and one upgrade for a session.
+ * as long as it lasts, and one upgrade for a session unless its claim was given back.
  */
 export class AnswerWatch {
   readonly #report: (violation: string) => void;
@@ -27,6 +27,7 @@ export class AnswerWatch {
     if (row === undefined) return;
     if (text.includes('reserve_session(')) this.#onReserved(values, row['answer']);
     else if (text.includes('claim_session(')) this.#onClaimed(values, row['outcome']);
+    else if (row['outcome'] === 'given_back') this.#claimed.delete(values[1]);
   }
 
   /** A database that was rolled back knows none of it. */

@@ -97,6 +97,41 @@ const KEEP_SESSIONS: ReadonlySet<FaultName> = new Set([
   'stalled-connection',
 ]);
 
+/** Faults after which nobody gives a claim back, or a credential expires early. */
+const LOSE_CLAIMS: readonly FaultName[] = [
+  'clock-jump',
+  'database-clock-jump',
+  'database-rollback',
+  'drain',
+  'lease-thread-death',
+  'machine-death',
+  'node-death',
+  'node-hang',
+];
+const SPENT: ReadonlySet<string> = new Set([
+  'session_credential_expired',
+  'session_credential_used',
+]);
+/** A credential lasts a minute from its creation. A client opens it soon. */
+const SURELY_VALID_MS = 45_000;
+
+/** A credential that opened no stream opens one until it expires. */
+export function checkCredentials(world: World): string[] {
+  if (hasFault(world, LOSE_CLAIMS)) return [];
+  const taps = world.clients.flatMap((client) => client.taps);
+  const attempts = Map.groupBy(taps, ({ credential }) => credential);
+  return [...attempts.values()].flatMap((same) => {
+    // An upgrade without an answer may have opened a stream.
+    if (same.some(({ end }) => end === null || end.refusal === null)) return [];
+    const validUntilMs = (same[0]?.startedAtMs ?? 0) + SURELY_VALID_MS;
+    const spent = same.find(
+      ({ end, endedAtMs }) => endedAtMs < validUntilMs && SPENT.has(end?.refusal?.code ?? ''),
+    );
+    if (spent === undefined) return [];
+    return [`credential: refused with ${spent.end?.refusal?.code}, and it opened no stream`];
+  });
+}
+
 /** Every failure that a client sees has a cause among the faults of the run. */
 export function checkExplained(world: World): string[] {
   return world.clients.flatMap((client) =>

@@ -1,5 +1,5 @@
 import { planFaults } from '../faults/inject.ts';
-import { checkExplained } from '../oracles/explained.ts';
+import { checkCredentials, checkExplained } from '../oracles/explained.ts';
 import { checkMoney } from '../oracles/money.ts';
 import { probe } from '../oracles/probe.ts';
 import { checkDisconnected, checkEmpty, checkStopped } from '../oracles/quiet.ts';
@@ -45,7 +45,11 @@ export async function runPlan(plan: Plan, openLedger: OpenLedger): Promise<RunRe
   }
   violations.push(...world.violations);
   violations.push(...(await world.database.violations()).map((found) => `audit: ${found}`));
-  violations.push(...(await checkMoney(world)), ...checkExplained(world));
+  violations.push(
+    ...(await checkMoney(world)),
+    ...checkCredentials(world),
+    ...checkExplained(world),
+  );
   world.end();
   return {
     plan,

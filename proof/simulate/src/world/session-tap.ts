@@ -17,6 +17,9 @@ export interface SessionTap {
   readonly host: string;
   /** Checks every event as it arrives. */
   readonly watch: SessionWatch;
+  readonly credential: string;
+  readonly startedAtMs: number;
+  endedAtMs: number;
   /** Known from `ready` on. */
   sessionId: string | null;
   isOpen: boolean;
@@ -48,6 +51,9 @@ export function tapped(
         violations.push(`stream: ${violation}`);
         trace.add(`VIOLATION ${violation}`, { from: name });
       }),
+      credential: address.protocols[1] ?? '',
+      startedAtMs: scheduler.nowMs,
+      endedAtMs: Infinity,
       sessionId: null,
       isOpen: false,
       end: null,
@@ -77,6 +83,7 @@ export function tapped(
       },
       onEnd(end) {
         tap.end = end;
+        tap.endedAtMs = scheduler.nowMs;
         const silentMs = waitingSinceMs === null ? 0 : scheduler.nowMs - waitingSinceMs;
         if (isSdk && silentMs > SILENT_MS_MAX + UNREAD_SHARE * questions.unreadMs) {
           violations.push(`sdk: keeps a connection that was silent for ${Math.round(silentMs)} ms`);

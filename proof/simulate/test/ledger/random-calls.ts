@@ -80,6 +80,7 @@ export class RandomCalls {
     const roll = random.integer(1, 100);
     if (roll <= 22) return this.#reserve();
     if (roll <= 40) return this.#claim();
+    if (roll <= 46) return this.#giveBack();
     if (roll <= 60) return this.#close();
     if (roll <= 70) return ledger.sweep();
     if (roll <= 78) return this.#node();
@@ -154,6 +155,12 @@ export class RandomCalls {
     const session = this.#aSession();
     if (this.#random.chance(0.2)) session.upgradeId = this.#random.uuid();
     return this.#ledger().claim({ ...session, ...this.#owner() });
+  }
+
+  #giveBack(): Promise<unknown> {
+    const { accountId, sessionId, upgradeId } = this.#aSession();
+    const attempt = this.#random.chance(0.2) ? this.#random.uuid() : upgradeId;
+    return this.#ledger().giveBack({ accountId, sessionId, upgradeId: attempt });
   }
 
   #close(): Promise<unknown> {

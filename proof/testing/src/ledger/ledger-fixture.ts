@@ -34,6 +34,7 @@ export interface LedgerFixture {
   /** Throws unless a session was reserved. */
   reserve(accountId: string, overrides?: Partial<ReserveInput>): Promise<ReservedSession>;
   claim(session: ReservedSession, upgradeId?: string): Promise<string>;
+  giveBack(session: ReservedSession, upgradeId: string): Promise<string>;
   close(session: ReservedSession, end?: Partial<CloseInput>): Promise<string>;
   /** Makes it a minute older, so that it has expired. */
   expire(session: ReservedSession): Promise<void>;
@@ -90,6 +91,8 @@ export async function openLedgerFixture(given?: TestDatabase): Promise<LedgerFix
     async claim(session, upgradeId = randomUUID()) {
       return (await ledger.claim({ ...named(session), upgradeId })).outcome;
     },
+    giveBack: ({ id: sessionId, accountId }, upgradeId) =>
+      ledger.giveBack({ sessionId, accountId, upgradeId }),
     close: (session, end) =>
       ledger.close({ ...named(session), status: 'completed', samples: 0, ...end }),
     expire: (session) => backdateSession(owner, { sessionId: session.id, ms: 60_000 }),

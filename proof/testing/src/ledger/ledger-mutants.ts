@@ -304,6 +304,8 @@ const reserving: readonly Mutant[] = [
   ),
 ];
 
+const GIVEN_BACK = 'a claim that opened no stream keeps its credential good';
+
 const claiming: readonly Mutant[] = [
   broken('now() in place of the clock', 'a claim that waited past the expiry loses', 'promise', {
     in: 'claim_session',
@@ -381,6 +383,21 @@ const claiming: readonly Mutant[] = [
       to: `then 'used'\n      else 'used'`,
     },
   ),
+  broken('a late claim takes a session that was given back', GIVEN_BACK, 'audit', {
+    in: 'claim_session',
+    from: 'is_given_back(p_account, p_session, p_upgrade)',
+    to: 'false',
+  }),
+  broken('giving back a claim leaves the credential spent', GIVEN_BACK, 'audit', {
+    in: 'give_back_session',
+    from: 'delete from claim_log',
+    to: `return 'given_back'; delete from claim_log`,
+  }),
+  broken('a claim is given back for another upgrade', GIVEN_BACK, 'database', {
+    in: 'give_back_session',
+    from: ` or v_session.upgrade_id <> p_upgrade`,
+    to: '',
+  }),
 ];
 
 const sweeping: readonly Mutant[] = [

@@ -117,6 +117,20 @@ export const PROMISES = {
     must(await fixture.close(session, lost), 'superseded', 'a close by another upgrade');
     must(await fixture.close(session, { samples: 16_000 }), 'closed', 'the close');
   },
+  async 'a claim that opened no stream keeps its credential good'(fixture) {
+    const accountId = await fixture.account(60_000);
+    const session = await fixture.reserve(accountId);
+    const lost = randomUUID();
+    for (const outcome of ['given_back', 'not_claimed']) {
+      if (outcome === 'given_back') await fixture.claim(session, lost);
+      must(await fixture.giveBack(session, lost), outcome, 'giving it back');
+      must(await fixture.claim(session, lost), 'used', 'its late repetition');
+    }
+    must(await figures(fixture, accountId), [0, 60_000, 0], 'reserved again');
+    must(await fixture.claim(session), 'claimed', 'the next upgrade');
+    must(await fixture.giveBack(session, lost), 'not_claimed', 'giving it back again');
+    must(await fixture.close(session, { samples: 16_000 }), 'closed', 'the stream goes on');
+  },
   async 'one reservation at a time'(fixture) {
     must(await race(fixture, await fixture.account(6_000_000), 8), 1, 'winners of eight');
   },
@@ -129,9 +143,10 @@ export const PROMISES = {
     const accountId = await fixture.account(6_000_000);
     await setConcurrency(fixture.owner, { id: accountId, limit: 2 });
     const first = await fixture.reserve(accountId);
+    await fixture.claim(first);
     await fixture.reserve(accountId);
     await setConcurrency(fixture.owner, { id: accountId, limit: 1 });
-    await fixture.close(first, { status: 'failed' });
+    await fixture.close(first);
     must((await fixture.tryReserve(accountId)).outcome, 'concurrency_limit_exceeded', 'one more');
   },
   async 'a replay returns the same reservation'(fixture) {

@@ -1,3 +1,4 @@
+import { isGivenBack } from './sessions.ts';
 import { sessionOf, type Moment } from './state.ts';
 
 const MARK_KEPT_MS = 30 * 24 * 60 * 60_000;
@@ -49,8 +50,13 @@ export function markLedger(
 function hasSession({ state }: Pick<Moment, 'state'>, call: Mark): boolean {
   if (call.sessionId === null) return true;
   const session = sessionOf(state, call.accountId ?? '', call.sessionId);
-  if (session === undefined || (call.isOver === true && session.slot !== null)) return false;
-  return call.upgradeId === null || session.upgradeId === call.upgradeId;
+  if (session === undefined) return false;
+  const { slot, upgradeId } = session;
+  const wasGivenBack =
+    call.upgradeId !== null &&
+    isGivenBack(state, { sessionId: session.id, upgradeId: call.upgradeId });
+  if (call.isOver === true) return slot === null || wasGivenBack;
+  return call.upgradeId === null || upgradeId === call.upgradeId || wasGivenBack;
 }
 
 /** An operator accepts the loss of history. Returns how many processes refused this database. */

@@ -1,6 +1,12 @@
 import { databaseError } from '../database.ts';
 import { endSession, post, settleLate } from './post.ts';
-import { sessionOf, type AccountRow, type Moment, type SessionRow } from './state.ts';
+import {
+  sessionOf,
+  type AccountRow,
+  type LedgerState,
+  type Moment,
+  type SessionRow,
+} from './state.ts';
 
 const CREDENTIAL_MS = 60_000;
 const BLOCKED_RETRY_MS = 5_000;
@@ -206,10 +212,43 @@ export function claim({ state, nowMs }: Moment, call: Claim): Claimed {
     return { ...known, outcome: 'expired' };
   }
   if (account?.status !== 'active') return { ...known, outcome: 'account_inactive' };
+  if (isGivenBack(state, call)) return { ...known, outcome: 'used' };
   const { nodeId, nodeEpoch, upgradeId } = call;
   state.claims.set(session.id, { ...call, claimedAt: nowMs });
   Object.assign(session, { status: 'active', nodeId, nodeEpoch, upgradeId, claimedAt: nowMs });
   return { ...known, outcome: 'claimed' };
+}
+
+export interface GiveBack {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly upgradeId: string;
+}
+
+/** Gives a claim back that opened no stream. The session is reserved again until its own expiry. */
+export function giveBack({ state, nowMs }: Moment, call: GiveBack): string {
+  const session = sessionOf(state, call.accountId, call.sessionId);
+  if (session === undefined) throw databaseError('SVC01', 'the session does not exist');
+  if (session.completedAt !== null) return 'not_claimed';
+  if (!isGivenBack(state, call)) {
+    state.givenBack.set(`${call.sessionId} ${call.upgradeId}`, { ...call, givenBackAt: nowMs });
+  }
+  if (session.status !== 'active' || session.upgradeId !== call.upgradeId) return 'not_claimed';
+  state.claims.delete(session.id);
+  Object.assign(session, {
+    status: 'reserved',
+    nodeEpoch: null,
+    upgradeId: null,
+    claimedAt: null,
+  });
+  return 'given_back';
+}
+
+export function isGivenBack(
+  { givenBack }: LedgerState,
+  call: { readonly sessionId: string; readonly upgradeId: string },
+): boolean {
+  return givenBack.has(`${call.sessionId} ${call.upgradeId}`);
 }
 
 export interface Close {
@@ -245,7 +284,7 @@ export function close({ state, nowMs }: Moment, call: Close): string {
   const isOther = call.upgradeId !== null && session.upgradeId !== call.upgradeId;
   if (isActive && call.status === 'failed' && isOther) return 'superseded';
   if (isActive && !isOwner) throw databaseError('SVC03', 'the session belongs to another node');
-  if (!isActive && call.status !== 'failed') {
+  if (!isActive) {
     throw databaseError('SVC04', 'the session was never claimed');
   }
   endSession(state, session, { status: call.status, samples, at: nowMs });

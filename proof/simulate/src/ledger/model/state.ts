@@ -73,6 +73,13 @@ interface ClaimRow {
   readonly claimedAt: number;
 }
 
+interface GivenBackRow {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly upgradeId: string;
+  readonly givenBackAt: number;
+}
+
 interface IdempotencyRow {
   readonly accountId: string;
   readonly keyHash: string;
@@ -120,6 +127,8 @@ export interface LedgerState {
   readonly liveOf: Map<string, Set<SessionRow>>;
   readonly txns: TxnRow[];
   readonly claims: Map<string, ClaimRow>;
+  /** By session and upgrade. */
+  readonly givenBack: Map<string, GivenBackRow>;
   /** By account and key hash. */
   readonly idempotency: Map<string, IdempotencyRow>;
   readonly nodes: Map<string, NodeRow>;
@@ -141,6 +150,7 @@ export function emptyLedger(): LedgerState {
     liveOf: new Map(),
     txns: [],
     claims: new Map(),
+    givenBack: new Map(),
     idempotency: new Map(),
     nodes: new Map(),
     marks: new Map(),

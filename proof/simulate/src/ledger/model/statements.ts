@@ -22,7 +22,7 @@ import {
   retireNode,
   sweepReservations,
 } from './nodes.ts';
-import { claim, close, reserve, type Claimed, type Reserved } from './sessions.ts';
+import { claim, close, giveBack, reserve, type Claimed, type Reserved } from './sessions.ts';
 import type { Moment } from './state.ts';
 
 /** The statements of the server, each with the function of the model that answers it. */
@@ -35,6 +35,18 @@ type Answering = (moment: Moment, values: Values) => Row[] | { readonly changed:
 const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
   ['row_to_json(reserve_session(', (moment, values) => [{ answer: answerReserve(moment, values) }]],
   ['from claim_session(', (moment, values) => [answerClaim(moment, values)]],
+  [
+    'give_back_session(',
+    (moment, [accountId, sessionId, upgradeId]) => [
+      {
+        outcome: giveBack(moment, {
+          accountId: asText(accountId),
+          sessionId: asText(sessionId),
+          upgradeId: asText(upgradeId),
+        }),
+      },
+    ],
+  ],
   ['close_session(', (moment, values) => [{ outcome: answerClose(moment, values) }]],
   ['from fail_orphans(', (moment, [batch]) => [sweepRow(failOrphans(moment, asNumber(batch)))]],
   ['expire_reservations(', (moment, [batch]) => [sweepReservations(moment, asNumber(batch))]],
