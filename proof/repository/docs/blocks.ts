@@ -20,7 +20,7 @@ export function pages(): string[] {
   return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
     .split('\n')
     .filter((path) => path !== '' && existsSync(join(ROOT, path)))
-    .filter((path) => path !== 'CHANGELOG.md' && !path.endsWith('/api-report.md'));
+    .filter((path) => path !== 'CHANGELOG.md');
 }
 
 export function readPage(page: string): string {
