@@ -93,11 +93,11 @@ begin
       outcome := 'concurrency_limit_exceeded';
       blocker := case when v_live.first_expiry is null then 'active' else 'reserved' end;
       -- At most the life of a credential, even if the clock was set back meanwhile. An active session may end at
-      -- any time. If its node is lost, the sweeper ends it a second after the lease.
+      -- any time. If its node is lost, the sweeper ends it a second after the lease. A lease can be endless.
       retry_after_ms := least(
         extract(epoch from v_live.first_expiry - v_now) * 1000, 60000,
         case when v_live.active > 0 then greatest(1000, least(5000,
-          coalesce(extract(epoch from v_live.first_lease - v_now) * 1000, 0) + 1500)) end);
+          coalesce(extract(epoch from least(v_live.first_lease, v_now + interval '1 minute') - v_now) * 1000, 0) + 1500)) end);
       return;
     end if;
     select coalesce(min(free.slot), 1) into v_slot
