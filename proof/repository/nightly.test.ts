@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ENDPOINTING } from '@svc-asr/protocol';
 import { expect, test } from 'vitest';
+import { STORM_NAMES } from '../simulate/src/storm/storm-names.ts';
 import { TIERS } from './tiers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -17,7 +18,8 @@ function campaigns(kind: string): string[] {
 }
 
 test('the night runs every tier, campaign and benchmark once, and nothing that does not exist', () => {
-  const simulations = ['--seeds 50000', '--mutants', '--equivalence --seeds 500'];
+  const storms = STORM_NAMES.map((name) => `--storm ${name} --streams 1000`);
+  const simulations = ['--seeds 50000', '--mutants', '--equivalence --seeds 500', ...storms];
   const turns = ENDPOINTING.detectors.map((detector) => ` --turns --detector ${detector}`);
   const others = [
     ...simulations.map((form) => `simulate ${form}`),

@@ -1,6 +1,6 @@
 import type { Cell } from './cell.ts';
 import type { Measures } from './measures.ts';
-import type { StormName } from './storms.ts';
+import type { StormName } from './storm-names.ts';
 
 /** Seconds before the storm that count as normal. */
 const NORMAL_MS = 8_000;
@@ -109,12 +109,22 @@ function round(value: number): number {
 
 type Goals = Readonly<Partial<Record<keyof StormFigures, number>>>;
 
-/** The most that each figure may be. */
+/** What every storm must keep, whatever it costs. Nobody waits longer than 6 s for a slot that is free. */
+const RULES: Goals = { lost_ms: 0, doubled_ms: 0, locked_out: 0, failed: 0 };
+
+/**
+ * Rules that a storm still breaks. A connection that is cut is charged to its last sample, and the next session for the
+ * same audio again. A stream that can't start gives up after 15 s, and both outages last longer. With
+ * seed 1 one client waits longer than 6 s for a free slot after the database is back. The cause is not known.
+ */
+const BROKEN: Readonly<Partial<Record<StormName, readonly (keyof StormFigures)[]>>> = {
+  database: ['failed', 'locked_out'],
+  partition: ['doubled_ms', 'failed'],
+};
+
+/** The most that each figure should be. */
 const GOALS: Goals = {
-  failed: 0,
-  lost_ms: 0,
-  doubled_ms: 0,
-  locked_out: 0,
+  ...RULES,
   early_retries: 0,
   amplification: 5,
   burst_pct: 10,
@@ -133,9 +143,19 @@ const GOALS_OF: Readonly<Partial<Record<StormName, Goals>>> = {
 
 /** Returns a line for each goal that was missed. */
 export function missedGoals(name: StormName, figures: StormFigures): string[] {
-  const goals = Object.entries({ ...GOALS, ...GOALS_OF[name] });
+  return missed({ ...GOALS, ...GOALS_OF[name] }, figures);
+}
+
+/** Returns a line for each rule that was broken, except those that are known. */
+export function brokenRules(name: StormName, figures: StormFigures): string[] {
+  const known = new Set<string>(BROKEN[name]);
+  const rules = Object.entries(RULES).filter(([figure]) => !known.has(figure));
+  return missed(Object.fromEntries(rules), figures);
+}
+
+function missed(goals: Goals, figures: StormFigures): string[] {
   const values = new Map<string, number>(Object.entries(figures));
-  return goals.flatMap(([figure, most]) => {
+  return Object.entries(goals).flatMap(([figure, most]) => {
     const value = values.get(figure) ?? 0;
     return value <= most ? [] : [`${figure} is ${value}, more than ${most}`];
   });

@@ -161,7 +161,10 @@ export class Measures implements TalkerWatch {
       const freeSinceMs = this.#slotFreeSinceMs.get(accountId) ?? nowMs;
       this.#slotFreeSinceMs.set(accountId, freeSinceMs);
       if (blockedSinceMs === null) continue;
-      if (nowMs - Math.max(freeSinceMs, blockedSinceMs) > FREE_SLOT_MS) this.lockedOut.add(name);
+      // During an outage nobody gets a slot.
+      const outageEndMs = nowMs < this.#stormAtMs ? 0 : this.#healedAtMs;
+      const waitsSinceMs = Math.max(freeSinceMs, blockedSinceMs, outageEndMs);
+      if (nowMs - waitsSinceMs > FREE_SLOT_MS) this.lockedOut.add(name);
     }
   }
 }

@@ -8,7 +8,8 @@ import { figuresOf, type StormFigures } from './figures.ts';
 import { Measures } from './measures.ts';
 import { drawStorm } from './picture.ts';
 import { timesOf, type CellSettings } from './settings.ts';
-import { STORMS, type StormName } from './storms.ts';
+import type { StormName } from './storm-names.ts';
+import { STORMS } from './storms.ts';
 import { Talker } from './talker.ts';
 
 /** A run lasts at least this long, and until nobody waits. */

@@ -2,6 +2,7 @@ import type { RatePolicy } from '@svc-asr/server/platform/network/rate-limit.ts'
 import { runIn } from '../virtual/process.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import type { Cell, Clocks } from './cell.ts';
+import type { StormName } from './storm-names.ts';
 import type { Talker } from './talker.ts';
 
 export interface Storm {
@@ -22,22 +23,6 @@ const BACK_MS = 20_000;
 const ZONE_MS = 60_000;
 const DATABASE_MS = 20_000;
 const PARTITION_MS = 30_000;
-
-export const STORM_NAMES = [
-  'third',
-  'zone',
-  'database',
-  'api',
-  'deploy',
-  'partition',
-  'engine',
-  'hot',
-  'full',
-  'rate',
-  'clocks',
-] as const;
-
-export type StormName = (typeof STORM_NAMES)[number];
 
 export const STORMS: Readonly<Record<StormName, Storm>> = {
   third: {
@@ -152,10 +137,6 @@ export const STORMS: Readonly<Record<StormName, Storm>> = {
     begin: (cell, talkers) => STORMS.third.begin(cell, talkers),
   },
 };
-
-export function isStormName(name: string): name is StormName {
-  return Object.hasOwn(STORMS, name);
-}
 
 function third(ids: readonly string[]): string[] {
   return ids.filter((_, at) => at % 3 === 0);
