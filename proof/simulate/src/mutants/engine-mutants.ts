@@ -47,7 +47,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   ),
   during(
     'engine-death',
-    mutant('replay-forgets-keyterms', 'A recogniser that replaces a lost one has no keyterms.', {
+    mutant('replay-forgets-keyterms', 'A recogniser that replaces a lost one lacks keyterms.', {
       in: STREAM,
       from: `    this.utterances.set(0, first);
     this.expectKeyterms();`,
