@@ -60,7 +60,7 @@ export const SDK_MUTANTS: readonly Mutant[] = [
   ),
   mutant('sdk-one-key-for-all', 'All sessions of a stream share one idempotency key.', {
     in: 'clients/sdk/src/stream/session-source.ts',
-    from: 'const request = { ...need, idempotencyKey: this.#unansweredKey ?? randomKey() };',
+    from: 'const request = { ...need, idempotencyKey: this.#unansweredKey ?? this.#newKey() };',
     to: `const request = { ...need, idempotencyKey: 'one key' };`,
   }),
   during(
@@ -75,8 +75,8 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     'reset-connection',
     mutant('sdk-gives-up-at-once', 'The stream ends with its first failed session.', {
       in: 'clients/sdk/src/stream/failover.ts',
-      from: 'return immediate && waitMs !== null ? 0 : waitMs;',
-      to: 'return immediate && waitMs !== null ? null : waitMs;',
+      from: 'if (!isFirst || waitMs === null) return waitMs;',
+      to: 'return isFirst ? null : waitMs;',
     }),
   ),
   mutant('sdk-lost-wake-up', 'A stream that waits for audio does not notice it.', {
