@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -24,7 +25,7 @@ export async function writeCompiled(
   const compiled = join(ROOT, folder, 'dist/compiled/src');
   const shared = new Set<string>();
   for (const path of await readdir(compiled, { recursive: true })) {
-    if (!/\.(js|d\.ts)$/.test(path)) continue;
+    if (!isPublished(folder, path)) continue;
     const text = await readFile(join(compiled, path), 'utf8');
     for (const [, , module = ''] of text.matchAll(SHARED_MODULE)) shared.add(module);
     await write(join(out, path), publishable(text, relative(dirname(path), '.')));
@@ -35,6 +36,12 @@ export async function writeCompiled(
     await write(join(out, 'protocol/wire.d.ts'), wireTypes);
   }
   return {};
+}
+
+/** Not tests, and not what an earlier build left of deleted modules. */
+export function isPublished(folder: string, path: string): boolean {
+  if (!/\.(js|d\.ts)$/.test(path) || /\.test\./.test(path)) return false;
+  return existsSync(join(ROOT, folder, 'src', path.replace(/\.(js|d\.ts)$/, '.ts')));
 }
 
 /** Copies the modules into a folder for each package, so that no name can clash. A set also visits entries added to it meanwhile. */

@@ -4,6 +4,7 @@ import { basename, join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { collectChanges } from '../../release/collect-changes.ts';
+import { isPublished } from '../../release/compiled-modules.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -31,6 +32,15 @@ test('all packages and the release manifest have the same version', async () => 
     versions.add(version);
   }
   expect([...versions]).toEqual([await releasedVersion()]);
+});
+
+test.each([
+  ['calls.js', true],
+  ['calls.d.ts', true],
+  ['calls.test.js', false],
+  ['deleted-module.js', false],
+])('a package has modules, and neither tests nor leftovers: %s %s', (path, isInside) => {
+  expect(isPublished('clients/integrations/telephony', path)).toBe(isInside);
 });
 
 test('one job can sign and publish, and it runs no code of the repository', async () => {

@@ -1,6 +1,6 @@
 """Makes a small streaming transducer with the interface of icefall's Zipformer exports.
 
-  python -m speech.stand_ins.zipformer --fixtures ../models/fixtures --out DIR
+  python -m speech.stand_ins.zipformer --fixtures ../core/models/fixtures --out DIR
 
 Engine tests use it instead of published weights, which cannot be downloaded everywhere. Files,
 inputs, caches and metadata are those of a streaming Zipformer: an encoder that takes 45 mel

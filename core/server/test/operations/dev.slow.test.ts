@@ -104,7 +104,7 @@ test('the printed commands transcribe a file, and svc doctor finds no problem', 
 test('with --compatible a form with a file is transcribed at the printed address', async () => {
   const address = /(http:\/\/\S+)\/v1 {2}OpenAI/.exec(printed)?.[1] ?? '';
   const form =
-    '-F model=svc-asr-kikuyu-v1 -F response_format=text -F file=@models/fixtures/kikuyu-1.wav';
+    '-F model=svc-asr-kikuyu-v1 -F response_format=text -F file=@core/models/fixtures/kikuyu-1.wav';
   const text = await shell(
     `. ${folder}/env; curl -sf ${address}/v1/audio/transcriptions -H "Authorization: Bearer $SVC_API_KEY" ${form}`,
   );
