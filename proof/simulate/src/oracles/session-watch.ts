@@ -144,6 +144,8 @@ export class SessionWatch {
       case 'config_ack':
       case 'speech_started':
       case 'speech_ended':
+      case 'turn_eager':
+      case 'turn_resumed':
         return;
     }
   }
