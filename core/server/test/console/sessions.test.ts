@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AsrSession } from '@svc-asr/protocol';
 import type { Overview } from '@svc-asr/protocol/console/console.ts';
 import { OUTCOME_FILTERS, outcomesOf } from '@svc-asr/protocol/console/outcome.ts';
@@ -120,8 +121,9 @@ test('tells an error of the client from a normal end, in the list, its filter, t
   const lost = await open(browser, DHOLUO);
   const accountId = await service.accountOf('outcomes@example.com');
   const { nodeId } = service.config;
-  const failure = { status: 'failed', samples: 0, nodeId, nodeEpoch: 1 } as const;
-  await service.deps.ledger.close({ sessionId: lost.id, accountId, ...failure });
+  const claim = { sessionId: lost.id, accountId, nodeId, nodeEpoch: 1, upgradeId: randomUUID() };
+  await service.deps.ledger.claim(claim);
+  await service.deps.ledger.close({ ...claim, status: 'failed', samples: 0 });
   for (const filter of OUTCOME_FILTERS) {
     const { body } = await browser.get<SessionPage>(`/sessions?status=${filter}`);
     const found = outcomesOf(filter);
@@ -136,7 +138,7 @@ test('tells an error of the client from a normal end, in the list, its filter, t
   expect(file).toContain(',completed,error,');
   expect(file).toContain(',1009,message_too_large,message_too_large');
   expect(file).toContain(',failed,failed,');
-  expect(file).toMatch(/,node_lost_before_start\r\n/);
+  expect(file).toMatch(/,node_lost\r\n/);
   const overview = await browser.get<Overview>('/overview');
   const outcomes = overview.body.sessions.map(({ outcome }) => outcome);
   expect(outcomes).toEqual(['failed', 'error', 'completed']);

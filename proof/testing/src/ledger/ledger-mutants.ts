@@ -218,8 +218,8 @@ const reserving: readonly Mutant[] = [
   }),
   broken('the slot is always the first', 'a limit of three allows three sessions', 'database', {
     in: 'reserve_session',
-    from: 'v_slot := v_slot + 1;',
-    to: 'exit;',
+    from: 'select coalesce(min(free.slot), 1) into v_slot',
+    to: 'select 1 into v_slot',
   }),
   broken('a free slot counts as room under the limit', 'a lowered limit is not exceeded', 'audit', {
     in: 'reserve_session',
