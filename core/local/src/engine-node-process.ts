@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts';
 
 const MAIN = fileURLToPath(new URL('../../engine/src/node/main.ts', import.meta.url));
 const MODELS_DIR =
-  process.env['MODELS_DIR'] ?? fileURLToPath(new URL('../../models', import.meta.url));
+  process.env['MODELS_DIR'] || fileURLToPath(new URL('../../models', import.meta.url));
 
 export interface NodeProcessOptions {
   readonly tls?: TlsFiles;

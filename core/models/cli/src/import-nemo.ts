@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { access, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writeModelSet, type ModelSet } from './model-set.ts';
 import { Problem } from './problem.ts';
@@ -23,6 +23,9 @@ export interface NemoImport {
  * will be slower than others of their size.
  */
 export async function importNemo(input: NemoImport): Promise<string | null> {
+  await access(input.checkpoint).catch(() => {
+    throw new Problem(`${input.checkpoint} cannot be read.`);
+  });
   const python = await trainingPython();
   if (python === null)
     throw new Problem(`NeMo is not installed (2.3 GB). Run: ${MAKE_ENVIRONMENT}`);

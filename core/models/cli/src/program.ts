@@ -39,8 +39,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const modelsDir = (): string =>
     resolve(
       program.opts<GlobalOptions>().models ??
-        process.env['MODELS_DIR'] ??
-        join(ROOT, 'core/models'),
+        (process.env['MODELS_DIR'] || join(ROOT, 'core/models')),
     );
   const catalogue = (): string | undefined => program.opts<GlobalOptions>().catalogue;
   program

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadManifests } from '@svc-asr/engine';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readCatalogue } from '../src/catalogue.ts';
 import { pruneTokens, tokensOfLabels } from '../src/orthography.ts';
 import { run } from '../src/program.ts';
@@ -39,6 +39,20 @@ test('the bundled manifests are exactly those that `use demo` writes', async () 
   const before = await readFile(join(models, `${KIKUYU}.json`), 'utf8');
   await svcModels('use', 'demo');
   expect(await readFile(join(models, `${KIKUYU}.json`), 'utf8')).toBe(before);
+});
+
+test('an empty MODELS_DIR is unset: the bundled models are found', async () => {
+  vi.stubEnv('MODELS_DIR', '');
+  const terminal = { say: () => {}, show: () => {}, ask: null };
+  // An unknown model would be named instead of the recording.
+  const missing = run(['try', 'demo', '/nowhere/a.wav'], terminal);
+  await expect(missing).rejects.toThrow('/nowhere/a.wav');
+  vi.unstubAllEnvs();
+});
+
+test('a missing checkpoint is named before NeMo is looked for', async () => {
+  const args = ['import', 'nemo', '/nowhere/a.nemo', '--name', 'mine', '--licence', 'MIT'];
+  await expect(svcModels(...args)).rejects.toThrow('/nowhere/a.nemo cannot be read.');
 });
 
 test('one model id can use other weights than the other, with their lead-in', async () => {
