@@ -251,7 +251,9 @@ function folder(options: Options, path: string): Promise<number> {
 async function decoding(options: Options): Promise<number> {
   const { folder: given, lmKi, lmLuo, otherLmKi, otherLmLuo, encoder, limit, short } = options;
   if (given === undefined || lmKi === undefined || lmLuo === undefined) {
-    throw new Error('Give --folder, --lm-ki and --lm-luo. docs/engine.md says how they are made.');
+    throw new Error(
+      'Give --folder, --lm-ki and --lm-luo. docs/measurements.md says how they are made.',
+    );
   }
   const { passed, figures } = await evaluateDecoding({
     folder: resolve(given),

@@ -143,6 +143,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'CONTRIBUTING.md' },
       { path: 'docs/architecture.md' },
       { path: 'docs/ledger.md' },
+      { path: 'docs/measurements.md' },
       { path: 'docs/verification.md' },
       { path: 'docs/simulation.md' },
       { path: 'docs/simulation-mutants.md' },

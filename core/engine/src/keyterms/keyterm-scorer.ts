@@ -1,7 +1,7 @@
 import type { TextScorer, TextState } from '../lm/text-scorer.ts';
 import type { KeytermPrefix, KeytermTree } from './keyterm-tree.ts';
 
-/** What each letter of a keyterm adds, in natural logarithms. docs/engine.md compares values (docs/design/decoding.md). */
+/** What each letter of a keyterm adds, in natural logarithms. docs/measurements.md compares values (docs/design/decoding.md). */
 const KEYTERM_BOOST = 0.75;
 /** Terms of several words may overlap. More matches than this at once are not followed. */
 const MATCHES_MAX = 8;

@@ -15,7 +15,7 @@ interface TokenResult {
 /**
  * Groups letters into words and maps their times to the caller's audio. A word's confidence is the
  * probability of its letters and of the spaces around it, the best of the scores tried
- * (docs/engine.md).
+ * (docs/measurements.md).
  */
 export function toTranscript(
   result: TokenResult,

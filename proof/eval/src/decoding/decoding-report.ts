@@ -28,7 +28,7 @@ const SEARCH = { width: 16, pruneHypotheses: 10, pruneLabels: 6 };
 const WEIGHTS = { unit: 'character', alpha: 1, beta: 0.5 } as const;
 /**
  * What an encoder of 300 M parameters took per audio second of a stream on a Xeon at 2.5 GHz with AVX-512 VNNI and without
- * AMX, in ms of processor time (docs/engine.md). With AMX it was 570.
+ * AMX, in ms of processor time (docs/measurements.md). With AMX it was 570.
  */
 const ENCODER_300M_MS = 880;
 const ENCODER_RECORDINGS = 3;
