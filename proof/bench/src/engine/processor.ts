@@ -10,7 +10,12 @@ export function cpuMsOf(pids: readonly number[]): number {
 }
 
 function runNs(path: string): number {
-  return Number(readFileSync(path, 'latin1').split(' ')[0]);
+  try {
+    return Number(readFileSync(path, 'latin1').split(' ')[0]);
+  } catch {
+    // The thread has ended since it was listed.
+    return 0;
+  }
 }
 
 /** Returns the memory of processes together. */

@@ -1,6 +1,6 @@
 import { httpTarget, startTargets, type Target, type Targets } from '../../bridge-fuzz/targets.ts';
 import type { CampaignOptions, CampaignResult } from '../../campaign.ts';
-import { cpuNs } from '../../linear/cpu-time.ts';
+import { cpuMsOf } from '../../engine/processor.ts';
 import { inputsOf, type Input } from '../../linear/inputs.ts';
 import { numbers } from '../../service/concurrency.ts';
 
@@ -17,8 +17,8 @@ const TEXTS = 3;
 const GROWTH_MAX = 2;
 /** Another process can disturb a measurement, so a growth counts if it is seen every time. */
 const MEASUREMENTS = 4;
-/** A growth within these is the compiler or the garbage collector at work. */
-const NS_PER_TEXT_MIN = 400_000;
+/** Below this, a growth is the compiler or the garbage collector at work. */
+const MS_PER_TEXT_MIN = 0.4;
 
 export const about =
   'every text that a stranger can send, doubled up to its limit: CPU time per byte stays the same';
@@ -94,9 +94,9 @@ async function leastGrowth(
     for (const part of parts) {
       const bytes = Math.floor(input.bytesMax / part);
       const text = `x${filler.repeat(Math.floor((bytes - 2) / filler.length))}!`;
-      const nsPerText = await cost(target, input, text, TEXTS * part);
-      if (nsPerText > NS_PER_TEXT_MIN) growth = Math.max(growth, nsPerText / bytes / cheapest);
-      cheapest = Math.min(cheapest, nsPerText / bytes);
+      const msPerText = await cost(target, input, text, TEXTS * part);
+      if (msPerText > MS_PER_TEXT_MIN) growth = Math.max(growth, msPerText / bytes / cheapest);
+      cheapest = Math.min(cheapest, msPerText / bytes);
     }
     least = Math.min(least, growth);
   }
@@ -104,7 +104,7 @@ async function leastGrowth(
 }
 
 async function cost(target: Target, input: Input, text: string, times: number): Promise<number> {
-  const before = await cpuNs(target.process.pid);
+  const before = cpuMsOf([target.process.pid]);
   for (const _ of numbers(times)) await input.send(text);
-  return ((await cpuNs(target.process.pid)) - before) / times;
+  return (cpuMsOf([target.process.pid]) - before) / times;
 }
