@@ -116,7 +116,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'docs/operations/backup-and-restore.md' },
       { path: 'docs/operations/monitoring.md' },
       { path: 'docs/operations/process-limits.md' },
-      { path: 'docs/operations/runbooks.md', folder: 'docs/operations/runbooks' },
+      { path: 'docs/operations/runbooks.md' },
       { path: 'docs/operations/audit.md' },
       { path: 'docs/operations/failures.md' },
       { path: 'docs/operations/release.md' },
