@@ -16,15 +16,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connect } from '@svc-asr/server/platform/database/db.ts';
 import { fetchPostgres } from './embedded-postgres.ts';
-import { freePort } from './free-port.ts';
 
 /**
  * A local PostgreSQL server for tests, campaigns and development. It stops with the process that
- * started it.
+ * started it. It asks for no password, so it listens on a socket file that only its account can reach,
+ * and never on TCP: its superuser can run programs.
  */
 export interface LocalPostgres {
   readonly url: string;
-  readonly port: number;
   readonly dataDir: string;
   /** The postmaster's process id, for campaigns that kill it. */
   pid(): Promise<number>;
@@ -42,7 +41,6 @@ export interface LocalPostgresOptions {
    * The data directory, kept when the server stops and reused if it exists. Default: a temporary one.
    */
   readonly dataDir?: string;
-  readonly port?: number;
   /** Whether commits must survive a crash. Off by default, because tests need no durability. */
   readonly fsync?: boolean;
   /** Further settings, as in postgresql.conf. */
@@ -55,6 +53,10 @@ interface Account {
 }
 
 const START_TIMEOUT_MS = 30_000;
+/** PostgreSQL's default. It only names the socket file. */
+const PORT = 5432;
+/** The longest path of a socket file on macOS. Linux has 107. */
+const SOCKET_PATH_BYTES = 103;
 const run = promisify(execFile);
 
 export async function startLocalPostgres(
@@ -65,26 +67,28 @@ export async function startLocalPostgres(
   const dataDir = await openDataDir(options.dataDir, account);
   if (!existsSync(join(dataDir, 'PG_VERSION'))) await initialize({ binDir, account, dataDir });
 
-  const port = options.port ?? (await freePort());
+  const socketDir = await openSocketDir(dataDir, account);
   const settings = {
-    port: String(port),
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
     max_connections: '200',
     fsync: options.fsync === true ? 'on' : 'off',
     // A crash without these is only safe if the directory is discarded.
     synchronous_commit: options.fsync === true ? 'on' : 'off',
     full_page_writes: options.fsync === true ? 'on' : 'off',
     ...options.settings,
+    port: String(PORT),
+    listen_addresses: '',
+    unix_socket_directories: socketDir,
   };
-  const removeAfter = options.dataDir === undefined;
-  const server = spawnServer({ binDir, account, dataDir, removeAfter, settings });
-  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+  const temporary = [
+    ...(options.dataDir === undefined ? [dataDir] : []),
+    ...(socketDir === dataDir ? [] : [socketDir]),
+  ];
+  const server = spawnServer({ binDir, account, dataDir, temporary, settings });
+  const url = socketUrl(socketDir);
   await waitUntilReady(url, server);
 
   return {
     url,
-    port,
     dataDir,
     ended: server.ended,
     pid: async () =>
@@ -102,6 +106,23 @@ export function withDatabase(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
   return changed.href;
+}
+
+/**
+ * The URL of a server on this machine by the folder of its socket. The named host is not used, but a URL
+ * without one can't have a user.
+ */
+export function socketUrl(folder: string): string {
+  return `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`;
+}
+
+/** The data directory, which only its account can enter, unless its path is too long for a socket. */
+async function openSocketDir(dataDir: string, account: Account | undefined): Promise<string> {
+  const path = join(dataDir, `.s.PGSQL.${PORT}`);
+  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES) return dataDir;
+  const folder = await mkdtemp('/tmp/svc-postgres-');
+  if (account !== undefined) await chown(folder, account.uid, account.gid);
+  return folder;
 }
 
 /**
@@ -131,8 +152,9 @@ async function initialize(input: {
   account: Account | undefined;
   dataDir: string;
 }): Promise<void> {
-  const args = ['-D', input.dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale'];
-  await run(join(input.binDir, 'initdb'), [...args, '--no-sync'], { ...input.account, cwd: '/' });
+  const access = ['-U', 'postgres', '--auth-local', 'trust', '--auth-host', 'reject'];
+  const args = ['-D', input.dataDir, ...access, '-E', 'UTF8', '--no-locale', '--no-sync'];
+  await run(join(input.binDir, 'initdb'), args, { ...input.account, cwd: '/' });
 }
 
 interface Server {
@@ -143,14 +165,14 @@ interface Server {
 
 /**
  * Runs the server under a shell whose standard input closes when this process ends for any reason. The
- * shell then stops the server and removes a temporary directory, so a killed campaign leaves nothing
+ * shell then stops the server and removes its temporary directories, so a killed campaign leaves nothing
  * behind.
  */
 function spawnServer(input: {
   binDir: string;
   account: Account | undefined;
   dataDir: string;
-  removeAfter: boolean;
+  temporary: readonly string[];
   settings: Readonly<Record<string, string>>;
 }): Server {
   const settings = Object.entries(input.settings).flatMap(([name, value]) => [
@@ -159,14 +181,16 @@ function spawnServer(input: {
   ]);
   const watch = `exec 3<&0; "$@" <&- 3<&- & server=$!
     { how=$(cat <&3); kill -"\${how:-QUIT}" $server 2>/dev/null; } & reader=$!
-    exec 3<&-; wait $server; kill $reader 2>/dev/null; [ -z "$REMOVE" ] || rm -rf "$REMOVE"`;
+    exec 3<&-; wait $server; kill $reader 2>/dev/null
+    rm -rf \${REMOVE:+"$REMOVE"} \${REMOVE_TOO:+"$REMOVE_TOO"}`;
+  const [remove = '', removeToo = ''] = input.temporary;
   const child = spawn(
     '/bin/sh',
     ['-c', watch, 'postgres', join(input.binDir, 'postgres'), '-D', input.dataDir, ...settings],
     {
       ...input.account,
       cwd: '/',
-      env: { ...process.env, REMOVE: input.removeAfter ? input.dataDir : '' },
+      env: { ...process.env, REMOVE: remove, REMOVE_TOO: removeToo },
       detached: true,
       stdio: ['pipe', 'ignore', 'pipe'],
     },

@@ -34,8 +34,8 @@ export function readSettings(environment: Environment, devFolder: string): Admin
     }
     return { databaseUrl, peppers: readPeppers(env['API_KEY_PEPPER']), note: null };
   }
-  const port = devPort(devFolder);
-  if (port === null) {
+  const socket = devSocket(devFolder);
+  if (socket === null) {
     throw new Problem(
       'DATABASE_URL is not set and `npm run dev` is not running here. Set DATABASE_URL to the ' +
         'database of the service, such as postgresql://operator@db.example/svc.',
@@ -43,7 +43,7 @@ export function readSettings(environment: Environment, devFolder: string): Admin
     );
   }
   return {
-    databaseUrl: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    databaseUrl: `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socket)}`,
     peppers: readPeppers(env['API_KEY_PEPPER'] ?? devPepper(devFolder)),
     note: 'Using the database of `npm run dev`. Set DATABASE_URL to use another.',
   };
@@ -67,12 +67,11 @@ function readPeppers(text: string | undefined): Peppers | null {
   );
 }
 
-/** The port is on the fourth line of postmaster.pid. */
-function devPort(devFolder: string): number | null {
+/** The folder of the socket is on the fifth line of postmaster.pid. */
+function devSocket(devFolder: string): string | null {
   const file = join(devFolder, 'postgres/postmaster.pid');
   if (!existsSync(file)) return null;
-  const port = Number(readFileSync(file, 'utf8').split('\n')[3]);
-  return Number.isInteger(port) && port > 0 ? port : null;
+  return readFileSync(file, 'utf8').split('\n')[4] || null;
 }
 
 function devPepper(devFolder: string): string | undefined {

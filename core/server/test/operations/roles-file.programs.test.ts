@@ -2,7 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
+import {
+  startLocalPostgres,
+  withDatabase,
+  type LocalPostgres,
+} from '@svc-asr/local/local-postgres.ts';
 import { runAdmin } from '../../src/admin/program.ts';
 import { createPool } from '../../src/platform/database/db.ts';
 
@@ -23,7 +27,12 @@ afterAll(async () => {
   await server.stop('immediate');
 });
 
-const urlOf = (login: string) => `postgres://${login}:secret@127.0.0.1:${server.port}/svc`;
+function urlOf(login: string): string {
+  const url = new URL(withDatabase(server.url, 'svc'));
+  url.username = login;
+  url.password = 'secret';
+  return url.href;
+}
 
 async function admin(login: string, ...words: readonly string[]) {
   let [out, err] = ['', ''];

@@ -85,7 +85,7 @@ interface Victim {
 async function startVictim(dataDir: string): Promise<Victim> {
   // Durable, as in production: acknowledged commits must survive.
   let server = await startLocalPostgres({ dataDir, fsync: true });
-  const { port, url } = server;
+  const { url } = server;
   return {
     url: () => url,
     async kill() {
@@ -93,7 +93,7 @@ async function startVictim(dataDir: string): Promise<Victim> {
       if (way < 0.3) await server.stop('immediate');
       else if (way < 0.6) await killPostmaster(server);
       else return killBackend(server);
-      server = await startAgain({ dataDir, port });
+      server = await startAgain(dataDir);
     },
     stop: () => server.stop('immediate'),
   };
@@ -142,10 +142,10 @@ async function waitUntilReady(url: string): Promise<void> {
  * Retries the start: backends outlive their postmaster for a moment, and a new server must not use
  * the directory before they exit.
  */
-async function startAgain(input: { dataDir: string; port: number }): Promise<LocalPostgres> {
+async function startAgain(dataDir: string): Promise<LocalPostgres> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await startLocalPostgres({ ...input, fsync: true });
+      return await startLocalPostgres({ dataDir, fsync: true });
     } catch (error) {
       if (attempt === 50) throw error;
       await delay(100);

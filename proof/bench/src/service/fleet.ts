@@ -48,8 +48,8 @@ export class Fleet {
 
   /** Restarts it with the same data and address. */
   async restartDatabase(): Promise<void> {
-    const { dataDir, port } = this.postgres;
-    this.postgres = await startLocalPostgres({ dataDir, port, ...DATABASE, fsync: true });
+    const { dataDir } = this.postgres;
+    this.postgres = await startLocalPostgres({ dataDir, ...DATABASE, fsync: true });
   }
 
   /** `main` starts another version of the service. */

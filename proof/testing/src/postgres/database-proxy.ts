@@ -1,9 +1,15 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { listen } from '@svc-asr/runtime/listen.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 type State = 'open' | 'cut' | 'silent';
 
-/** A proxy between a service and its database, with which a test can simulate outages. */
+/**
+ * A proxy between a service and its database, with which a test can simulate outages. It listens on a socket file
+ * that only this account can reach, because the database may ask for no password.
+ */
 export interface DatabaseProxy {
   readonly url: string;
   /**
@@ -21,14 +27,20 @@ interface Connection {
 }
 
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
-  const target = new URL(databaseUrl);
+  const { hostname, port, searchParams } = new URL(databaseUrl);
+  const number = port || '5432';
+  const socketDir = searchParams.get('host');
+  const target =
+    socketDir === null
+      ? { host: hostname, port: Number(number) }
+      : { path: join(socketDir, `.s.PGSQL.${number}`) };
   const connections = new Set<Connection>();
   let state: State = 'open';
   let onlyNamed = '';
   const stateOf = ({ hello }: Connection): State => (hello.includes(onlyNamed) ? state : 'open');
 
   function relay(client: Socket): void {
-    const upstream = connect(Number(target.port || 5432), target.hostname);
+    const upstream = connect(target);
     const connection: Connection = {
       hello: Buffer.alloc(0),
       destroy() {
@@ -55,9 +67,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     if (state === 'cut' && onlyNamed === '') client.destroy();
     else relay(client);
   });
-  const port = await listen(server);
+  const folder = await mkdtemp(join(tmpdir(), 'svc-database-proxy-'));
+  await once(server.listen(join(folder, `.s.PGSQL.${number}`)), 'listening');
   const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${port}`;
+  url.searchParams.set('host', folder);
   function destroyDisturbed(): void {
     for (const connection of connections) {
       if (stateOf(connection) !== 'open') connection.destroy();
@@ -72,11 +85,11 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       onlyNamed = applicationName;
       if (next === 'cut') destroyDisturbed();
     },
-    close() {
+    async close() {
       for (const connection of connections) connection.destroy();
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-      });
+      server.close();
+      await once(server, 'close');
+      await rm(folder, { recursive: true });
     },
   };
 }
