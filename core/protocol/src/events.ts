@@ -65,6 +65,14 @@ export const StatusEvent = Type.Object(
 );
 export type StatusEvent = Static<typeof StatusEvent>;
 
+const KeytermLimits = Type.Object(
+  {
+    max_terms: count('How many keyterms one message may name.'),
+    max_chars: count('How many characters they may have together.'),
+  },
+  { title: 'KeytermLimits', description: 'The model listens for keyterms within these limits.' },
+);
+
 export const ReadyEvent = Type.Object(
   {
     type: eventType('ready'),
@@ -82,9 +90,9 @@ export const ReadyEvent = Type.Object(
     idle_timeout_ms: count('Without audio for this long, the stream ends.'),
     session_time_limit_ms: count('The longest time that the stream may stay open.'),
     keyterms: Type.Optional(
-      Type.Boolean({
+      Type.Union([KeytermLimits, Type.Null()], {
         description:
-          'Whether the model can listen for `config.keyterms`. `false`: it ignores them. Left out by older servers.',
+          'The limits of `config.keyterms`. `null`: the model ignores keyterms. Left out by older servers; some send `true` or `false`.',
       }),
     ),
   },
@@ -355,17 +363,22 @@ export const STREAM_ERRORS = {
   },
   language_mismatch: {
     message:
-      "config.language does not match this session's model. Create a session with the other model.",
+      "Nothing of this config was applied: config.language does not match this session's model. Create a session with the other model.",
   },
   invalid_endpointing: {
     message:
-      'config.endpointing was ignored. Send false, or silence_ms from 200 to 5000, max_utterance_ms from 5000 to 60000, detector level or confirmed, and eager_ms from 160 to 100 less than silence_ms.',
+      'Nothing of this config was applied: config.endpointing is not valid. Send false, or silence_ms from 200 to 5000, max_utterance_ms from 5000 to 60000, detector level or confirmed, and eager_ms from 160 to 100 less than silence_ms.',
   },
   invalid_keyterms: {
-    message: 'config.keyterms was ignored. Send an array of strings, or an empty one for none.',
+    message:
+      'Nothing of this config was applied: config.keyterms is not valid. Send an array of strings, or an empty one for none.',
   },
-  invalid_numbers: { message: 'config.numbers was ignored. Send true or false.' },
-  unsupported_context: { message: 'config.context was ignored. Only [56, 13] is supported.' },
+  invalid_numbers: {
+    message: 'Nothing of this config was applied: config.numbers is not valid. Send true or false.',
+  },
+  unsupported_context: {
+    message: 'Nothing of this config was applied: config.context supports only [56, 13].',
+  },
   flush_throttled: {
     retryable: true,
     message:
@@ -458,6 +471,12 @@ export const ErrorEvent = Type.Object(
       Type.Integer({ description: 'If fatal: the code of the close frame that follows.' }),
     ),
     id: Id,
+    ignored: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'A refused `config`: its fields. None of them was applied, whichever was not valid.',
+      }),
+    ),
     retry_after_ms: Type.Optional(
       count('A refused stream: wait this long, then open the same session again.'),
     ),

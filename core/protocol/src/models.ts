@@ -31,7 +31,8 @@ export const Model = Closed(
     audio: AudioFormat,
     build: Type.Optional(
       Type.String({
-        description: 'The build of the weights. Reserved: this version does not send it.',
+        description:
+          'The build of the weights. Reserved: never sent, because streaming nodes may serve different ones.',
       }),
     ),
   },

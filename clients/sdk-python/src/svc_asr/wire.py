@@ -54,7 +54,7 @@ class Model:
     audio: AudioFormat
     """The only audio format that streams accept."""
     build: str | None = None
-    """The build of the weights. Reserved: this version does not send it."""
+    """The build of the weights. Reserved: never sent, because streaming nodes may serve different ones."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Model:
@@ -254,6 +254,23 @@ class StatusEvent:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class KeytermLimits:
+    """The model listens for keyterms within these limits."""
+
+    max_terms: int
+    """How many keyterms one message may name."""
+    max_chars: int
+    """How many characters they may have together."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> KeytermLimits:
+        return cls(
+            max_terms=wire.get("max_terms", 0),
+            max_chars=wire.get("max_chars", 0),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ReadyEvent:
     """The client may send audio. It carries the limits."""
 
@@ -283,9 +300,9 @@ class ReadyEvent:
     """Without audio for this long, the stream ends."""
     session_time_limit_ms: int
     """The longest time that the stream may stay open."""
-    keyterms: bool | None = None
-    """Whether the model can listen for `config.keyterms`. `false`: it ignores them. Left out by older
-    servers.
+    keyterms: KeytermLimits | None | None = None
+    """The limits of `config.keyterms`. `null`: the model ignores keyterms. Left out by older servers; some
+    send `true` or `false`.
     """
 
     @classmethod
@@ -304,7 +321,7 @@ class ReadyEvent:
             max_frame_bytes=wire.get("max_frame_bytes", 65536),
             idle_timeout_ms=wire.get("idle_timeout_ms", 0),
             session_time_limit_ms=wire.get("session_time_limit_ms", 0),
-            keyterms=wire.get("keyterms"),
+            keyterms=None if wire.get("keyterms") is None else _object_or_plain(KeytermLimits.from_wire, wire["keyterms"]),
         )
 
 
@@ -723,6 +740,8 @@ class ErrorEvent:
     """If fatal: the code of the close frame that follows."""
     id: str | float | None = None
     """The `id` of the message that this event answers, exactly as it was sent."""
+    ignored: tuple[str, ...] | None = None
+    """A refused `config`: its fields. None of them was applied, whichever was not valid."""
     retry_after_ms: int | None = None
     """A refused stream: wait this long, then open the same session again."""
     session_id: str | None = None
@@ -740,6 +759,7 @@ class ErrorEvent:
             retryable=wire.get("retryable", False),
             close_code=wire.get("close_code"),
             id=wire.get("id"),
+            ignored=None if wire.get("ignored") is None else tuple(wire["ignored"]),
             retry_after_ms=wire.get("retry_after_ms"),
             session_id=wire.get("session_id"),
             request_id=wire.get("request_id", ""),

@@ -82,11 +82,12 @@ export const RECORDED_EVENTS = {
   error_non_fatal: {
     type: 'error',
     message:
-      "config.language does not match this session's model. Create a session with the other model.",
+      "Nothing of this config was applied: config.language does not match this session's model. Create a session with the other model.",
     code: 'language_mismatch',
     fatal: false,
     retryable: false,
     id: 'language',
+    ignored: ['language'],
     session_id: '0b9f3c1e-5d0a-4c55-9a3e-7f2f8d0c6a11',
     request_id: '6f0d9c8b-2f44-4be1-8c8f-0f6a0e6a7a20',
   },
@@ -253,7 +254,7 @@ export const RECORDED_EVENTS = {
     max_frame_bytes: 65536,
     idle_timeout_ms: 60000,
     session_time_limit_ms: 900000,
-    keyterms: false,
+    keyterms: null,
   },
   reset_ack: { type: 'reset_ack', id: 7, utterance: 2, discarded_ms: 640, total_audio_ms: 3507 },
   speech_ended: { type: 'speech_ended', utterance: 0, audio_ms: 2760 },

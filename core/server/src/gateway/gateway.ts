@@ -162,6 +162,7 @@ export class Gateway {
       credential = checkUpgrade(this.#deps, { request, offered });
       await checkOrigin(this.#deps, { request, accountId: credential.accountId });
       if (tracing !== null) trace = new StreamTrace(tracing, credential.sessionId);
+      await this.#deps.node.regain();
       const beganMs = this.#now();
       const claimed = await this.#claim(credential, requestId);
       trace?.part('ledger.claim', this.#now() - beganMs);

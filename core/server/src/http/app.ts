@@ -7,7 +7,8 @@ import type { Certificate } from '../platform/network/tls.ts';
 import { ApiError } from '../platform/api-error.ts';
 import { trustProxies } from '@svc-asr/runtime/network.ts';
 import { newRequestId, REQUEST_ID_HEADER } from '../platform/ids.ts';
-import { answerBrokenRequests } from './broken-requests.ts';
+import { answerBrokenRequests, answerConnect } from './broken-requests.ts';
+import { continueWithBody } from './continue-with-body.ts';
 import { limitConnections } from './connection-limits.ts';
 import { documentRoutes } from './documents.ts';
 import { answerErrors, fromFastify, sendError } from './error-handler.ts';
@@ -67,6 +68,9 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   });
   // Ignores unknown expectations. Node would send an empty 417.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
+  // Node would send "100 Continue" at once. Ours waits until the request is known to be answered by its body.
+  app.server.on('checkContinue', (request, response) => app.routing(request, response));
+  app.server.on('connect', answerConnect(deps));
   app.server.maxConnections = deps.config.limits.connections;
   const connections = limitConnections(app.server, {
     perAddress: deps.config.limits.connectionsPerAddress,
@@ -89,12 +93,15 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
   );
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header(REQUEST_ID_HEADER, request.id).header('x-content-type-options', 'nosniff');
-    const isNamed = request.headers.host !== undefined || request.raw.httpVersion !== '1.1';
-    if (!isNamed) done(new ApiError('malformed_request'));
+    const { host, 'transfer-encoding': coding = 'chunked' } = request.headers;
+    const isNamed = host !== undefined || request.raw.httpVersion !== '1.1';
+    const isPlain = coding.trim().toLowerCase() === 'chunked';
+    if (!isNamed || !isPlain) done(new ApiError('malformed_request'));
     else if (request.url.length > TARGET_LENGTH_MAX)
       done(new ApiError('request_headers_too_large'));
     else done();
   });
+  app.addHook('preParsing', continueWithBody);
   app.addHook('onSend', (_request, reply, payload, done) => {
     // A keep-alive connection would delay shutdown and let a load balancer send more requests.
     if (deps.lifecycle.draining) void reply.header('connection', 'close');

@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { guardSocket } from '@svc-asr/runtime/server-guard.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../platform/api-error.ts';
 import { newRequestId } from '../platform/ids.ts';
@@ -11,12 +13,24 @@ export function answerBrokenRequests(deps: Deps) {
       socket.destroy();
       return;
     }
-    const visible = new ApiError(codeOf(error));
-    const requestId = newRequestId();
-    deps.metrics.refusals.inc({ code: visible.code });
-    deps.log.info({ requestId, status: visible.status, code: visible.code }, 'broken request');
-    writeRefusal(socket, visible, requestId);
+    refuse(deps, socket, new ApiError(codeOf(error)));
   };
+}
+
+/** Answers CONNECT, which asks for a tunnel. Node would close the connection without a word. */
+export function answerConnect(deps: Deps) {
+  return (_request: unknown, socket: Duplex): void => {
+    guardSocket(socket);
+    refuse(deps, socket, new ApiError('method_not_allowed'));
+  };
+}
+
+function refuse(deps: Deps, socket: Duplex, error: ApiError): void {
+  const { code, status } = error;
+  const requestId = newRequestId();
+  deps.metrics.refusals.inc({ code });
+  deps.log.info({ requestId, status, code }, 'broken request');
+  writeRefusal(socket, error, requestId);
 }
 
 function codeOf(error: NodeJS.ErrnoException) {

@@ -33,6 +33,21 @@ test.each([
   expect(parse(text)).toBe('invalid_json');
 });
 
+test.each([
+  ['1.00000000000000000001', Number.NaN],
+  ['0.99999999999999999999', Number.NaN],
+  ['100000000000000000000.5', Number.NaN],
+  ['600000000000000000001e-19', Number.NaN],
+  ['60.000', 60],
+  ['6e1', 60],
+  ['600e-1', 60],
+  ['0.006E+4', 60],
+  ['0e-5', 0],
+  ['-0.0', -0],
+])('S05 a number counts as whole only if its text is: %s', (text, value) => {
+  expect(parse(text)).toBe(value);
+});
+
 test('S05 refuses invalid UTF-8', () => {
   expect(parse(Uint8Array.from([0x22, 0xff, 0x22]))).toBe('invalid_json');
 });

@@ -5,6 +5,7 @@ import { hasDuplicateKey } from '../platform/database/duplicate-keys.ts';
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Ignores parameters, including charset: JSON is always UTF-8 (RFC 8259). */
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
+const FRACTION = /\d[.eE]/;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 type BodyProblem = keyof typeof SPECIFIC_MESSAGES.invalid_json;
@@ -38,8 +39,30 @@ function decodeUtf8(bytes: Buffer): string {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return FRACTION.test(text) ? JSON.parse(text, exactly) : value;
   } catch (error) {
     throw new ApiError('invalid_json', { cause: error });
   }
+}
+
+/** Replaces a whole number that JavaScript made of a text that is none, such as 300.00000000000000001. NaN fits no schema. */
+function exactly(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  return isRounded(value, source) ? Number.NaN : value;
+}
+
+function isRounded(value: unknown, source: string | undefined): boolean {
+  if (source === undefined || !Number.isInteger(value)) return false;
+  const [digits = '', exponent = '0'] = source.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = digits.split('.');
+  const places = withoutZeros(fraction).length - Number(exponent);
+  if (places <= 0) return false;
+  const isMultiple = fraction === '' && whole.length - withoutZeros(whole).length >= places;
+  return !isMultiple && value !== 0;
+}
+
+function withoutZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }

@@ -2,6 +2,7 @@ import type { ModelId } from '@svc-asr/protocol';
 import type { ConnectOptions, Queryable } from '../platform/database/db.ts';
 import { ApiError } from '../platform/api-error.ts';
 import type { Log } from '../platform/observe/log.ts';
+import { sleep } from '../platform/sleep.ts';
 import { serviceVersion } from '../platform/service-version.ts';
 import { LeaseRenewals, type Renewal, type StartLeaseThread } from './lease-renewals.ts';
 import { LeaseState } from './lease-state.ts';
@@ -35,6 +36,7 @@ export interface NodeLeaseInput {
  * collection and swap that we have seen. Half the time after which clients and the gateway give a silent connection up.
  */
 const LOOP_DEAD_MS = 30_000;
+const REGAIN_MS = 1_000;
 
 /**
  * Holds this process's lease. While renewal fails, the process takes no new streams, because others
@@ -45,6 +47,7 @@ export class NodeLease {
   readonly #state: LeaseState;
   readonly #renewals: LeaseRenewals;
   #reacting: Promise<void> | null = null;
+  #regaining: Promise<void> | null = null;
   #isFailing = false;
   #wasHeld = true;
   readonly #registeredAtMs = performance.now();
@@ -81,6 +84,16 @@ export class NodeLease {
 
   get isHeld(): boolean {
     return !this.#superseded && this.#state.leaseAgeMs < LEASE_MS;
+  }
+
+  /**
+   * Renews a lease that ran out, for work that waits for it: after an outage a node is ready again as soon as the database is.
+   * Waits for a second at most.
+   */
+  async regain(): Promise<void> {
+    if (this.isHeld || this.#superseded) return;
+    this.#regaining ??= this.#renewals.renewNow().finally(() => (this.#regaining = null));
+    await Promise.race([this.#regaining, sleep(REGAIN_MS)]);
   }
 
   /** Throws 503 while the lease is not held. */

@@ -17,6 +17,8 @@ BIG_ID = 12345678901234567890
 
 async def config(walker: Walker) -> None:
     stream = await walker.ready(WHO)
+    limits = stream.events[0]["keyterms"]
+    walker.check("ready says how many keyterms it takes", limits in (None, {"max_terms": 100, "max_chars": 1_000}), limits)
     await stream.socket.send(bytes(SECOND))
     await stream.send(type="config", odd=1, endpointing={"silence_ms": 900, "odd": 1})
     ack = await stream.next("config_ack")
@@ -25,9 +27,18 @@ async def config(walker: Walker) -> None:
     walker.equal("config_ack repeats the endpointing in force", ack["endpointing"]["silence_ms"], 900)
     await stream.send(type="config", endpointing={"silence_ms": 1})
     walker.equal("an invalid value is refused", (await stream.next("error"))["code"], "invalid_endpointing")
+    await stream.send(type="config", id=1, language="ki", numbers=True, keyterms="x")
+    error = await stream.next("error")
+    walker.equal("a bad field is named", error["code"], "invalid_keyterms")
+    walker.equal("and all that was not applied", sorted(error["ignored"]), ["keyterms", "language", "numbers"])
     await stream.send(type="config")
     ack = await stream.next("config_ack")
     walker.equal("a refused value changes nothing", ack["endpointing"]["silence_ms"], 900)
+    await stream.send(type="config", endpointing={"silence_ms": 900, "detector": "level"})
+    walker.equal("a named detector is in force", (await stream.next("config_ack"))["endpointing"]["detector"], "level")
+    await stream.send(type="config", endpointing={"silence_ms": 900})
+    in_force = (await stream.next("config_ack"))["endpointing"]
+    walker.check("each endpointing replaces the one before it whole", "detector" not in in_force, in_force)
     await stream.send(type="config", endpointing=False)
     walker.check("false turns endpointing off", not (await stream.next("config_ack"))["endpointing"])
     await numbers(walker, stream)

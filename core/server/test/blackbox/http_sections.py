@@ -100,6 +100,7 @@ async def bodies(api: Api, report: Report) -> None:
         "a model that is not a string": {"model": 5},
         "0 seconds": {"model": KIKUYU, "max_audio_seconds": 0},
         "301 seconds": {"model": KIKUYU, "max_audio_seconds": 301},
+        "a text that a double rounds to 300": f'{{"model":"{KIKUYU}","max_audio_seconds":300.00000000000000001}}',
         "1.5 seconds": {"model": KIKUYU, "max_audio_seconds": 1.5},
         "seconds as a string": {"model": KIKUYU, "max_audio_seconds": "60"},
     }

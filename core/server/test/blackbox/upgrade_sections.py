@@ -67,6 +67,21 @@ async def handshakes(walker: Walker) -> None:
     await stream.socket.close()
 
 
+async def unusual_requests(walker: Walker) -> None:
+    """CONNECT, a coding that nobody asked for, and clients that wait before they send a body."""
+    found, error, _ = await request(walker, "CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    walker.equal("CONNECT is answered", (found, error["code"]), (405, "method_not_allowed"))
+    post = "POST /v1/asr/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    found, error, _ = await request(walker, f"{post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")
+    walker.equal("a compressed transfer is refused", (found, error["code"]), (400, "malformed_request"))
+    waiting = f"{post}Expect: 100-continue\r\n"
+    found, error, _ = await request(walker, f"{waiting}Content-Length: 30\r\n\r\n")
+    walker.equal("no 100 comes before a certain 401", (found, error["code"]), (401, "missing_api_key"))
+    key = f"Authorization: Bearer {walker.api.keys[WHO]}\r\n"
+    found, error, _ = await request(walker, f"{waiting}{key}Content-Length: 16385\r\n\r\n")
+    walker.equal("no 100 comes before a certain 413", (found, error["code"]), (413, "request_too_large"))
+
+
 async def slow_requests(walker: Walker) -> None:
     post = "POST /v1/asr/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     key = f"Authorization: Bearer {walker.api.keys[WHO]}\r\n"

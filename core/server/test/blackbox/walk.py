@@ -36,6 +36,7 @@ CONTRACT = (
     offence_sections.offences,
     upgrade_sections.origins,
     upgrade_sections.handshakes,
+    upgrade_sections.unusual_requests,
     format_sections.suspicious_audio,
 )
 # These mostly wait, so they run beside the others.

@@ -78,10 +78,23 @@ describe('invalid requests', () => {
       'a length and chunks: the classic of request smuggling',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
     ],
+    [
+      'a body in a coding that we do not read',
+      'POST /v1/asr/sessions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    ],
   ])('H01 H02 %s is 400 malformed_request', async (_what, bytes) => {
     const answer = await sendRaw(svc.url, bytes);
     expect(answer.status).toBe(400);
     expect(codeOf(answer)).toBe('malformed_request');
+  });
+
+  test('H01 H02 CONNECT gets 405, like every method that a path does not have', async () => {
+    const answer = await sendRaw(
+      svc.url,
+      'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n',
+    );
+    expect(answer.status).toBe(405);
+    expect(codeOf(answer)).toBe('method_not_allowed');
   });
 
   test('H01 H02 headers over 8 KiB are 431', async () => {

@@ -39,6 +39,11 @@ test.each([
     `{"model":"${KIKUYU}","max_audio_seconds":1e400}`,
     'invalid_parameter',
   ],
+  [
+    'max_audio_seconds that JavaScript rounds to 300',
+    `{"model":"${KIKUYU}","max_audio_seconds":300.00000000000000001}`,
+    'invalid_parameter',
+  ],
   ['max_audio_seconds null', seconds(null), 'invalid_parameter'],
   ['max_audio_seconds true', seconds(true), 'invalid_parameter'],
 ])('S05 S07 returns 400 for %s', async (_what, body, code) => {

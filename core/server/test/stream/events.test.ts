@@ -34,7 +34,7 @@ describe('server events', () => {
       max_frame_bytes: 65_536,
       idle_timeout_ms: 60_000,
       session_time_limit_ms: 900_000,
-      keyterms: true,
+      keyterms: { max_terms: 100, max_chars: 1_000 },
     });
     await client.close();
   });

@@ -41,7 +41,7 @@ async function recognise(client: StreamClient): Promise<readonly string[]> {
 
 test('a model with a beam search finds a keyterm, from the utterance on that the acknowledgement names', async () => {
   const client = await newStream(svc);
-  expect(client.events[0]).toMatchObject({ type: 'ready', keyterms: true });
+  expect(client.events[0]).toMatchObject({ type: 'ready', keyterms: { max_terms: 100 } });
   const plain = await recognise(client);
   expect(plain).toContain(HEARD);
   expect(plain).not.toContain(TERM);
@@ -84,7 +84,7 @@ test('a stream keeps its keyterms when its recogniser dies in the middle of an u
 
 test('a greedy model says in ready and in the acknowledgement that it takes none', async () => {
   const client = await newStream(greedySvc);
-  expect(client.events[0]).toMatchObject({ type: 'ready', keyterms: false });
+  expect(client.events[0]).toMatchObject({ type: 'ready', keyterms: null });
   client.say({ type: 'config', keyterms: [TERM] });
   const refused = [{ index: 0, reason: 'not_supported' }];
   expect(await client.next('config_ack')).toMatchObject({ keyterms: { taken: [], refused } });

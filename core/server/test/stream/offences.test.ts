@@ -68,6 +68,22 @@ const OFFENCES: readonly Offence[] = [
     reason: 'invalid_utf8',
     commit: wire(rawFrame({ opcode: 1, payload: Buffer.of(0xff) })),
   },
+  {
+    name: 'a close reason that is not UTF-8',
+    code: 1007,
+    reason: 'invalid_utf8',
+    commit: wire(rawFrame({ opcode: 8, payload: Buffer.of(0x03, 0xe8, 0xff) })),
+  },
+  {
+    name: 'a length of 16 bits where 7 would do',
+    ...BROKEN,
+    commit: wire(rawFrame({ opcode: 2, payload: Buffer.alloc(125), lengthBits: 16 })),
+  },
+  {
+    name: 'a length of 64 bits where 16 would do',
+    ...BROKEN,
+    commit: wire(rawFrame({ opcode: 2, payload: Buffer.alloc(65_535), lengthBits: 64 })),
+  },
   { name: 'eleven invalid messages', ...ERRORS, commit: wire(textFrame('?'), 11) },
   {
     name: '20 flushes at once',

@@ -4,11 +4,12 @@ export function rawFrame(input: {
   payload: Uint8Array;
   fin?: boolean;
   mask?: boolean;
-  longLength?: boolean;
+  /** More than the payload's length needs: invalid. */
+  lengthBits?: 16 | 64;
 }): Buffer {
   const { payload } = input;
-  const isLong = input.longLength === true || payload.byteLength > 125;
-  const isHuge = payload.byteLength > 65_535;
+  const isHuge = input.lengthBits === 64 || payload.byteLength > 65_535;
+  const isLong = !isHuge && (input.lengthBits === 16 || payload.byteLength > 125);
   const masked = input.mask ?? true;
   const length = isHuge ? 127 : isLong ? 126 : payload.byteLength;
   const header = Buffer.alloc(2 + (isHuge ? 8 : isLong ? 2 : 0));

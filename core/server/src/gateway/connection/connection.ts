@@ -170,9 +170,10 @@ export class Connection {
       socket.on(control, () => this.#onControlFrame());
     }
     socket.on('error', (error) => this.#onSocketError(error));
-    socket.on('client-close', () =>
-      this.#intake.other(() => this.#take(onClientClose(this.#state, this.#now()))),
-    );
+    socket.on('client-close', (isText: boolean) => {
+      if (!isText) return this.end('invalid_utf8');
+      this.#intake.other(() => this.#take(onClientClose(this.#state, this.#now())));
+    });
     socket.on('close', () => this.#lose());
     if (!engine.health().ready) this.#take(onWaiting(this.#state, 'loading'));
     this.#engine.open();

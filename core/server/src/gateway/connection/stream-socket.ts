@@ -1,5 +1,7 @@
-import { WebSocket } from 'ws';
+import { isUtf8 } from 'node:buffer';
 import { LIMITS, type StreamErrorCode } from '@svc-asr/protocol';
+import { WebSocket } from 'ws';
+import { refuseLongLengths } from './frame-lengths.ts';
 
 /**
  * `ws` answers a client's close frame, and a protocol violation, with a close frame of its own at once. Ours must
@@ -13,9 +15,21 @@ export class StreamSocket extends WebSocket {
    * Only `ws` calls this: after a violation, before it emits 'error' in the same turn, and when the client's close
    * frame has arrived. If ours went out before, the handshake is complete and `ws` closes TCP.
    */
-  override close(): void {
-    if (this.#isFinished) super.close();
-    else process.nextTick(() => this.emit('client-close'));
+  override close(_code?: number, reason?: string | Buffer): void {
+    if (this.#isFinished) return super.close();
+    const isText = typeof reason !== 'object' || isUtf8(reason);
+    process.nextTick(() => this.emit('client-close', isText));
+  }
+
+  /** Only `ws` calls this, when the handshake is complete. */
+  setSocket(...input: readonly unknown[]): void {
+    // The types of `ws` leave it out.
+    const setSocket: unknown = Reflect.get(WebSocket.prototype, 'setSocket');
+    if (typeof setSocket !== 'function')
+      throw new TypeError('This version of ws opens sockets differently.');
+    Reflect.apply(setSocket, this, input);
+    const receiver: unknown = Reflect.get(this, '_receiver');
+    refuseLongLengths(receiver);
   }
 
   /** Sends the close frame. */

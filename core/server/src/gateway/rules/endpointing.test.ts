@@ -415,6 +415,11 @@ describe('the confirmed detector', () => {
     expect(new Driver({ detector: 'level' }, true).state.turns).toMatchObject({
       isConfirming: false,
     });
+    // Each message replaces the one before it whole.
+    const driver = new Driver({ detector: 'level' }, true);
+    driver.message({ type: 'config', endpointing: { silence_ms: 500 } });
+    expect(driver.sent.at(-1)).not.toHaveProperty('endpointing.detector');
+    expect(driver.state.turns).toMatchObject({ isConfirming: true });
     const refused = new Driver({ detector: 'silero' }, true);
     expect(refused.sent.at(-1)).toMatchObject({ type: 'error', code: 'invalid_endpointing' });
   });

@@ -41,11 +41,10 @@ export function configureEndpointing(state: StreamState, asked: EndpointingRules
     return [{ ...quiet, turns: null }, announced];
   }
   const rules = state.canPeek ? asked : { ...asked, eagerMs: undefined };
-  const detector = rules.detector ?? state.turns?.rules.detector ?? ENDPOINTING.detector;
+  const detector = rules.detector ?? ENDPOINTING.detector;
   const isConfirming = detector === 'confirmed' && state.canConfirm;
   if (state.turns !== null) {
-    const named = { ...rules, detector: rules.detector ?? state.turns.rules.detector };
-    return [{ ...state, turns: { ...state.turns, rules: named, isConfirming } }, []];
+    return [{ ...state, turns: { ...state.turns, rules, isConfirming } }, []];
   }
   const turns: Turns = {
     rules,

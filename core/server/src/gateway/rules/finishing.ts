@@ -92,8 +92,7 @@ export function finish(state: StreamState, input: { because: FinishReason; nowMs
     sinceMs: nowMs,
     engineEventAtMs: nowMs,
   };
-  const isAlwaysSent = because === 'max_audio_reached' || because === 'draining';
-  if (isAlwaysSent || holdsWords(marker)) {
+  if (because === 'max_audio_reached' || holdsWords(marker)) {
     return [{ ...next, markers: [...state.markers, marker] }, [...announced, { do: 'flush' }]];
   }
   if (marker.endSample === marker.startSample) return closeIfAnswered(next, announced);

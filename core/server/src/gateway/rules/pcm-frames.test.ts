@@ -12,6 +12,7 @@ test('parses the three message types, with and without an id', () => {
     id: undefined,
     language: 'ki',
     context: undefined,
+    fields: ['language', 'x'],
     ignored: ['x'],
   });
 });

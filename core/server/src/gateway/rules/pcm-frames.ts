@@ -17,6 +17,8 @@ export type TextMessage =
       readonly endpointing: unknown;
       readonly keyterms: unknown;
       readonly numbers: unknown;
+      /** The names of all its fields, except `type` and `id`. */
+      readonly fields: readonly string[];
       readonly ignored: readonly string[];
     }
   | { readonly type: 'flush'; readonly id: MessageId | undefined }
@@ -32,6 +34,7 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const IGNORED_NAMES_MAX = 16;
 const IGNORED_NAME_LENGTH_MAX = 64;
+const FRAME_FIELDS = new Set(['type', 'id']);
 const CONFIG_FIELDS = new Set(Object.keys(ConfigMessage.properties));
 const ENDPOINTING_FIELDS = new Set(Object.keys(Endpointing.properties));
 const INVALID: TextMessage = { type: 'invalid', code: 'invalid_message', id: undefined };
@@ -57,15 +60,18 @@ export function parseTextMessage(bytes: Buffer): TextMessage {
     endpointing: fields['endpointing'],
     keyterms: fields['keyterms'],
     numbers: fields['numbers'],
-    ignored: [
+    fields: shortList(unknownNames(fields, FRAME_FIELDS)),
+    ignored: shortList([
       ...unknownNames(fields, CONFIG_FIELDS),
       ...unknownNames(fields['endpointing'], ENDPOINTING_FIELDS).map(
         (name) => `endpointing.${name}`,
       ),
-    ]
-      .slice(0, IGNORED_NAMES_MAX)
-      .map((name) => name.slice(0, IGNORED_NAME_LENGTH_MAX)),
+    ]),
   };
+}
+
+function shortList(names: readonly string[]): string[] {
+  return names.slice(0, IGNORED_NAMES_MAX).map((name) => name.slice(0, IGNORED_NAME_LENGTH_MAX));
 }
 
 function unknownNames(fields: unknown, known: ReadonlySet<string>): string[] {

@@ -9,13 +9,18 @@ const REPLIES_PENDING_MAX = 256;
 /** Reports an error and continues, ten times. The eleventh ends the stream. */
 export function reportError(
   state: StreamState,
-  input: { code: StreamErrorCode; id?: MessageId | undefined; nowMs: number },
+  input: {
+    code: StreamErrorCode;
+    id?: MessageId | undefined;
+    ignored?: readonly string[];
+    nowMs: number;
+  },
 ): Step {
-  const { code, id, nowMs } = input;
+  const { code, id, ignored, nowMs } = input;
   if (state.nonFatalErrors >= LIMITS.nonFatalErrors) {
     return offend(state, { code: 'too_many_errors', nowMs });
   }
-  const event = errorEvent(state.session, code, id);
+  const event = errorEvent(state.session, code, { id, ignored });
   return reply({ ...state, nonFatalErrors: state.nonFatalErrors + 1 }, { event, nowMs });
 }
 

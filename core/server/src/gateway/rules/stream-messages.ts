@@ -101,23 +101,24 @@ function answer(state: StreamState, input: { message: TextMessage; nowMs: number
 function configure(state: StreamState, input: { message: ConfigMessage; nowMs: number }): Step {
   const { message, nowMs } = input;
   const { id, language, context } = message;
+  const refused = { id, ignored: message.fields, nowMs };
   if (language !== undefined && !denotes(state, language)) {
-    return reportError(state, { code: 'language_mismatch', id, nowMs });
+    return reportError(state, { code: 'language_mismatch', ...refused });
   }
   if (context !== undefined && !isOurContext(context)) {
-    return reportError(state, { code: 'unsupported_context', id, nowMs });
+    return reportError(state, { code: 'unsupported_context', ...refused });
   }
   const rules =
     message.endpointing === undefined ? undefined : parseEndpointing(message.endpointing);
   if (message.endpointing !== undefined && rules === undefined) {
-    return reportError(state, { code: 'invalid_endpointing', id, nowMs });
+    return reportError(state, { code: 'invalid_endpointing', ...refused });
   }
   if (message.keyterms !== undefined && !Array.isArray(message.keyterms)) {
-    return reportError(state, { code: 'invalid_keyterms', id, nowMs });
+    return reportError(state, { code: 'invalid_keyterms', ...refused });
   }
   const { numbers = state.numbers } = message;
   if (typeof numbers !== 'boolean') {
-    return reportError(state, { code: 'invalid_numbers', id, nowMs });
+    return reportError(state, { code: 'invalid_numbers', ...refused });
   }
   const keyterms = expectKeyterms(state, message.keyterms);
   const set = { ...state, numbers };

@@ -255,8 +255,12 @@ export function andThen(step: Step, next: (state: StreamState) => Step): Step {
 export function errorEvent(
   session: StreamSession,
   code: StreamErrorCode,
-  id?: MessageId,
+  message: {
+    readonly id?: MessageId | undefined;
+    readonly ignored?: readonly string[] | undefined;
+  } = {},
 ): ServerEvent {
+  const { id, ignored } = message;
   const entry: { message: string; close?: number; retryable?: boolean } = STREAM_ERRORS[code];
   return {
     type: 'error',
@@ -266,6 +270,7 @@ export function errorEvent(
     retryable: entry.retryable ?? false,
     ...(entry.close === undefined ? {} : { close_code: entry.close }),
     ...(id === undefined ? {} : { id }),
+    ...(ignored === undefined ? {} : { ignored: [...ignored] }),
     session_id: session.sessionId,
     request_id: session.requestId,
   };

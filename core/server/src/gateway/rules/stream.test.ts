@@ -488,7 +488,7 @@ describe('errors and limits', () => {
 
   test('ready and config_ack say that the model takes no keyterms', () => {
     const stage = new Stage(60_000).ready().text({ type: 'config', keyterms: ['Wanjirũ'] });
-    expect(stage.sent[0]).toMatchObject({ type: 'ready', keyterms: false });
+    expect(stage.sent[0]).toMatchObject({ type: 'ready', keyterms: null });
     const refused = [{ index: 0, reason: 'not_supported' }];
     expect(stage.sent.at(-1)).toMatchObject({ keyterms: { taken: [], refused } });
     expect(stage.keyterms).toEqual([]);
@@ -499,6 +499,23 @@ describe('errors and limits', () => {
     for (let at = 0; at < 12; at += 1) stage.audio(6_400).text({ type: 'flush', id: at });
     expect(stage.asked).toHaveLength(12);
     expect(stage.types()).not.toContain('error:flush_throttled');
+  });
+
+  test('ready says how many keyterms the model takes', () => {
+    const stage = new Stage(60_000).ready(true);
+    expect(stage.sent[0]).toMatchObject({ keyterms: { max_terms: 100, max_chars: 1_000 } });
+  });
+
+  test('a config with one bad field names every field that was not applied', () => {
+    const stage = new Stage(60_000).ready();
+    stage.text({ type: 'config', id: 7, numbers: true, keyterms: 'x', endpointing: {} });
+    expect(stage.sent.at(-1)).toMatchObject({
+      code: 'invalid_keyterms',
+      id: 7,
+      ignored: ['numbers', 'keyterms', 'endpointing'],
+    });
+    stage.text({ type: 'config' });
+    expect(stage.sent.at(-1)).toMatchObject({ numbers: false, endpointing: false });
   });
 
   test('reports odd_byte_carried once', () => {
@@ -601,6 +618,13 @@ describe('timeouts and endings', () => {
       closeCode: 4408,
       reason: 'session_time_limit',
     });
+  });
+
+  test('at the drain deadline a stream that owes no final sends none', () => {
+    const stage = new Stage(60_000).ready().audio(32_000).text({ type: 'flush' }).final(0, 'nĩ');
+    stage.drain(1_000).drainDeadline();
+    expect(stage.types().filter((type) => type === 'final')).toHaveLength(1);
+    expect(stage.ending).toMatchObject({ status: 'failed', reason: 'service_restart' });
   });
 
   test('a drain sends its deadline at once; at the deadline it sends the final and closes with 1012, unbilled', () => {

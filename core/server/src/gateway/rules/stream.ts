@@ -1,4 +1,4 @@
-import { AUDIO, CONTEXT_SIZE, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
+import { AUDIO, CONTEXT_SIZE, KEYTERMS, LIMITS, MODELS, type ServerEvent } from '@svc-asr/protocol';
 import type { EngineEvent, SpeechDetector, VoiceVerdicts } from '@svc-asr/engine/core.ts';
 import { endStalledTurn, feedTurns, joinEmptyEndpoint, resumed } from './endpointing.ts';
 import { isCommand } from './pcm-frames.ts';
@@ -309,7 +309,9 @@ function readyEvent(state: StreamState, chunkSamples: number): ServerEvent {
     max_frame_bytes: LIMITS.frameBytes,
     idle_timeout_ms: state.limits.idleTimeoutMs,
     session_time_limit_ms: state.limits.sessionWallClockMs,
-    keyterms: state.takesKeyterms,
+    keyterms: state.takesKeyterms
+      ? { max_terms: KEYTERMS.termsMax, max_chars: KEYTERMS.lettersMax }
+      : null,
   };
 }
 

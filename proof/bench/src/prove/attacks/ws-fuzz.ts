@@ -179,8 +179,7 @@ function almostValid(): Buffer {
   if (choice < 1) return rawFrame({ opcode: 2, payload: randomBytes(40_000) });
   if (choice < 60) return rawFrame({ opcode: 2, payload: randomBytes(randomInt(200)) });
   if (choice < 80) return fragmented(randomBytes(randomInt(300)));
-  if (choice < 96)
-    return rawFrame({ opcode: 2, payload: randomBytes(randomInt(4)), longLength: true });
+  if (choice < 96) return rawFrame({ opcode: 2, payload: randomBytes(randomInt(4)) });
   if (choice < 97) return rawFrame({ opcode: 9, payload: randomBytes(randomInt(126)) });
   if (choice < 98) return rawFrame({ opcode: 10, payload: randomBytes(randomInt(126)) });
   return rawFrame({ opcode: 1, payload: mutatedText() });
@@ -188,7 +187,7 @@ function almostValid(): Buffer {
 
 function broken(): Buffer {
   const valid = almostValid();
-  switch (randomInt(8)) {
+  switch (randomInt(9)) {
     case 0:
       return randomBytes(1 + randomInt(400));
     case 1:
@@ -206,6 +205,8 @@ function broken(): Buffer {
       valid[0] = 0xf2;
       return valid;
     }
+    case 7:
+      return rawFrame({ opcode: 2, payload: randomBytes(randomInt(126)), lengthBits: 16 });
     default:
       return rawFrame({ opcode: 2, payload: randomBytes(20), mask: false });
   }

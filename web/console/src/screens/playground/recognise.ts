@@ -188,7 +188,7 @@ function report(open: SvcStream, { input, ages }: { input: RecogniseInput; ages:
   const startedAt = performance.now();
   let finalMs = 0;
   // A server that doesn't say so is older than keyterms.
-  open.on('ready', ({ keyterms = false }) => input.on({ type: 'ready', takesKeyterms: keyterms }));
+  open.on('ready', ({ keyterms }) => input.on({ type: 'ready', takesKeyterms: Boolean(keyterms) }));
   open.on('config_ack', ({ keyterms }) => {
     if (keyterms === undefined) return;
     input.on({ type: 'keyterms', answer: toAnswer(input.keyterms, keyterms) });
