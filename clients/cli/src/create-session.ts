@@ -1,5 +1,6 @@
 import { SvcError, type AsrSession, type CreateSessionParams } from '@svc-asr/sdk';
 import type { Context } from './command.ts';
+import { describeWait } from './error-messages.ts';
 import { openClient } from './settings.ts';
 
 /** Creates a session. If that takes a wait, which can last a minute, the terminal says why. */
@@ -13,7 +14,7 @@ export async function createSession(
     return await impatient.sessions.create(params, { signal });
   } catch (error) {
     if (!(error instanceof SvcError) || !error.retryable) throw error;
-    terminal.note(terminal.style('dim', `${error.message} Waiting. Press Ctrl-C to stop.`));
+    terminal.note(terminal.style('dim', describeWait(error)));
     const patient = await openClient(env);
     return patient.sessions.create(params, { signal });
   }

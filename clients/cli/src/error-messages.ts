@@ -17,6 +17,17 @@ export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : 'Unexpected error.';
 }
 
+/** Says what a command waits for, and what would end the wait. */
+export function describeWait(error: SvcError): string {
+  const advice = WAIT_ADVICE[error.code];
+  return `${error.message}${advice === undefined ? '' : ` ${advice}`} Waiting. Press Ctrl-C to stop.`;
+}
+
+const WAIT_ADVICE: Readonly<Record<string, string>> = {
+  concurrency_limit_exceeded:
+    'Stop the other program, such as `svc listen`, or ask the operator for more sessions at once.',
+};
+
 const ADVICE: Readonly<Record<string, string>> = {
   insufficient_credits: 'Run `svc usage` to see what used it.',
   concurrency_limit_exceeded: 'Run `svc usage` to see it.',

@@ -2,6 +2,7 @@ import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SvcClient, type CreditBalance } from '@svc-asr/sdk';
+import { openStream } from '@svc-asr/sdk/stream';
 import type { Emulator } from '@svc-asr/emulator';
 import { startEmulatorOn } from '@svc-asr/emulator/on-database.ts';
 import { createTestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
@@ -11,6 +12,7 @@ import { callSvc, envOf, runSvc, type Result } from './svc.ts';
 import { toneWav, wavOf } from '@svc-asr/testing/speech/wav.ts';
 
 const TEXT = 'nĩ wega mũno';
+const MODEL = 'svc-asr-kikuyu-v1';
 
 let emulator: Emulator;
 let folder: string;
@@ -212,5 +214,37 @@ describe('--json', () => {
     expect((await usage()).consumed_ms - before.consumed_ms).toBe(3_000);
     expect(files.map(({ words }) => Object(words)[0].start_ms)).toEqual([0, 0, 0, 0]);
     expect(files.map(({ finals }) => Object(finals)[0].end_ms)).toEqual([700, 700, 700, 700]);
+  });
+});
+
+describe('waiting', () => {
+  test('beside another stream of an account with one session, says at once what it waits for and how to end that', async () => {
+    const single = await startEmulatorOn(await createTestDatabase(), { texts: [TEXT] });
+    try {
+      const client = new SvcClient({ baseUrl: single.url, apiKey: single.apiKey });
+      const other = openStream({ session: await client.sessions.create({ model: MODEL }) });
+      await new Promise((resolve) => other.on('ready', resolve));
+      const [input = ''] = await tones(['a.wav']);
+      const told = Promise.withResolvers<string>();
+      const run = transcribe([input], {
+        on: single,
+        onStart: ({ stderr }) => {
+          let text = '';
+          stderr?.on('data', (piece: Buffer) => {
+            text += String(piece);
+            if (text.includes('Waiting')) told.resolve(text);
+          });
+        },
+      });
+      const text = await told.promise;
+      expect(text).toContain('This account already has an active or reserved ASR session');
+      expect(text).toContain('Stop the other program, such as `svc listen`');
+      await other.close();
+      const { code, out, err } = await run;
+      expect({ code, out }).toEqual({ code: 0, out: `${TEXT}\n` });
+      expect(err.match(/Waiting/g)).toHaveLength(1);
+    } finally {
+      await single.stop();
+    }
   });
 });

@@ -1,6 +1,7 @@
-import type { AsrSession, ModelId } from '@svc-asr/sdk';
+import type { AsrSession, ModelId, SvcError } from '@svc-asr/sdk';
 import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
 import { InterruptedError } from '../command.ts';
+import { describeWait } from '../error-messages.ts';
 import { afterFirstAudio, audioFrom, Feeder, TURN_SILENCE_MS } from './feeder.ts';
 import { reportKeyterms, type Recognition } from '../recognition-options.ts';
 import { FileTranscript, Mark, PartialTranscriptError } from '../file-transcript.ts';
@@ -130,9 +131,7 @@ export class StreamWorker {
     const { pool, recognition, onNote } = this.#options;
     const stream = openStream({
       getSession: async (request) => {
-        const session = await pool.create(this, request, ({ message }) =>
-          this.#observer?.onNote(`${message} Waiting ...`),
-        );
+        const session = await pool.create(this, request, (refusal) => this.#onWait(refusal));
         this.#onSession(session);
         return session;
       },
@@ -142,7 +141,7 @@ export class StreamWorker {
     reportKeyterms(stream, recognition, onNote);
     stream.on('ready', () => this.#observer?.onReady());
     stream.on('delta', ({ text }) => this.#observer?.onText(text));
-    stream.on('waiting', ({ error }) => this.#observer?.onNote(`${error.message} Waiting ...`));
+    stream.on('waiting', ({ error }) => this.#onWait(error));
     stream.on('reconnecting', ({ why }) => {
       if (why === 'failover') this.#observer?.onNote('The session failed; reconnecting ...');
     });
@@ -155,6 +154,12 @@ export class StreamWorker {
     this.#session = null;
     this.#observer?.onNote('Waiting for a session ...');
     return stream;
+  }
+
+  /** A line that stays: the progress line has no room for a whole sentence, and files and pipes have no progress line. */
+  #onWait(refusal: SvcError): void {
+    this.#options.onNote(describeWait(refusal));
+    this.#observer?.onNote('Waiting for a session ...');
   }
 
   #onSession(session: AsrSession): void {
