@@ -12,6 +12,7 @@ export function showStart(input: {
   url: string;
   /** Null: not started. */
   compatibleUrl: string | null;
+  folder: string;
   envFile: string;
   certFile: string;
   email: string;
@@ -50,7 +51,7 @@ export function showStart(input: {
       `    -H 'Authorization: Bearer ${input.apiKey}' \\\n` +
       `    -H 'Content-Type: application/json' \\\n` +
       `    -d '{"model":"svc-asr-kikuyu-v1"}'\n\n` +
-      `${styleText('dim', '  The key works on this machine only. Ctrl-C stops everything; .dev/ keeps the data.')}\n\n`,
+      `${styleText('dim', `  The key works on this machine only. Ctrl-C stops everything; ${input.folder} keeps the data.`)}\n\n`,
   );
 }
 

@@ -5,7 +5,7 @@ import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { STREAM_PATH } from '@svc-asr/protocol';
 import { Command, InvalidArgumentError } from 'commander';
-import { findAccount } from '../src/accounts/accounts.ts';
+import { findAccount, setConcurrency } from '../src/accounts/accounts.ts';
 import { addMember } from '../src/accounts/people/members.ts';
 import { setOperator } from '../src/accounts/people/operators.ts';
 import { generateSecrets, parseConfig, type Config } from '../src/config.ts';
@@ -19,6 +19,7 @@ import { migrate } from '../src/platform/database/migrate.ts';
 import { startServer } from '../src/server.ts';
 import { ensureCertificate, writeBundle } from './dev-certificate.ts';
 import { removeLock, waitForPrevious, writeLock } from './dev-lock.ts';
+import { refuseUsedPort } from './dev-port.ts';
 import { readableLog, showProblem, showStart, showStep } from './dev-screen.ts';
 
 /**
@@ -27,10 +28,17 @@ import { readableLog, showProblem, showStart, showStep } from './dev-screen.ts';
  * With `-- --engines 2` recognition runs in two engine nodes instead of this process, and with `-- --compatible`
  * svc-compatible serves programs that were written for OpenAI or Deepgram.
  */
+process.once('SIGINT', stopStarting);
+process.once('SIGTERM', stopStarting);
 const FOLDER = resolve(process.env['SVC_DEV_DIR'] ?? join(import.meta.dirname, '../../../.dev'));
 const DEMO_CREDIT_MS = 60 * 60_000;
 const DEVELOPER = 'demo@example.com';
 const ENGINES_MAX = 16;
+/** A developer works with several programs at once. */
+const SESSIONS_AT_ONCE = 5;
+/** Open streams get this long to finish, and everything else ends within the second. */
+const DRAIN_MS = 1_500;
+const STOP_MS = 4_000;
 
 interface Kept {
   readonly secrets: ReturnType<typeof generateSecrets>;
@@ -56,23 +64,39 @@ function parseOptions(): Options {
       },
       0,
     )
-    .option('--compatible', 'also serve programs written for OpenAI or Deepgram');
+    .option('--compatible', 'also serve programs written for OpenAI or Deepgram')
+    .addHelpText(
+      'after',
+      `
+Environment:
+  PORT             the port of the service (default: 8080)
+  COMPATIBLE_PORT  the port of --compatible (default: 3002)
+  SVC_DEV_DIR      the folder of the database, the key and the certificate (default: .dev)
+  DATABASE_URL     a PostgreSQL of your own, which is migrated (default: one in SVC_DEV_DIR)
+
+Ctrl-C stops everything. A second service needs a PORT and a SVC_DEV_DIR of its own:
+  PORT=8081 SVC_DEV_DIR=.dev/second npm run dev`,
+    );
   return program.parse().opts<Options>();
 }
 
 async function main(): Promise<void> {
   const options = parseOptions();
   const began = performance.now();
+  const port = process.env['PORT'] || '8080';
   await mkdir(FOLDER, { recursive: true });
   await waitForPrevious(FOLDER, showStep);
+  await refuseUsedPort({ variable: 'PORT', port });
+  if (options.compatible === true) {
+    await refuseUsedPort({ variable: 'COMPATIBLE_PORT', port: compatiblePort() });
+  }
   await writeLock(FOLDER, 'running');
   const kept = await readKept();
   const postgres = process.env['DATABASE_URL'] ? null : await startDatabase();
   const databaseUrl = process.env['DATABASE_URL'] || (postgres?.url ?? '');
-  const port = process.env['PORT'] || '8080';
   const certificate = await ensureCertificate(join(FOLDER, 'tls'));
   const engines = await startEngines(options.engines);
-  await migrate({ url: databaseUrl, log: showStep });
+  await prepareDatabase(databaseUrl);
   const logins = postgres === null ? {} : await ensureLogins(databaseUrl);
   const config = parseConfig({
     ...kept.secrets,
@@ -110,27 +134,61 @@ async function main(): Promise<void> {
   showStart({
     url: config.console.publicUrl,
     compatibleUrl: compatible?.url ?? null,
-    envFile: relative(process.cwd(), join(FOLDER, 'env')),
-    certFile: relative(process.cwd(), certificate.certFile),
+    folder: shownPath(FOLDER),
+    envFile: shownPath(join(FOLDER, 'env')),
+    certFile: shownPath(certificate.certFile),
     email: DEVELOPER,
     apiKey: demo.apiKey,
     creditMs: demo.creditMs,
-    database: postgres === null ? 'DATABASE_URL' : '.dev/postgres',
+    database: postgres === null ? 'DATABASE_URL' : shownPath(join(FOLDER, 'postgres')),
     tookMs: performance.now() - began,
   });
 
   async function stop(): Promise<void> {
     showStep('stopping: open streams may finish');
+    // What still runs ends with this process: PostgreSQL, recognisers and svc-compatible.
+    setTimeout(() => process.exit(0), STOP_MS).unref();
     await writeLock(FOLDER, 'stopping');
-    await compatible?.stop();
-    await server.stop();
+    await Promise.all([compatible?.stop(), server.stop({ drainMs: DRAIN_MS })]);
     for (const engine of engines) engine.signal('SIGTERM');
     await Promise.all(engines.map((engine) => engine.exited()));
     await postgres?.stop();
     await removeLock(FOLDER);
   }
-  process.once('SIGINT', () => void stop());
-  process.once('SIGTERM', () => void stop());
+  let isStopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.off(signal, stopStarting);
+    // Ctrl-C reaches this process twice: from the terminal, and from npm.
+    process.on(signal, () => {
+      if (!isStopping) void stop();
+      isStopping = true;
+    });
+  }
+}
+
+/** Until the service runs there is nothing to finish. What was started ends with this process. */
+function stopStarting(): void {
+  process.exit(1);
+}
+
+/** Migrates the database. Says so only if there is something to do. */
+async function prepareDatabase(url: string): Promise<void> {
+  let isShown = false;
+  const log = (): void => {
+    if (!isShown) showStep('preparing the database');
+    isShown = true;
+  };
+  await migrate({ url, log });
+}
+
+/** As the developer would type it. */
+function shownPath(path: string): string {
+  const shown = relative(process.cwd(), path);
+  return shown.startsWith('..') ? path : shown;
+}
+
+function compatiblePort(): string {
+  return process.env['COMPATIBLE_PORT'] || '3002';
 }
 
 async function startEngines(count: number): Promise<EngineNodeProcess[]> {
@@ -144,8 +202,7 @@ async function startCompatible(environment: {
   readonly NODE_EXTRA_CA_CERTS: string;
 }): Promise<CompatibleProcess> {
   const { SVC_BASE_URL: baseUrl, NODE_EXTRA_CA_CERTS } = environment;
-  const port = process.env['COMPATIBLE_PORT'] || '3002';
-  const args = ['--port', port, '--drain-seconds', '5'];
+  const args = ['--port', compatiblePort(), '--drain-seconds', '1'];
   return CompatibleProcess.start({ baseUrl, args, env: { NODE_EXTRA_CA_CERTS } });
 }
 
@@ -207,7 +264,7 @@ async function ensureDeveloper(databaseUrl: string, accountId: string): Promise<
 }
 
 async function startDatabase() {
-  showStep('starting PostgreSQL in .dev/postgres');
+  showStep(`starting PostgreSQL in ${shownPath(join(FOLDER, 'postgres'))}`);
   return startLocalPostgres({ dataDir: join(FOLDER, 'postgres'), fsync: true });
 }
 
@@ -234,6 +291,7 @@ async function ensureDemo(
       pepper: config.secrets.apiKeyPeppers[0].secret,
     });
     const { accountId, apiKey } = created;
+    await setConcurrency(db, { id: accountId, limit: SESSIONS_AT_ONCE });
     return { accountId, apiKey, creditMs: DEMO_CREDIT_MS };
   } finally {
     await db.end();
