@@ -2,7 +2,9 @@ import type { Deps } from '@svc-asr/server/deps.ts';
 import type { Pool } from '@svc-asr/server/platform/database/db.ts';
 import type { Ledger, ReserveResult } from '@svc-asr/server/ledger/ledger.ts';
 import type { FaultName, Faults } from './faults.ts';
+import { ApiError } from '@svc-asr/server/platform/api-error.ts';
 import { expireSession } from './expire-session.ts';
+import type { OpenRequests } from './open-requests.ts';
 
 /**
  * Wraps real parts of the server. A wrapped part reports what it would report in the real situation, and the server
@@ -35,7 +37,10 @@ export function faultyLedger(ledger: Ledger, faults: Faults, owner: Pool): Ledge
   };
 }
 
-export function faultyLimiters(limiters: Deps['limiters'], faults: Faults): Deps['limiters'] {
+export function faultyLimiters(
+  limiters: Deps['limiters'],
+  { faults, requests }: { readonly faults: Faults; readonly requests: OpenRequests },
+): Deps['limiters'] {
   const { sessions } = limiters;
   return {
     ...limiters,
@@ -43,8 +48,18 @@ export function faultyLimiters(limiters: Deps['limiters'], faults: Faults): Deps
       ...sessions,
       async take(key) {
         const decision = await sessions.take(key);
-        if (faults.strike('rate-limit') === null) return decision;
-        return { ...decision, allowed: false, resetSeconds: RETRY_AFTER_MS / 1000 };
+        switch (faults.strike('rate-limit', 'revoked-key', 'http-500', 'http-hang')?.name) {
+          case 'rate-limit':
+            return { ...decision, allowed: false, resetSeconds: RETRY_AFTER_MS / 1000 };
+          case 'revoked-key':
+            throw new ApiError('revoked_api_key');
+          case 'http-500':
+            return requests.fail();
+          case 'http-hang':
+            return requests.hang();
+          case undefined:
+            return decision;
+        }
       },
     },
   };

@@ -4,11 +4,15 @@ export const FAULTS = {
   'busy-account': 'POST /v1/asr/sessions returns 429 concurrency_limit_exceeded',
   'rate-limit': 'POST /v1/asr/sessions returns 429 request_rate_exceeded',
   unavailable: 'POST /v1/asr/sessions returns 503 capacity_exceeded',
+  'revoked-key': 'POST /v1/asr/sessions returns 401 revoked_api_key',
+  'http-500': 'POST /v1/asr/sessions returns 500 with a page, as a proxy does',
+  'http-hang': 'POST /v1/asr/sessions gets no response',
   'expired-credential': 'the upgrade is refused with 401 session_credential_expired',
   'engine-crash': 'the recogniser dies after MS of audio: error internal_error, close 1011',
   'engine-hang': 'the recogniser stops after MS of audio; close 1011 follows 2 s later',
   'slow-start': 'the recogniser does not start: error initialization_timeout, close 1013',
   'slow-engine': 'the recogniser takes MS for each 1.12 s of audio',
+  'late-final': 'deltas come in time, and each final of the stream MS late',
   'engine-pause': 'after MS of audio the recogniser takes no more until the faults are cleared',
   restart: 'the server restarts after MS of audio: final, error service_restart, close 1012',
   'connection-lost': 'the connection breaks after MS of audio, without a close frame (1006)',
@@ -21,6 +25,7 @@ const WITH_MS: ReadonlySet<FaultName> = new Set([
   'engine-crash',
   'engine-hang',
   'slow-engine',
+  'late-final',
   'engine-pause',
   'restart',
   'connection-lost',
@@ -30,7 +35,7 @@ export interface Fault {
   readonly name: FaultName;
   /** How many requests or streams meet it. */
   readonly times: number;
-  /** Audio after which it happens; for slow-engine the time each chunk takes. */
+  /** Audio after which it happens; for slow-engine the time each chunk takes; for late-final the delay. */
   readonly ms: number;
 }
 

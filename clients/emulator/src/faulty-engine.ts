@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CallQueue,
   createScriptedEngine,
   TAKEN,
   type Engine,
+  type EngineEvent,
   type EngineStream,
   type StreamScript,
 } from '@svc-asr/engine/core.ts';
@@ -14,7 +16,7 @@ const STALLED_AFTER_MS = 2_000;
 const NEVER_MS = 600_000;
 
 const SCRIPT_FAULTS = ['engine-crash', 'engine-hang', 'slow-start', 'slow-engine'] as const;
-const STREAM_FAULTS = ['restart', 'connection-lost', 'engine-pause'] as const;
+const STREAM_FAULTS = ['restart', 'connection-lost', 'engine-pause', 'late-final'] as const;
 type ScriptClaim = Claim<(typeof SCRIPT_FAULTS)[number]>;
 type StreamClaim = Claim<(typeof STREAM_FAULTS)[number]>;
 
@@ -55,9 +57,15 @@ export function createFaultyEngine(options: FaultyEngineOptions): Engine {
       const watched = scripted === null ? stream : watching(stream, scripted);
       const claim = faults.claim(...STREAM_FAULTS);
       if (claim === null) return watched;
-      return claim.fault.name === 'engine-pause'
-        ? pausing(watched, claim, faults.cleared)
-        : striking(watched, claim, options);
+      switch (claim.fault.name) {
+        case 'engine-pause':
+          return pausing(watched, claim, faults.cleared);
+        case 'late-final':
+          return delayingFinals(watched, claim);
+        case 'restart':
+        case 'connection-lost':
+          return striking(watched, claim, options);
+      }
     },
   };
 }
@@ -143,6 +151,28 @@ function striking(
   });
 }
 
+/** Holds each final back, and what follows it. */
+function delayingFinals(stream: EngineStream, claim: StreamClaim): EngineStream {
+  const closed = new AbortController();
+  const { ms } = claim.fault;
+  async function* events(): AsyncGenerator<EngineEvent> {
+    for await (const event of stream.events) {
+      if (event.type === 'final') {
+        claim.met();
+        await sleep(ms, undefined, { signal: closed.signal }).catch(() => {});
+      }
+      yield event;
+    }
+  }
+  return wrapped(stream, claim, {
+    events: events(),
+    close() {
+      closed.abort();
+      return stream.close();
+    },
+  });
+}
+
 interface HeldAudio {
   pcm: Uint8Array;
 }
@@ -176,14 +206,16 @@ function pausing(stream: EngineStream, claim: StreamClaim, pauseOver: Promise<vo
 function wrapped(
   stream: EngineStream,
   claim: Claim,
-  replaced: Partial<Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect' | 'close'>>,
+  replaced: Partial<
+    Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect' | 'close' | 'events'>
+  >,
 ): EngineStream {
   const close = replaced.close ?? (() => stream.close());
   const createDetector = stream.createDetector?.bind(stream);
   return {
     ...(createDetector === undefined ? {} : { createDetector }),
     chunkSamples: stream.chunkSamples,
-    events: stream.events,
+    events: replaced.events ?? stream.events,
     get build() {
       return stream.build;
     },

@@ -13,6 +13,7 @@ import { createEmulatorAccount } from './create-account.ts';
 import type { Emulator, EmulatorOptions, ScriptedTurn } from './emulator-api.ts';
 import { faultyLedger, faultyLimiters } from './fault-injection.ts';
 import { Faults, type Fault } from './faults.ts';
+import { OpenRequests } from './open-requests.ts';
 import { createFaultyEngine } from './faulty-engine.ts';
 
 const DEFAULT_CREDIT_MS = 3_600_000;
@@ -88,6 +89,7 @@ class Service {
   readonly #options: EmulatorOptions;
   readonly #faults: Faults;
   readonly #connections: Connections;
+  readonly #requests: OpenRequests;
   #texts: readonly string[] | undefined;
   #turns: readonly ScriptedTurn[] | undefined;
   #idleTimeoutMs: number;
@@ -104,6 +106,7 @@ class Service {
     this.#turns = options.turns;
     this.#idleTimeoutMs = options.idleTimeoutMs ?? LIMITS.idleTimeoutMs;
     this.#connections = new Connections(config.port);
+    this.#requests = new OpenRequests(config.port);
   }
 
   say(texts: readonly string[]): void {
@@ -127,6 +130,7 @@ class Service {
     return this.#inTurn(async () => {
       this.#idleTimeoutMs = change.idleTimeoutMs ?? this.#idleTimeoutMs;
       this.#isStopping = true;
+      this.#requests.release();
       await this.#server?.stop({ drainMs: 0 });
       this.#isStopping = false;
       await this.start();
@@ -135,7 +139,9 @@ class Service {
 
   stop(): Promise<void> {
     return this.#inTurn(async () => {
+      this.#requests.release();
       await this.#server?.stop({ drainMs: 0 });
+      this.#requests.close();
       this.#connections.close();
     });
   }
@@ -173,7 +179,7 @@ class Service {
           failedUpgrades: createRateLimiter(rates.failedUpgrades, systemClock),
           consoleForms: createRateLimiter(rates.consoleForms, systemClock),
         },
-        this.#faults,
+        { faults: this.#faults, requests: this.#requests },
       ),
       streamLimits: {
         idleTimeoutMs: this.#idleTimeoutMs,
