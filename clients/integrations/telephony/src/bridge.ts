@@ -6,15 +6,17 @@ import { hasBearer, isSame } from '@svc-asr/runtime/server-access.ts';
 import { guardServer, readTarget } from '@svc-asr/runtime/server-guard.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { AllowList, isSignedByTwilio } from './access.ts';
-import { serveAudioFork } from './audio-fork.ts';
-import { serveAudioSocket } from './audio-socket.ts';
+import { AnnouncedLegs } from './protocols/announced-legs.ts';
+import { serveAsterisk } from './protocols/asterisk.ts';
+import { serveAudioFork } from './protocols/audio-fork.ts';
+import { serveAudioSocket } from './protocols/audio-socket.ts';
 import { checkExposure, type BridgeOptions } from './bridge-options.ts';
 import { Calls } from './calls.ts';
-import { serveJambonz } from './jambonz.ts';
+import { serveJambonz } from './protocols/jambonz.ts';
 import { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import { BridgeMetrics } from './metrics.ts';
 import { createPages } from './pages.ts';
-import { serveTwilio } from './twilio.ts';
+import { serveTwilio } from './protocols/twilio.ts';
 
 export interface Bridge {
   readonly url: string;
@@ -36,8 +38,12 @@ const PROTOCOLS = {
   twilio: serveTwilio,
   freeswitch: serveAudioFork,
   jambonz: serveJambonz,
+  asterisk: serveAsterisk,
 } as const;
 type Protocol = keyof typeof PROTOCOLS;
+
+/** Asterisk offers `media` if its websocket_client.conf says so. */
+const SUBPROTOCOLS = ['audio.drachtio.org', 'media'];
 
 /** Refusals before a call starts. */
 const REFUSALS = {
@@ -78,14 +84,16 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     noServer: true,
     maxPayload: FRAME_BYTES_MAX,
     autoPong: false,
-    handleProtocols: (offered) =>
-      offered.has('audio.drachtio.org') ? 'audio.drachtio.org' : false,
+    handleProtocols: (offered) => SUBPROTOCOLS.find((name) => offered.has(name)) ?? false,
   });
+  const announced = new AnnouncedLegs();
   const http = createPages({
     metrics,
     metricsToken: options.metricsToken ?? null,
     isDraining: () => isDraining,
     isCallPath: (path) => isProtocol(path.split('/')[1] ?? ''),
+    isAdmitted: (request) => hasToken(request, options),
+    forms: { audiosocket: (form) => announced.announce(form) },
   });
   http.maxConnections = CONNECTIONS_MAX;
   http.on('upgrade', (request, socket: Socket, head) => {
@@ -104,7 +112,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     });
   });
   const port = await listen(http, options.port, host);
-  const tcp = audioSocket === null ? null : createAudioSocketServer(calls, audioSocket.allow ?? []);
+  const tcp =
+    audioSocket === null
+      ? null
+      : createAudioSocketServer(calls, audioSocket.allow ?? [], announced);
   const audioSocketPort =
     audioSocket === null || tcp === null
       ? null
@@ -135,7 +146,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   };
 }
 
-function createAudioSocketServer(calls: Calls, allow: readonly string[]): Server {
+function createAudioSocketServer(
+  calls: Calls,
+  allow: readonly string[],
+  announced: AnnouncedLegs,
+): Server {
   const allowed = allow.length === 0 ? null : new AllowList(allow);
   const server = createTcpServer((socket) => {
     const isAllowed = allowed === null || allowed.has(socket.remoteAddress ?? '');
@@ -155,7 +170,7 @@ function createAudioSocketServer(calls: Calls, allow: readonly string[]): Server
       clearTimeout(idle);
       onClosed();
     });
-    serveAudioSocket(socket, context);
+    serveAudioSocket(socket, context, (uuid) => announced.take(uuid));
   });
   guardServer(server);
   server.maxConnections = CONNECTIONS_MAX;
@@ -167,18 +182,23 @@ interface Asked {
   readonly query: URLSearchParams;
 }
 
-/** `/twilio`, `/freeswitch?rate=16000`, `/jambonz`; with a token, `/twilio/TOKEN`. Returns why it is refused. */
+/** `/twilio`, `/freeswitch?rate=16000`, `/jambonz`, `/asterisk?call=1&leg=caller`; with a token, `/twilio/TOKEN`. Returns why it is refused. */
 function admit(request: IncomingMessage, options: BridgeOptions): Asked | Refusal {
-  const { token = null, twilioAuthToken = null, publicUrl = null } = options;
+  const { twilioAuthToken = null, publicUrl = null } = options;
   const { path, query } = readTarget(request);
-  const [, protocol = '', inPath = ''] = path.split('/');
-  if (token !== null && !isSame(inPath, token) && !hasBearer(request, token)) return 'not_found';
+  const [, protocol = ''] = path.split('/');
+  if (!hasToken(request, options)) return 'not_found';
   if (!isProtocol(protocol)) return 'not_found';
   const isSigned =
     protocol !== 'twilio' ||
     twilioAuthToken === null ||
     isSignedByTwilio(request, { authToken: twilioAuthToken, publicUrl });
   return isSigned ? { protocol, query } : 'wrong_signature';
+}
+
+function hasToken(request: IncomingMessage, { token = null }: BridgeOptions): boolean {
+  const [, , inPath = ''] = readTarget(request).path.split('/');
+  return token === null || isSame(inPath, token) || hasBearer(request, token);
 }
 
 function isProtocol(name: string): name is Protocol {

@@ -18,6 +18,8 @@ export interface CallOptions {
 
 export interface LegFormat {
   readonly leg: string;
+  /** Default: the call's. */
+  readonly language?: Language;
   readonly encoding: SampleEncoding;
   readonly sampleRateHz: number;
   /** Receives the leg's events, besides the bridge's own listener. */

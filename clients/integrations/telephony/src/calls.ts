@@ -2,8 +2,8 @@ import type { BridgeOptions } from './bridge-options.ts';
 import { adviceFor } from './advice.ts';
 import { Call } from './call.ts';
 import type { CallEvent, Notice } from './events.ts';
-import { findLanguage, languageOf } from '@svc-asr/protocol/languages.ts';
-import type { CallContext, CallStart, RefusalCode } from './call-context.ts';
+import { findLanguage, languageOf, type Language } from '@svc-asr/protocol/languages.ts';
+import type { CallContext, CallStart, JoinedCall, RefusalCode } from './call-context.ts';
 import type { BridgeMetrics, Label } from './metrics.ts';
 
 type Protocol = Extract<Label, { protocol: string }>['protocol'];
@@ -19,6 +19,8 @@ export class Calls {
   readonly #options: BridgeOptions;
   readonly #metrics: BridgeMetrics;
   readonly #calls = new Set<Call>();
+  /** Calls whose legs have a connection each. */
+  readonly #joined = new Map<string, { readonly call: Call; connections: number }>();
   readonly #noticedAtMs = new Map<string, number>();
   #sockets = 0;
 
@@ -53,6 +55,10 @@ export class Calls {
         clearTimeout(startTimer);
         return this.#start(protocol, start);
       },
+      joinCall: (start: CallStart) => {
+        clearTimeout(startTimer);
+        return this.#join(protocol, start);
+      },
     };
     const onClosed = (): void => {
       this.#sockets -= 1;
@@ -72,13 +78,37 @@ export class Calls {
     await Promise.all([...this.#calls].map((call) => call.ended));
   }
 
-  #start(protocol: Protocol, start: CallStart): Call | null {
-    const { client, model, silenceMs = 700 } = this.#options;
+  #join(protocol: Protocol, start: CallStart): JoinedCall | null {
+    const language = this.#language(start);
+    if (language === null) return null;
+    const key = `${protocol} ${start.call}`;
+    const call = this.#joined.get(key)?.call ?? this.#start(protocol, start);
+    if (call === null) return null;
+    const joined = this.#joined.get(key) ?? { call, connections: 0 };
+    joined.connections += 1;
+    this.#joined.set(key, joined);
+    const leave = (): void => {
+      joined.connections -= 1;
+      if (joined.connections > 0) return;
+      this.#joined.delete(key);
+      call.hangUp();
+    };
+    return { call, language, leave };
+  }
+
+  #language(start: CallStart): Language | null {
+    const { model } = this.#options;
     const language = start.language === null ? languageOf(model) : findLanguage(start.language);
     if (language === null) {
       this.refuse('unsupported_language', 'A call asked for a language other than ki and luo.');
-      return null;
     }
+    return language;
+  }
+
+  #start(protocol: Protocol, start: CallStart): Call | null {
+    const { client, silenceMs = 700 } = this.#options;
+    const language = this.#language(start);
+    if (language === null) return null;
     this.#metrics.count('svc_telephony_calls_total', { protocol });
     const call = new Call({
       call: start.call,

@@ -21,7 +21,7 @@ type Counter = keyof typeof COUNTERS;
 type Gauge = keyof typeof GAUGES;
 
 export type Label =
-  | { readonly protocol: 'twilio' | 'freeswitch' | 'jambonz' | 'audiosocket' }
+  | { readonly protocol: 'twilio' | 'freeswitch' | 'jambonz' | 'asterisk' | 'audiosocket' }
   | { readonly reason: RefusalCode | 'concurrency_limit' | 'other' }
   | { readonly outcome: 'completed' | 'failed' | 'delivered' | 'retried' | 'given_up' }
   | { readonly sink: 'webhook' | 'output' };

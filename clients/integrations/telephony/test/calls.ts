@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 
 /** Calls as each telephone system sends them. The speech is a recorded sentence of core/models/fixtures. */
 
-const SPEECH = join(import.meta.dirname, '../../../../core/models/fixtures/kikuyu-1.wav');
+export const SPEECH = join(import.meta.dirname, '../../../../core/models/fixtures/kikuyu-1.wav');
 const FRAME_MS = 20;
 
 /** 16 kHz samples, or the sentence and a second of silence, as ffmpeg encodes them for the telephone. */

@@ -1,10 +1,10 @@
-import type { Call } from './call.ts';
-import type { CallLeg } from './call-leg.ts';
-import type { LegEvent } from './events.ts';
+import type { Call } from '../call.ts';
+import type { CallLeg } from '../call-leg.ts';
+import type { LegEvent } from '../events.ts';
 import { field, parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
 import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
-import type { CallContext } from './call-context.ts';
-import { callId, parametersOf } from './parameters.ts';
+import type { CallContext } from '../call-context.ts';
+import { callId, parametersOf } from '../parameters.ts';
 import { RATES_ADVICE, sampleRate } from './sample-rates.ts';
 
 const LABELS = { ki: 'ki-KE', luo: 'luo-KE' } as const;

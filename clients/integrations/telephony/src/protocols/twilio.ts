@@ -1,9 +1,9 @@
-import type { Call } from './call.ts';
-import type { CallLeg } from './call-leg.ts';
+import type { Call } from '../call.ts';
+import type { CallLeg } from '../call-leg.ts';
 import { field, parseObject, text, type JsonObject } from '@svc-asr/protocol/json-object.ts';
 import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
-import type { CallContext } from './call-context.ts';
-import { callId, parametersOf } from './parameters.ts';
+import type { CallContext } from '../call-context.ts';
+import { callId, parametersOf } from '../parameters.ts';
 
 const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Call } from './call.ts';
-import type { CallLeg } from './call-leg.ts';
-import type { CallContext } from './call-context.ts';
-import { callId } from './parameters.ts';
+import type { AnnouncedLeg } from './announced-legs.ts';
+import type { CallLeg } from '../call-leg.ts';
+import type { CallContext, JoinedCall } from '../call-context.ts';
 
 /** Asterisk's AudioSocket: type, length (16 bits, big-endian), payload. */
 const KIND = { hangUp: 0x00, uuid: 0x01, dtmf: 0x03, audio: 0x10, error: 0xff } as const;
@@ -21,30 +20,39 @@ const REPLY_EVERY_MS = 1_000;
 const REPLY_MS = 20;
 
 /**
- * One TCP connection is one call. The UUID comes first and names it. Asterisk hangs up after 2 s without a frame in either
+ * One TCP connection is one leg. The UUID comes first: the dialplan may have announced what it stands for, otherwise it names
+ * a call of one leg. Asterisk hangs up after 2 s without a frame in either
  * direction. On hold the caller sends none, so the bridge sends a frame of silence each second.
  */
-export function serveAudioSocket(socket: Socket, context: CallContext): void {
+export function serveAudioSocket(
+  socket: Socket,
+  context: CallContext,
+  announced: (uuid: string) => AnnouncedLeg | null,
+): void {
   let bytes = Buffer.alloc(0);
-  let call: Call | null = null;
+  let joined: JoinedCall | null = null;
+  let name = 'caller';
   let leg: CallLeg | null = null;
   let audioKind: number = KIND.audio;
   const reply = setInterval(() => {
     // A peer that doesn't read must not fill our memory.
-    if (call !== null && socket.writableLength === 0) socket.write(silence(audioKind));
+    if (joined !== null && socket.writableLength === 0) socket.write(silence(audioKind));
   }, REPLY_EVERY_MS);
   const onMessage = (kind: number, payload: Buffer): void => {
     const sampleRateHz = RATES[kind];
-    if (kind === KIND.uuid) {
-      const id = callId('audiosocket', uuidText(payload));
-      call ??= context.startCall({ call: id, language: null, parameters: {} });
-    } else if (sampleRateHz !== undefined && call !== null) {
-      leg ??= call.openLeg({ leg: 'caller', encoding: 'pcm_s16le', sampleRateHz });
+    if (kind === KIND.uuid && joined === null) {
+      const call = uuidText(payload);
+      const start = announced(call) ?? { call, leg: name, language: null, parameters: {} };
+      name = start.leg;
+      joined = context.joinCall(start);
+    } else if (sampleRateHz !== undefined && joined !== null) {
+      const { call, language } = joined;
+      leg ??= call.openLeg({ leg: name, language, encoding: 'pcm_s16le', sampleRateHz });
       leg.push(payload);
       audioKind = kind;
     } else if (kind === KIND.dtmf) leg?.dtmf(payload.toString('latin1'));
     else if (kind === KIND.hangUp || kind === KIND.error) {
-      call?.hangUp();
+      leg?.hangUp();
       socket.end();
     }
   };
@@ -69,7 +77,8 @@ export function serveAudioSocket(socket: Socket, context: CallContext): void {
   });
   socket.on('close', () => {
     clearInterval(reply);
-    call?.hangUp();
+    leg?.hangUp();
+    joined?.leave();
   });
 }
 

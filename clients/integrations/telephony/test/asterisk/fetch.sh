@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Unpacks Debian's Asterisk 22 (suite sid; bookworm has none) into .cache/asterisk, beside the system and not into it.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/../../../.." && pwd)/.cache/asterisk
+root=$(cd "$(dirname "$0")/../../../../.." && pwd)/.cache/asterisk
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$root" "$work"/{lists/partial,cache/archives/partial,debs}
