@@ -812,6 +812,7 @@ create view entry as
 -- decline_as_operator(p_token text, p_entry uuid, p_reason text) returns text security definer to svc_console
 -- decline_invitation(p_user uuid, p_id uuid) returns boolean security definer to svc_console
 -- demo_day() returns date
+-- demo_state(p_network bytea, p_per_day integer, p_account uuid, p_ms bigint) returns text security definer to svc_console
 -- depart_account(p_account uuid, p_move uuid, p_receipt text) returns void security definer to svc_mover
 -- departure_receipt(p_account uuid, p_move uuid) returns text security definer to svc_mover
 -- digest_account(p_account uuid) returns TABLE(part text, counted bigint, digest text) security definer to svc_mover

@@ -38,6 +38,10 @@ export type JoinWaitlist = Static<typeof JoinWaitlist>;
 export const StartDemo = Closed({ model: ModelChoice }, 'StartDemo');
 export type StartDemo = Static<typeof StartDemo>;
 
+/** Whether the demo would start: `used` by this network today, or `closed` for everybody. */
+export const DemoState = Closed({ state: Type.Enum(['open', 'used', 'closed']) }, 'DemoState');
+export type DemoState = Static<typeof DemoState>;
+
 /** Whether the service can email codes, and the only origin at which anybody can sign in. Passkeys always work there. */
 export const SignInMethods = Closed(
   { email: Type.Boolean(), origin: Type.Optional(Type.String()) },

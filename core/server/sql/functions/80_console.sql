@@ -193,6 +193,17 @@ begin
 end
 $$;
 
+-- What claim_demo and a reservation would answer now: 'open', 'used' or 'closed'. Changes nothing.
+create or replace function demo_state(p_network bytea, p_per_day integer, p_account uuid, p_ms bigint) returns text
+language sql security definer set search_path = public, pg_temp as $$
+  select case
+    when exists (select 1 from demo_claims where day = demo_day() and network_hash = p_network) then 'used'
+    when (select count(*) from demo_claims where day = demo_day()) >= p_per_day then 'closed'
+    when exists (select 1 from accounts where id = p_account and status = 'active' and available_ms >= p_ms) then 'open'
+    else 'closed'
+  end
+$$;
+
 -- Gives the claim back if no session could be reserved.
 create or replace function release_demo(p_network bytea) returns void
 language sql security definer set search_path = public, pg_temp as $$

@@ -87,6 +87,7 @@ grant execute on function find_console_session(text) to svc_console;
 grant execute on function close_console_session(text) to svc_console;
 grant execute on function close_console_sessions(text) to svc_console;
 grant execute on function list_console_sessions(text) to svc_console;
+grant execute on function demo_state(bytea, integer, uuid, bigint) to svc_console;
 grant execute on function claim_demo(bytea, integer), release_demo(bytea), forget_demo_claims() to svc_console;
 grant execute on function close_other_console_session(text, uuid) to svc_console;
 grant execute on function switch_console_account(text, uuid) to svc_console;

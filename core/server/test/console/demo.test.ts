@@ -1,4 +1,5 @@
 import type { AsrSession, ErrorBody } from '@svc-asr/protocol';
+import type { DemoState } from '@svc-asr/protocol/console/console.ts';
 import { afterAll, expect, test } from 'vitest';
 import { findViolations } from '../../src/ledger/reports/audit.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -141,6 +142,25 @@ test('an empty or suspended pool says so, and a refusal uses up nobody’s try',
   expect((await startFrom(service, '203.0.113.2')).status).toBe(201);
   await db.query(`update accounts set status = 'suspended' where id = $1`, [DEMO]);
   expect((await startFrom(service, '203.0.113.3')).body.error.code).toBe('demo_closed');
+});
+
+test('tells a visitor before the first click whether the demo is open, and reserves nothing', async () => {
+  const service = await startDemo({ seconds: 40, perDay: 2 });
+  const stateFor = async (address: string) => {
+    const visitor = new TestBrowser(service.url);
+    const { body } = await visitor.get<DemoState>('/demo', { 'x-forwarded-for': address });
+    return body.state;
+  };
+  expect(await stateFor('203.0.113.1')).toBe('open');
+  expect(await stateFor('203.0.113.1')).toBe('open');
+  await startFrom(service, '203.0.113.1');
+  expect(await stateFor('203.0.113.1')).toBe('used');
+  expect(await stateFor('203.0.113.2')).toBe('open');
+  await startFrom(service, '203.0.113.2');
+  expect(await stateFor('203.0.113.3')).toBe('closed');
+  const tight = await startDemo({ seconds: 19 });
+  const { body } = await new TestBrowser(tight.url).get<DemoState>('/demo');
+  expect(body).toEqual({ state: 'closed' });
 });
 
 test('warns at start if the account is suspended or does not exist', async () => {

@@ -379,10 +379,11 @@ async function answer(fixture: string): Promise<{ text: string; endMs: number }[
 test('the public page plays recordings whose transcripts match the results of the service', async () => {
   const { page, context, complaints } = await openPage(browser);
   await page.goto(service.url);
-  for (const [language, fixture] of [
-    ['ki', 'kikuyu-1'],
-    ['luo', 'dholuo-1'],
+  for (const [tab, language, fixture] of [
+    ['Kikuyu', 'ki', 'kikuyu-1'],
+    ['Dholuo', 'luo', 'dholuo-1'],
   ] as const) {
+    await page.getByText(tab, { exact: true }).first().click();
     const quote = page.locator(`blockquote[lang=${language}]`);
     const shown = await quote.locator('[data-end]').all();
     const words = shown.map(async (word) => ({

@@ -40,14 +40,14 @@ async function weigh(path: string, use: (page: Page) => Promise<unknown>): Promi
   return { bytes, requests, blocking, cpuMs: Math.round(busy * 1_000) };
 }
 
-test('the public page is under 16 kB, paints after one more file and needs under 400 ms of CPU time', async () => {
+test('the public page is under 17 kB, paints after one more file and needs under 400 ms of CPU time', async () => {
   const weight = await weigh('/', async (page) => {
     // The validation message proves that the form's script has run.
     await page.getByRole('button', { name: 'Join the waitlist' }).click();
     await page.getByText('Enter an email address').waitFor();
   });
   console.log('public page', JSON.stringify(weight));
-  expect(weight.bytes).toBeLessThan(16_000);
+  expect(weight.bytes).toBeLessThan(17_000);
   expect(weight.requests).toBeLessThanOrEqual(6);
   expect(weight.blocking).toBeLessThanOrEqual(1);
   expect(weight.cpuMs).toBeLessThan(400);

@@ -1,3 +1,4 @@
+import type { DemoState } from '@svc-asr/protocol/console/console.ts';
 import { MODEL_IDS, MODELS } from '@svc-asr/protocol/constants.ts';
 
 /** Wires the microphone demo of the public page. The part that streams loads with the first click. */
@@ -5,6 +6,7 @@ export function startDemoButton(): void {
   const card = document.querySelector<HTMLElement>('[data-demo]');
   const button = card?.querySelector<HTMLButtonElement>('[data-demo-start]');
   if (!card || !button) return;
+  void sayIfClosed(card, button);
   let stop: AbortController | null = null;
   button.addEventListener('click', () => {
     if (stop !== null) return stop.abort();
@@ -15,23 +17,36 @@ export function startDemoButton(): void {
   });
 }
 
+/** A visitor should not allow the microphone and then learn that the demo is closed. */
+async function sayIfClosed(card: HTMLElement, button: HTMLButtonElement): Promise<void> {
+  const response = await fetch('/console-api/demo').catch(() => null);
+  // The answer to a click says what is wrong.
+  if (response?.ok !== true) return;
+  const { state }: DemoState = await response.json();
+  if (state === 'open') return;
+  button.disabled = true;
+  sayIn(card, card.dataset[state]);
+}
+
+function sayIn(card: HTMLElement, sentence: string | undefined, isBad = false): void {
+  const place = card.querySelector<HTMLElement>('[data-demo-answer]');
+  if (place === null) return;
+  place.textContent = sentence ?? '';
+  place.className = `min-h-[2lh] text-sm ${isBad ? 'text-danger' : 'text-ink-2'}`;
+}
+
 async function run(card: HTMLElement, button: HTMLButtonElement, stopped: AbortSignal) {
   const part = (name: string) => card.querySelector<HTMLElement>(`[data-demo-${name}]`);
   const label = (name: string) => {
     button.textContent = card.dataset[name] ?? '';
   };
-  function say(sentence: string | undefined, isBad = false): void {
-    const place = part('answer');
-    if (place === null) return;
-    place.textContent = sentence ?? '';
-    place.className = `text-sm empty:hidden ${isBad ? 'text-danger' : 'text-ink-2'}`;
-  }
-  const chosen = card.querySelector<HTMLInputElement>('input:checked')?.value;
+  const say = (sentence: string | undefined, isBad = false) => sayIn(card, sentence, isBad);
+  const choice = card.closest('[data-demo-card]')?.querySelector('fieldset') ?? null;
+  const chosen = choice?.querySelector<HTMLInputElement>('input:checked')?.value;
   const model = MODEL_IDS.find((id) => id === chosen) ?? MODEL_IDS[0];
   const seconds = Number(card.dataset['seconds']);
   const [finishedPlace, growingPlace, clock] = [part('finished'), part('growing'), part('clock')];
   finishedPlace?.closest('[lang]')?.setAttribute('lang', MODELS[model].languageCode);
-  const choice = card.querySelector('fieldset');
   if (choice !== null) choice.disabled = true;
   say('');
   if (growingPlace !== null) growingPlace.textContent = '';

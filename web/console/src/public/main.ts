@@ -1,4 +1,5 @@
 import { applyTheme, currentTheme } from '../app/theme.ts';
+import { startCopyButton } from './copy-code.ts';
 import { startDemoButton } from './demo-button.ts';
 import { startPlayers } from './player.ts';
 import { startWaitlistForm } from './waitlist-form.ts';
@@ -7,3 +8,4 @@ applyTheme(currentTheme());
 startPlayers();
 startDemoButton();
 startWaitlistForm();
+startCopyButton();

@@ -1,6 +1,11 @@
 /** Plays the recorded examples and reveals their words at the times the service returned them. */
 export function startPlayers(): void {
   for (const player of document.querySelectorAll<HTMLElement>('[data-player]')) startPlayer(player);
+  for (const tab of document.querySelectorAll('input[name="language"]')) {
+    tab.addEventListener('change', () => {
+      for (const audio of document.querySelectorAll('audio')) audio.pause();
+    });
+  }
 }
 
 function startPlayer(player: HTMLElement): void {

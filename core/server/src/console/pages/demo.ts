@@ -1,9 +1,10 @@
 import type { AsrSession } from '@svc-asr/protocol';
-import { CONSOLE_LIMITS, StartDemo } from '@svc-asr/protocol/console/console.ts';
-import type { FastifyInstance } from 'fastify';
+import { CONSOLE_LIMITS, StartDemo, type DemoState } from '@svc-asr/protocol/console/console.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { networkOf } from '@svc-asr/runtime/network.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { ApiError } from '../../platform/api-error.ts';
+import { createRateLimiter } from '../../platform/network/rate-limit.ts';
 import { queryRows, statement, t } from '../../platform/database/statement.ts';
 import { openReservation, presentSession } from '../../sessions/new-session.ts';
 import type { Deps } from '../../deps.ts';
@@ -14,6 +15,12 @@ import { keyed } from '../../accounts/people/sign-in-code.ts';
 
 type Claim = 'claimed' | 'used' | 'closed';
 const CLAIM = statement('select claim_demo($1, $2) as claim', { claim: t.text<Claim>() });
+const STATE = statement('select demo_state($1, $2, $3, $4) as state', {
+  state: t.text<DemoState['state']>(),
+});
+/** Views of the public page. They are not forms, so that they can't lock a network out of the sign-in. */
+const LOOKS = { perMinute: 60, burst: 60 };
+const SESSION_MS = CONSOLE_LIMITS.demoSeconds * 1_000;
 
 /** Refusals of the ledger that say that the pool is empty or switched off. */
 const CLOSED = new Set(['insufficient_credits', 'account_inactive']);
@@ -26,11 +33,20 @@ export function demoRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   const { demo } = deps.service.config.console;
   const [secret] = deps.secrets;
   if (demo === null || secret === undefined) return;
+  const networkKey = (request: FastifyRequest) => keyed(secret, `demo ${networkOf(request.ip)}`);
+  const looks = createRateLimiter(LOOKS, deps.service.clock);
+  app.get('/demo', async (request): Promise<DemoState> => {
+    const { allowed, resetSeconds } = looks.take(networkOf(request.ip));
+    if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
+    const values = [networkKey(request), demo.perDay, demo.accountId, SESSION_MS];
+    const [row] = await queryRows(deps.db, STATE, values);
+    return { state: row?.state ?? 'closed' };
+  });
   app.post<{ Body: StartDemo }>(
     '/demo/session',
     { onRequest: limitForms(deps), schema: { body: StartDemo } },
     async (request, reply): Promise<AsrSession> => {
-      const network = keyed(secret, `demo ${networkOf(request.ip)}`);
+      const network = networkKey(request);
       const [row] = await queryRows(deps.db, CLAIM, [network, demo.perDay]);
       if (row?.claim === 'used') throw new ConsoleError('demo_used');
       if (row?.claim !== 'claimed') throw new ConsoleError('demo_closed');
@@ -39,7 +55,7 @@ export function demoRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
           accountId: demo.accountId,
           keyId: null,
           model: request.body.model,
-          requestedMs: CONSOLE_LIMITS.demoSeconds * 1_000,
+          requestedMs: SESSION_MS,
           idempotencyKey: null,
         });
         void reply.code(201);
