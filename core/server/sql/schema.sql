@@ -42,10 +42,12 @@ create table accounts (
   move_state move_state,
   move_id uuid,
   move_cell text,
+  key_limit smallint not null default 10,
   constraint accounts_pkey PRIMARY KEY (id),
-  constraint accounts_balance_adds_up CHECK (granted_ms::bigint = (available_ms::bigint + reserved_ms::bigint + consumed_ms::bigint))
+  constraint accounts_balance_adds_up CHECK (granted_ms::bigint = (available_ms::bigint + reserved_ms::bigint + consumed_ms::bigint)),
+  constraint accounts_key_limit_check CHECK (key_limit >= 1 AND key_limit <= 100)
 ) with (fillfactor=50);
-CREATE TRIGGER accounts_audit AFTER INSERT OR DELETE OR UPDATE OF status, concurrency_limit, allowed_origins, move_state ON accounts FOR EACH ROW EXECUTE FUNCTION audit_change('account', 'id', 'status concurrency_limit allowed_origins move_state move_cell');
+CREATE TRIGGER accounts_audit AFTER INSERT OR DELETE OR UPDATE OF status, concurrency_limit, key_limit, allowed_origins, move_state ON accounts FOR EACH ROW EXECUTE FUNCTION audit_change('account', 'id', 'status concurrency_limit key_limit allowed_origins move_state move_cell');
 CREATE CONSTRAINT TRIGGER accounts_balance_matches_ledger AFTER UPDATE OF granted_ms, available_ms, reserved_ms, consumed_ms, last_seq ON accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_balance();
 CREATE CONSTRAINT TRIGGER accounts_copy_complete AFTER INSERT OR UPDATE OF move_state ON accounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.move_state = 'copying'::move_state) EXECUTE FUNCTION check_not_copying();
 CREATE TRIGGER accounts_locked_during_move BEFORE UPDATE ON accounts FOR EACH ROW WHEN ((old.move_state = ANY (ARRAY['sealed'::move_state, 'moved'::move_state, 'arriving'::move_state])) AND NOT new.move_state IS DISTINCT FROM old.move_state) EXECUTE FUNCTION refuse_change('the account is between two cells');
@@ -104,7 +106,7 @@ create table api_keys (
   constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint api_keys_hmac_check CHECK (length(hmac) = 32),
   constraint api_keys_id_check CHECK (id ~ '^[0-9A-Za-z]{12}$'::text),
-  constraint api_keys_live_number_check CHECK (live_number = ANY (ARRAY[1, 2])),
+  constraint api_keys_live_number_check CHECK (live_number >= 1 AND live_number <= 200),
   constraint api_keys_pepper_id_check CHECK (pepper_id >= 0 AND pepper_id <= 255),
   constraint api_keys_revoked_is_not_live CHECK (revoked_at IS NULL OR live_number IS NULL),
   constraint api_keys_scopes_check CHECK (cardinality(scopes) > 0)
@@ -855,6 +857,7 @@ create view entry as
 -- link_cell(p_cell text, p_key bytea) returns void
 -- list_console_sessions(p_token text) returns TABLE(id uuid, client text, system text, verified_by text, created_at timestamp with time zone, last_seen_at timestamp with time zone, is_current boolean) security definer to svc_console
 -- live_console_session(p_token text) returns SETOF console_sessions
+-- lock_keys(p_account uuid) returns void security definer
 -- log_command(p_command text) returns void security definer to svc_auditor
 -- mark_ledger(p_process uuid, p_node text, p_position bigint, p_account uuid, p_session uuid, p_is_over boolean, p_upgrade uuid, OUT outcome text, OUT marked bigint) returns record security definer to svc_api, svc_console, svc_node, svc_sign_in, svc_sweeper
 -- move_statement(p_what text, p_from text, p_to text, p_account uuid, p_move uuid) returns text
@@ -892,12 +895,14 @@ create view entry as
 -- retire_node(p_id text, p_epoch bigint) returns boolean security definer to svc_node
 -- revoke_api_key(p_account uuid, p_id text) returns boolean security definer to svc_console, svc_operator
 -- roll_up_usage_by_key(p_account uuid, p_batch integer) returns boolean security definer to svc_console
+-- rotate_api_key(p_account uuid, p_old text, p_id text, p_hmac bytea, p_expires_at timestamp with time zone, p_pepper smallint) returns text security definer to svc_console
 -- seal_account(p_account uuid, p_move uuid) returns integer security definer to svc_mover
 -- set_account_status_as_operator(p_token text, p_account uuid, p_status account_status, p_reason text) returns text security definer to svc_console
 -- set_allowed_origins(p_account uuid, p_origins text[]) returns void security definer to svc_console, svc_operator
 -- set_cell(p_id text) returns text security definer
 -- set_concurrency(p_account uuid, p_limit integer) returns boolean security definer to svc_operator
 -- set_concurrency_as_operator(p_token text, p_account uuid, p_limit integer, p_reason text) returns text security definer to svc_console
+-- set_key_limit(p_account uuid, p_limit integer) returns boolean security definer to svc_operator
 -- set_operator(p_email text, p_is_operator boolean) returns boolean security definer to svc_operator
 -- settle_late(p_session sessions, p_samples bigint, p_available bigint, p_at timestamp with time zone) returns void
 -- sign_move(p_cell text, p_statement text) returns text

@@ -196,7 +196,11 @@ function sdkRows(): Row[] {
 
 function consoleRows(): Row[] {
   return [
-    ['live API keys per account', String(CONSOLE_LIMITS.liveKeys), 'revoke one first'],
+    [
+      'live API keys per account, each with one successor',
+      `${CONSOLE_LIMITS.liveKeys} by default; the operator sets it`,
+      'revoke one first',
+    ],
     ['lifetime of a key', `${CONSOLE_LIMITS.keyExpiryDaysMax} days, or no end`, 'refused'],
     ['members per account', String(CONSOLE_LIMITS.members), 'refused'],
     ['allowed origins per account', String(CONSOLE_LIMITS.allowedOrigins), 'refused'],

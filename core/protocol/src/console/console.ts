@@ -274,11 +274,22 @@ export const ConsoleKey = Closed(
     expires_at: Type.Union([DateTime, Type.Null()]),
     last_used_at: Type.Union([DateTime, Type.Null()]),
     revoked_at: Type.Union([DateTime, Type.Null()]),
+    successor: Type.Union([Type.String(), Type.Null()], {
+      description: 'The id of the live key that replaces this one.',
+    }),
   },
   'ConsoleKey',
 );
 export type ConsoleKey = Static<typeof ConsoleKey>;
-export const KeyList = Closed({ data: Type.Array(ConsoleKey), now: DateTime }, 'KeyList');
+export const KeyList = Closed(
+  {
+    data: Type.Array(ConsoleKey),
+    may_create: Type.Boolean({ description: 'False: the account has as many keys as it may.' }),
+    limit: Type.Integer({ description: 'Live keys, not counting the successor of each.' }),
+    now: DateTime,
+  },
+  'KeyList',
+);
 export type KeyList = Static<typeof KeyList>;
 
 export const CreateKey = Closed(

@@ -33,7 +33,9 @@ export const CONSOLE_LIMITS = {
   creditRequestText: 500,
   /** Of one account. */
   creditRequestsPerDay: 3,
-  liveKeys: 2,
+  /** Live keys of an account, unless an operator changes its limit. */
+  liveKeys: 10,
+  keyLimitMax: 100,
   /** Maximum length of the name of a key or passkey. */
   nameLength: 60,
   keyExpiryDaysMax: 365,
@@ -112,7 +114,12 @@ export const CONSOLE_ERRORS = {
   not_found: { status: 404, message: 'Not found. Reload the page.' },
   key_limit_reached: {
     status: 409,
-    message: 'You already have two active keys. Revoke one before you create another.',
+    message:
+      'This account has as many active keys as it may. Revoke one before you create another.',
+  },
+  key_already_rotated: {
+    status: 409,
+    message: 'A rotation of this key is under way. Revoke the old key first.',
   },
   key_not_live: { status: 409, message: 'This key is revoked or expired.' },
   no_account: { status: 403, message: 'You belong to no account. Accept an invitation first.' },

@@ -12,7 +12,29 @@ begin
 end
 $$;
 
--- Returns false if the account has two live keys. A new key takes the number of an expired one.
+-- How many live keys the account may create, successors not counted. Live keys above a lowered limit keep working.
+create or replace function set_key_limit(p_account uuid, p_limit integer) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update accounts set key_limit = p_limit where id = p_account;
+  return found;
+end
+$$;
+
+-- Locks the account, and gives the numbers of its expired keys back.
+create or replace function lock_keys(p_account uuid) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform from accounts where id = p_account for no key update;
+  if not found then
+    raise exception 'account % does not exist', p_account using errcode = 'no_data_found';
+  end if;
+  update api_keys set live_number = null
+    where account_id = p_account and live_number is not null and expires_at <= clock_timestamp();
+end
+$$;
+
+-- Returns false if the account has as many live keys as it may. The live numbers 2n - 1 and 2n are a key and its successor.
 create or replace function create_api_key(
   p_account uuid,
   p_id text,
@@ -26,14 +48,10 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_number smallint;
 begin
-  perform from accounts where id = p_account for no key update;
-  if not found then
-    raise exception 'account % does not exist', p_account using errcode = 'no_data_found';
-  end if;
-  update api_keys set live_number = null
-    where account_id = p_account and live_number is not null and expires_at <= clock_timestamp();
-  select n into v_number from unnest(array[1, 2]::smallint[]) n
-    where not exists (select from api_keys where account_id = p_account and live_number = n)
+  perform lock_keys(p_account);
+  select 2 * n - 1 into v_number from accounts a, generate_series(1, a.key_limit) n
+    where a.id = p_account
+      and not exists (select from api_keys where account_id = p_account and live_number in (2 * n - 1, 2 * n))
     order by n limit 1;
   if v_number is null then
     return false;
@@ -41,6 +59,31 @@ begin
   insert into api_keys (id, account_id, hmac, name, scopes, live_number, expires_at, pepper_id)
     values (p_id, p_account, p_hmac, p_name, p_scopes, v_number, p_expires_at, p_pepper);
   return true;
+end
+$$;
+
+-- Creates the successor of a live key, with its name and models: 'created', 'not_live', or 'rotated' if another key is
+-- its predecessor or successor and both are live.
+create or replace function rotate_api_key(
+  p_account uuid, p_old text, p_id text, p_hmac bytea, p_expires_at timestamptz, p_pepper smallint
+) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_old api_keys;
+  v_number smallint;
+begin
+  perform lock_keys(p_account);
+  select * into v_old from api_keys where id = p_old and account_id = p_account;
+  if v_old.live_number is null then
+    return 'not_live';
+  end if;
+  v_number := case when v_old.live_number % 2 = 1 then v_old.live_number + 1 else v_old.live_number - 1 end;
+  if exists (select from api_keys where account_id = p_account and live_number = v_number) then
+    return 'rotated';
+  end if;
+  insert into api_keys (id, account_id, hmac, name, scopes, live_number, expires_at, pepper_id)
+    values (p_id, p_account, p_hmac, v_old.name, v_old.scopes, v_number, p_expires_at, p_pepper);
+  return 'created';
 end
 $$;
 

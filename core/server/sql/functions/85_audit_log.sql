@@ -67,9 +67,9 @@ create or replace trigger api_keys_audit
   after insert or update of scopes, expires_at, revoked_at or delete on api_keys
   for each row execute function audit_change('api_key', 'id', 'scopes expires_at revoked_at');
 create or replace trigger accounts_audit
-  after insert or update of status, concurrency_limit, allowed_origins, move_state or delete on accounts
+  after insert or update of status, concurrency_limit, key_limit, allowed_origins, move_state or delete on accounts
   for each row execute function audit_change(
-    'account', 'id', 'status concurrency_limit allowed_origins move_state move_cell');
+    'account', 'id', 'status concurrency_limit key_limit allowed_origins move_state move_cell');
 create or replace trigger memberships_audit after insert or update of role or delete on memberships
   for each row execute function audit_change('member', 'user_id', 'role');
 create or replace trigger invitations_audit after insert or update of status on invitations

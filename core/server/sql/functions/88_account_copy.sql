@@ -61,21 +61,23 @@ create or replace function begin_import(p_move uuid, p_from text, p_content text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_new accounts := jsonb_populate_record(null::accounts, p_content::jsonb);
+  -- A cell of an older version has no limit of its own.
+  v_key_limit smallint := coalesce(v_new.key_limit, 10);
   v_known accounts;
 begin
   if exists (select from account_arrivals where move_id = p_move) then
     raise exception 'move % has arrived before', p_move using errcode = 'object_not_in_prerequisite_state';
   end if;
-  insert into accounts (id, name, email, status, concurrency_limit, limit_changed_at, allowed_origins, created_at,
+  insert into accounts (id, name, email, status, concurrency_limit, key_limit, limit_changed_at, allowed_origins, created_at,
       move_state, move_id, move_cell)
-    values (v_new.id, v_new.name, v_new.email, v_new.status, v_new.concurrency_limit, v_new.limit_changed_at,
-      v_new.allowed_origins, v_new.created_at, 'copying', p_move, p_from)
+    values (v_new.id, v_new.name, v_new.email, v_new.status, v_new.concurrency_limit, v_key_limit,
+      v_new.limit_changed_at, v_new.allowed_origins, v_new.created_at, 'copying', p_move, p_from)
     on conflict do nothing;
   select * into v_known from accounts where id = v_new.id for update;
   if v_known.move_state in ('moved', 'arriving') then
     update accounts set move_state = 'copying', move_id = p_move, move_cell = p_from, name = v_new.name,
       email = v_new.email, status = v_new.status, concurrency_limit = v_new.concurrency_limit,
-      limit_changed_at = v_new.limit_changed_at, allowed_origins = v_new.allowed_origins
+      key_limit = v_key_limit, limit_changed_at = v_new.limit_changed_at, allowed_origins = v_new.allowed_origins
       where id = v_new.id;
   elsif v_known.move_state is distinct from 'copying' then
     raise exception 'account % is already in this cell', v_new.id using errcode = 'object_not_in_prerequisite_state';

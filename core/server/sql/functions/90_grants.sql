@@ -49,6 +49,7 @@ grant select on sweeper_watch, nodes to svc_sweeper;
 
 -- console: a developer's own keys and usage, and joining the waitlist.
 grant execute on function create_api_key(uuid, text, bytea, text, text[], timestamptz, smallint) to svc_console;
+grant execute on function rotate_api_key(uuid, text, text, bytea, timestamptz, smallint) to svc_console;
 grant execute on function revoke_api_key(uuid, text) to svc_console;
 grant execute on function rename_api_key(uuid, text, text) to svc_console;
 grant select on cell to svc_console;
@@ -139,6 +140,7 @@ grant svc_auditor to svc_operator;
 grant execute on function grant_credit(uuid, bigint, text, text, uuid) to svc_operator;
 grant execute on function adjust_credit(uuid, bigint, text, text, uuid) to svc_operator;
 grant execute on function set_concurrency(uuid, integer) to svc_operator;
+grant execute on function set_key_limit(uuid, integer) to svc_operator;
 grant execute on function create_api_key(uuid, text, bytea, text, text[], timestamptz, smallint) to svc_operator;
 grant execute on function revoke_api_key(uuid, text) to svc_operator;
 grant execute on function approve_waitlist(uuid, uuid, text) to svc_operator;

@@ -12,6 +12,7 @@ export interface Account {
   readonly concurrencyLimit: number;
   /** Null: a browser may stream from any origin. */
   readonly allowedOrigins: readonly string[] | null;
+  readonly keyLimit: number;
   readonly grantedMs: number;
   readonly availableMs: number;
   readonly reservedMs: number;
@@ -26,6 +27,7 @@ const COLUMNS = {
   status: t.text<Account['status']>(),
   move: t.nullable(t.text()),
   concurrency_limit: t.number(),
+  key_limit: t.number(),
   allowed_origins: t.nullable(t.texts()),
   granted_ms: t.number(),
   available_ms: t.number(),
@@ -159,6 +161,17 @@ export async function listAllowedOrigins(
   return rows[0]?.allowed_origins ?? null;
 }
 
+const SET_KEY_LIMIT = statement('select set_key_limit($1, $2) as found', { found: t.boolean() });
+
+/** Sets how many live keys the account may create. Live keys above a lowered limit keep working. */
+export async function setKeyLimit(
+  db: Queryable,
+  input: { id: string; limit: number },
+): Promise<boolean> {
+  const [row] = await queryRows(db, SET_KEY_LIMIT, [input.id, input.limit]);
+  return row?.found === true;
+}
+
 const SET_CONCURRENCY = statement('select set_concurrency($1, $2) as found', {
   found: t.boolean(),
 });
@@ -183,6 +196,7 @@ function toAccount(row: RowOf<typeof FIND>): Account {
     status: row.status,
     move: row.move,
     concurrencyLimit: row.concurrency_limit,
+    keyLimit: row.key_limit,
     allowedOrigins: row.allowed_origins,
     grantedMs: row.granted_ms,
     availableMs: row.available_ms,

@@ -60,3 +60,31 @@ test('the keys of a rotation are told apart, and a key in use is revoked only by
   await page.getByRole('dialog', { name: `Revoke "${fresh.key.hint}…"?` }).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('two names never block a rotation: each key has its own successor', async () => {
+  const { page, complaints } = await openPage(browser);
+  await service.admit('two-names@example.com');
+  await signInAs(page, { service, email: 'two-names@example.com' });
+  const rules = { models: ['svc-asr-kikuyu-v1'], expires_in_days: null };
+  const phone = await callApi<NewKey>(page, '/keys', { ...rules, name: 'phone' });
+  await callApi<NewKey>(page, '/keys', { ...rules, name: 'radio' });
+  await page.goto(`${service.url}/app/keys`);
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  for (const name of ['phone', 'radio']) {
+    await row(name).getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'Create the new key' }).click();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await row(name).getByText('Replaced, never used').waitFor();
+  }
+  for (const button of await page.getByRole('button', { name: 'Rotate' }).all()) {
+    expect(await button.isDisabled()).toBe(true);
+  }
+  expect(await page.getByRole('button', { name: 'Create a key' }).isEnabled()).toBe(true);
+  await takePicturesOfEveryLook(page, 'keys-two-rotations');
+  await row(phone.key.hint).getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke the key' }).click();
+  await page.getByText('"phone" is revoked.').waitFor();
+  const fresh = row('phone').filter({ hasText: 'Active' });
+  await expect.poll(() => fresh.getByRole('button', { name: 'Rotate' }).isEnabled()).toBe(true);
+  expect(complaints).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import type { CreditBalance, ErrorBody } from '@svc-asr/protocol';
 import type { KeyList, NewKey } from '@svc-asr/protocol/console/console.ts';
 import { afterAll, expect, test } from 'vitest';
+import { setKeyLimit } from '../../src/accounts/accounts.ts';
 import { startConsoleService } from '../support/console/console-service.ts';
 import { KIKUYU } from '@svc-asr/testing/service/service.ts';
 
@@ -54,7 +55,7 @@ test('a revoked key is refused within 5 seconds, and the other key still works',
   expect((await callWith(second.secret)).status).toBe(200);
 });
 
-test('refuses a third live key; rotation keeps name, models and expiry', async () => {
+test('rotation keeps name, models and expiry, works at the limit of keys, and waits for the old key to be revoked', async () => {
   const browser = await service.signedIn('rotate@example.com');
   const rules = { name: 'phone line', models: [KIKUYU], expires_in_days: 30 };
   const first = await browser.post<NewKey>('/keys', rules);
@@ -62,11 +63,28 @@ test('refuses a third live key; rotation keeps name, models and expiry', async (
   expect(rotated.status).toBe(201);
   expect(rotated.body.key).toMatchObject({ name: 'phone line', models: [KIKUYU], status: 'live' });
   expect(lifeDays(rotated.body.key)).toBeCloseTo(30, 2);
-  const third = await browser.post<ErrorBody>('/keys', rules);
-  expect(third.status).toBe(409);
-  expect(third.body.error.code).toBe('key_limit_reached');
+  const again = await browser.post<ErrorBody>(`/keys/${first.body.key.id}/rotate`);
+  expect([again.status, again.body.error.code]).toEqual([409, 'key_already_rotated']);
+  const list = await browser.get<KeyList>('/keys');
+  expect(list.body).toMatchObject({ may_create: true, limit: 10 });
+  expect(list.body.data.map(({ successor }) => successor)).toEqual([null, rotated.body.key.id]);
   expect((await callWith(first.body.secret)).status).toBe(200);
   expect((await callWith(rotated.body.secret)).status).toBe(200);
+});
+
+test('refuses a key above the limit, which an operator can change', async () => {
+  const browser = await service.signedIn('limit@example.com');
+  const id = await service.accountOf('limit@example.com');
+  await setKeyLimit(service.database.pool, { id, limit: 2 });
+  await browser.createKey('first');
+  const { key } = await browser.createKey('second');
+  expect((await browser.get<KeyList>('/keys')).body).toMatchObject({ may_create: false, limit: 2 });
+  const rules = { name: 'third', models: [KIKUYU], expires_in_days: null };
+  const third = await browser.post<ErrorBody>('/keys', rules);
+  expect([third.status, third.body.error.code]).toEqual([409, 'key_limit_reached']);
+  expect((await browser.post(`/keys/${key.id}/rotate`)).status).toBe(201);
+  await setKeyLimit(service.database.pool, { id, limit: 3 });
+  expect((await browser.post('/keys', rules)).status).toBe(201);
 });
 
 test('a key that may use one model is refused for the other', async () => {

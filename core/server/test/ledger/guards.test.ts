@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { insertApiKey, listApiKeys, revokeApiKey } from '../../src/accounts/keys/api-keys.ts';
+import {
+  insertApiKey,
+  insertSuccessor,
+  listApiKeys,
+  revokeApiKey,
+} from '../../src/accounts/keys/api-keys.ts';
+import { setKeyLimit } from '../../src/accounts/accounts.ts';
 import { openCheckedLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 
 /** These guards bind the schema owner too, and so every role. */
@@ -123,14 +129,13 @@ test('refuses a second session in the same slot, and one without a reservation',
   expect(await copy(2)).toContain('do not hold');
 });
 
-test('K01 an account has at most two live keys; revoked and expired keys do not count', async () => {
+test('K01 an account has ten live keys unless an operator changes its limit; revoked and expired keys do not count', async () => {
   const accountId = await fixture.account(0);
   const add = (id: string, expiresAt: Date | null = null) =>
     insertApiKey(fixture.owner, { id, accountId, hmac: Buffer.alloc(32), expiresAt });
-  const raced = await Promise.all(
-    ['key000000001', 'key000000002', 'key000000003'].map((id) => add(id)),
-  );
-  expect(raced.filter(Boolean)).toHaveLength(2);
+  const ids = Array.from({ length: 12 }, (_, at) => `key0000000${10 + at}`);
+  const raced = await Promise.all(ids.map((id) => add(id)));
+  expect(raced.filter(Boolean)).toHaveLength(10);
   const [newest] = await listApiKeys(fixture.owner, accountId);
   expect(await revokeApiKey(fixture.owner, { accountId, id: newest?.id ?? '' })).toBe(true);
   expect(await revokeApiKey(fixture.owner, { accountId: randomUUID(), id: newest?.id ?? '' })).toBe(
@@ -139,4 +144,29 @@ test('K01 an account has at most two live keys; revoked and expired keys do not 
   expect(await add('key000000004', new Date(Date.now() - 1_000))).toBe(true);
   expect(await add('key000000005')).toBe(true);
   expect(await add('key000000006')).toBe(false);
+  await setKeyLimit(fixture.owner, { id: accountId, limit: 11 });
+  expect(await add('key000000006')).toBe(true);
+  expect(await add('key000000007')).toBe(false);
+});
+
+test('a live key has one successor, however many ask at once, and the successor of a live key has none', async () => {
+  const accountId = await fixture.account(0);
+  await setKeyLimit(fixture.owner, { id: accountId, limit: 1 });
+  const common = { accountId, hmac: Buffer.alloc(32), expiresAt: null, pepperId: 0 };
+  await insertApiKey(fixture.owner, { id: 'first0000000', ...common, name: 'server' });
+  const rotate = (oldId: string, id: string) =>
+    insertSuccessor(fixture.owner, { ...common, oldId, id });
+  const raced = await Promise.all(
+    ['next00000001', 'next00000002', 'next00000003'].map((id) => rotate('first0000000', id)),
+  );
+  expect(raced.toSorted()).toEqual(['created', 'rotated', 'rotated']);
+  const keys = await listApiKeys(fixture.owner, accountId);
+  expect(keys.map(({ name }) => name)).toEqual(['server', 'server']);
+  const next = keys.find(({ id }) => id !== 'first0000000')?.id ?? '';
+  expect(keys.find(({ id }) => id === 'first0000000')?.successorId).toBe(next);
+  expect(await rotate(next, 'third0000000')).toBe('rotated');
+  await revokeApiKey(fixture.owner, { accountId, id: 'first0000000' });
+  expect(await rotate('first0000000', 'third0000000')).toBe('not_live');
+  expect(await rotate(next, 'third0000000')).toBe('created');
+  expect(await rotate('nosuchkey000', 'fourth000000')).toBe('not_live');
 });

@@ -98,3 +98,40 @@ test('refuses a database of a version before the first release, and leaves it un
     await onServer(template.url, (db) => db.query(`drop database ${old} with (force)`));
   }
 });
+
+test('two keys with different names become keys of their own, and a rotation stays a rotation', async () => {
+  const old = await createTestDatabase();
+  const db = old.pool;
+  try {
+    // As an older version left it.
+    await db.query(`delete from schema_migrations
+      where name in ('migrations/0003_keys_with_successors.sql', 'functions/85_audit_log.sql')`);
+    await db.query('alter table accounts drop column key_limit cascade');
+    const numbers = async (name: string) => {
+      const id = randomUUID();
+      await db.query('insert into accounts (id, name) values ($1, $2)', [id, name]);
+      for (const [at, key] of ['server', name].entries()) {
+        await db.query(
+          `insert into api_keys (id, account_id, hmac, name, live_number) values ($1, $2, $3, $4, $5)`,
+          [id.slice(0, 8) + String(1_000 + at), id, Buffer.alloc(32), key, at + 1],
+        );
+      }
+      return async () => {
+        const { rows } = await db.query<{ live_number: number }>(
+          'select live_number from api_keys where account_id = $1 order by id',
+          [id],
+        );
+        return rows.map(({ live_number: number }) => number);
+      };
+    };
+    const rotated = await numbers('server');
+    const unrelated = await numbers('phone');
+    await migrate({ url: old.url });
+    expect(await rotated()).toEqual([1, 2]);
+    expect(await unrelated()).toEqual([1, 3]);
+    const { rows } = await db.query('select distinct key_limit from accounts');
+    expect(rows).toEqual([{ key_limit: 10 }]);
+  } finally {
+    await old.drop();
+  }
+});

@@ -87,10 +87,11 @@ test('K01 a key is shown once: no list shows it again, and revoking ends it', as
   const listed = await admin('keys', 'list', id);
   expect(listed.out).toContain(keyId);
   expect(listed.out).not.toContain(key);
+  expect(await json('accounts', 'set-key-limit', id, '2')).toMatchObject({ key_limit: 2 });
   expect((await admin('keys', 'create', id)).status).toBe(0);
   const third = await admin('keys', 'create', id);
   expect(third).toMatchObject({ status: 1, out: '' });
-  expect(third.err).toContain('two live keys');
+  expect(third.err).toContain(`svc-admin accounts set-key-limit ${id} 20`);
   expect((await admin('keys', 'revoke', id, keyId)).status).toBe(0);
   expect(await findApiKey(fixture.owner, keyId)).toMatchObject({ revoked: true });
   expect((await admin('keys', 'revoke', id, 'nosuchkey000')).status).toBe(1);

@@ -77,7 +77,9 @@ export const en = {
         'An account can request credit three times a day. Try again tomorrow.',
       owner_only: 'Only owners of this account can do this.',
       not_found: 'Not found. Reload the page.',
-      key_limit_reached: 'You already have two active keys. Revoke one before you create another.',
+      key_limit_reached:
+        'This account has as many active keys as it may. Revoke one before you create another.',
+      key_already_rotated: 'A rotation of this key is under way. Revoke the old key first.',
       key_not_live: 'This key is revoked or expired.',
       no_account: 'You belong to no account. Accept an invitation first.',
       already_member: 'This person is already a member.',
@@ -201,7 +203,7 @@ export const en = {
   },
   keys: {
     title: 'API keys',
-    lead: 'Keep keys on your server, never in an app or a web page. Two keys can be active at once, so that you can rotate them without an interruption.',
+    lead: 'Keep keys on your server, never in an app or a web page. To replace one without an interruption, rotate it: the old key works until you revoke it.',
     create: 'Create a key',
     emptyTitle: 'No keys yet',
     empty: 'Create a key, store it on your server, and call POST /v1/asr/sessions with it.',
@@ -248,7 +250,8 @@ export const en = {
       },
     },
     revoked: (name: string) => `"${name}" is revoked.`,
-    limit: 'Two keys are active. Revoke one before you create or rotate another.',
+    limit: (n: number) =>
+      `The limit of ${n} active keys is reached. Revoke one before you create another, or ask the operator of this service for more.`,
     past: (n: number) => `Past keys (${n})`,
     created: (when: string) => `Created ${when}`,
   },
@@ -427,6 +430,7 @@ export const en = {
       accountChanged: (who: string) => `${who} moved this account to another place.`,
       suspended: (who: string) => `${who} suspended this account.`,
       resumed: (who: string) => `${who} resumed this account.`,
+      keyLimit: (who: string, n: string) => `${who} set the limit of active API keys to ${n}.`,
       limit: (who: string, n: string) =>
         n === '1'
           ? `${who} set the limit to one session at a time.`

@@ -82,7 +82,8 @@ export const sw: Texts = {
       owner_only: 'Ni mmiliki wa akaunti hii tu anayeweza kufanya hili.',
       not_found: 'Haikupatikana. Pakia ukurasa upya.',
       key_limit_reached:
-        'Funguo mbili tayari zinatumika. Batilisha mmoja kabla ya kuunda mwingine.',
+        'Akaunti hii ina funguo zote inazoruhusiwa. Batilisha mmoja kabla ya kuunda mwingine.',
+      key_already_rotated: 'Ufunguo huu unabadilishwa tayari. Batilisha wa zamani kwanza.',
       key_not_live: 'Ufunguo huu umebatilishwa au muda wake umekwisha.',
       no_account: 'Huna akaunti yoyote. Kubali mwaliko kwanza.',
       already_member: 'Mtu huyu tayari ni mwanachama.',
@@ -207,7 +208,7 @@ export const sw: Texts = {
   },
   keys: {
     title: 'Funguo za API',
-    lead: 'Weka funguo kwenye seva yako, kamwe si kwenye programu au ukurasa wa wavuti. Funguo mbili zinaweza kutumika kwa wakati mmoja, ili uzibadilishe bila kukatiza huduma.',
+    lead: 'Weka funguo kwenye seva yako, kamwe si kwenye programu au ukurasa wa wavuti. Ili kubadilisha mmoja bila kukatiza huduma, ubadilishe hapa: wa zamani hufanya kazi hadi uubatilishe.',
     create: 'Unda ufunguo',
     emptyTitle: 'Hakuna funguo bado',
     empty: 'Unda ufunguo, uuhifadhi kwenye seva yako, kisha uutumie kuita POST /v1/asr/sessions.',
@@ -259,7 +260,8 @@ export const sw: Texts = {
       },
     },
     revoked: (name) => `"${name}" umebatilishwa.`,
-    limit: 'Funguo mbili zinatumika. Batilisha mmoja ili kuunda au kubadilisha mwingine.',
+    limit: (n) =>
+      `Kikomo cha funguo ${n} kimefikiwa. Batilisha mmoja kabla ya kuunda mwingine, au mwombe mwendeshaji wa huduma hii zaidi.`,
     past: (n) => `Funguo za zamani (${n})`,
     created: (when) => `Uliundwa ${when}`,
   },
@@ -437,6 +439,7 @@ export const sw: Texts = {
       accountChanged: (who) => `${who} alihamisha akaunti hii mahali pengine.`,
       suspended: (who) => `${who} alisimamisha akaunti hii.`,
       resumed: (who) => `${who} alirudisha akaunti hii.`,
+      keyLimit: (who, n) => `${who} aliweka kikomo cha funguo ${n} za API.`,
       limit: (who, n) => `${who} aliweka kikomo cha vipindi ${n} kwa wakati mmoja.`,
       origins: (who, origins) => `${who} aliruhusu asili hizi tu: ${origins}.`,
       originsAny: (who) => `${who} aliruhusu asili yoyote.`,

@@ -13,6 +13,8 @@ export interface ApiKeyRecord {
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
+  /** The live key that replaces this one, which is live too. */
+  readonly successorId: string | null;
 }
 
 /** Everything that authentication needs to know about a key, in one row. */
@@ -36,7 +38,7 @@ const CREATE = statement('select create_api_key($1, $2, $3, $4, $5, $6, $7::smal
   created: t.boolean(),
 });
 
-/** Returns false if the account already has two live keys. Throws if there is no such account. */
+/** Returns false if the account has as many live keys as it may. Throws if there is no such account. */
 export async function insertApiKey(
   db: Queryable,
   key: {
@@ -60,6 +62,27 @@ export async function insertApiKey(
     key.pepperId ?? 0,
   ]);
   return row?.created === true;
+}
+
+const ROTATE = statement('select rotate_api_key($1, $2, $3, $4, $5, $6::smallint) as outcome', {
+  outcome: t.text<'created' | 'not_live' | 'rotated'>(),
+});
+
+/** Creates the successor of a live key. `rotated`: it has one, or is one, and both keys are live. */
+export async function insertSuccessor(
+  db: Queryable,
+  key: {
+    accountId: string;
+    oldId: string;
+    id: string;
+    hmac: Buffer;
+    expiresAt: Date | null;
+    pepperId: number;
+  },
+): Promise<RowOf<typeof ROTATE>['outcome']> {
+  const { accountId, oldId, id, hmac, expiresAt, pepperId } = key;
+  const [row] = await queryRows(db, ROTATE, [accountId, oldId, id, hmac, expiresAt, pepperId]);
+  return row?.outcome ?? 'not_live';
 }
 
 const FIND = statement(
@@ -104,8 +127,11 @@ export async function findApiKey(db: Queryable, id: string): Promise<ApiKeyLooku
 }
 
 const LIST = statement(
-  `select id, account_id, name, scopes, created_at, expires_at, revoked_at, last_used_at
-    from api_keys where account_id = $1 order by created_at desc limit 100`,
+  `select id, account_id, name, scopes, created_at, expires_at, revoked_at, last_used_at,
+      (select s.id from api_keys s where s.account_id = k.account_id and s.created_at > k.created_at
+        and (s.live_number + 1) / 2 = (k.live_number + 1) / 2
+        and least(s.expires_at, k.expires_at, 'infinity') > clock_timestamp()) as successor_id
+    from api_keys k where account_id = $1 order by live_number is null, created_at desc limit 300`,
   {
     id: t.text(),
     account_id: t.text(),
@@ -115,10 +141,11 @@ const LIST = statement(
     expires_at: t.nullable(t.timestamp()),
     revoked_at: t.nullable(t.timestamp()),
     last_used_at: t.nullable(t.timestamp()),
+    successor_id: t.nullable(t.text()),
   },
 );
 
-/** Newest first, including expired and revoked keys. */
+/** Live ones first, the newest of them at the top, including expired and revoked keys. */
 export async function listApiKeys(db: Queryable, accountId: string): Promise<ApiKeyRecord[]> {
   const rows = await queryRows(db, LIST, [accountId]);
   return rows.map((row) => ({
@@ -130,6 +157,7 @@ export async function listApiKeys(db: Queryable, accountId: string): Promise<Api
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    successorId: row.successor_id,
   }));
 }
 

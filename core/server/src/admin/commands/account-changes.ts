@@ -9,6 +9,7 @@ import {
   setAccountStatus,
   setAllowedOrigins,
   setConcurrency,
+  setKeyLimit,
   type Account,
 } from '../../accounts/accounts.ts';
 import { withAuditReason } from '../../accounts/logs/audit-log.ts';
@@ -40,6 +41,22 @@ export function addAccountChanges(
       changeAccount(run, shortId, (db, id) => setConcurrency(db, { id, limit })),
     );
   examples(concurrency, ['accounts set-concurrency 7f0c9a52 5']);
+
+  const keyLimit = accounts
+    .command('set-key-limit')
+    .description(
+      'set how many live API keys it may have, not counting the successor of each; live keys above a lowered limit keep working',
+    )
+    .argument(...ACCOUNT_ARGUMENT)
+    .argument(
+      '<limit>',
+      `from 1 to ${CONSOLE_LIMITS.keyLimitMax}`,
+      parseCount(1, CONSOLE_LIMITS.keyLimitMax),
+    )
+    .action((shortId: string, limit: number) =>
+      changeAccount(run, shortId, (db, id) => setKeyLimit(db, { id, limit })),
+    );
+  examples(keyLimit, ['accounts set-key-limit 7f0c9a52 20']);
 
   const origins = accounts
     .command('set-origins')

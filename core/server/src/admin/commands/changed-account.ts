@@ -31,6 +31,7 @@ export function present(account: Account): Row {
     status: account.status,
     move: account.move,
     concurrency: account.concurrencyLimit,
+    key_limit: account.keyLimit,
     allowed_origins: account.allowedOrigins,
     available_ms: account.availableMs,
     reserved_ms: account.reservedMs,

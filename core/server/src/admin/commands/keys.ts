@@ -110,8 +110,8 @@ async function createKey(
   });
   if (!created) {
     throw new Problem(
-      'The account already has two live keys, which is the limit. Revoke one first: ' +
-        `svc-admin keys list ${accountId}`,
+      'The account already has as many live keys as it may. Revoke one (svc-admin keys list), or raise the limit: ' +
+        `svc-admin accounts set-key-limit ${accountId} 20`,
     );
   }
   output.show({ key_id: publicId, account_id: accountId, key });

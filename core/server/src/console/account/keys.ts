@@ -9,12 +9,14 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   insertApiKey,
+  insertSuccessor,
   listApiKeys,
   renameApiKey,
   revokeApiKey,
   type ApiKeyRecord,
 } from '../../accounts/keys/api-keys.ts';
 import { generateApiKey, hashApiKey } from '../../accounts/keys/format.ts';
+import { findAccount } from '../../accounts/accounts.ts';
 import { findCell } from '../../accounts/cell.ts';
 import { audited, memberOf, requireOwner } from '../request/guard.ts';
 import type { ConsoleDeps } from '../deps.ts';
@@ -27,8 +29,19 @@ type KeyRules = Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>;
 /** Routes for an account's keys. The secret is in the creation response only. */
 export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/keys', async (request): Promise<KeyList> => {
-    const keys = await listApiKeys(deps.db, memberOf(request).accountId);
-    return { data: keys.map(presentKey), now: new Date().toISOString() };
+    const { accountId } = memberOf(request);
+    const [keys, account] = await Promise.all([
+      listApiKeys(deps.db, accountId),
+      findAccount(deps.db, accountId),
+    ]);
+    const limit = account?.keyLimit ?? 0;
+    const counted = keys.filter((key) => statusOf(key) === 'live' && key.successorId === null);
+    return {
+      data: keys.map(presentKey),
+      may_create: counted.length < limit,
+      limit,
+      now: new Date().toISOString(),
+    };
   });
 
   app.post<{ Body: CreateKey }>(
@@ -51,9 +64,8 @@ export function keyRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     async (request, reply) => {
       const { accountId } = memberOf(request);
       const old = await findKey(deps, accountId, request.params.id);
-      if (statusOf(old) !== 'live') throw new ConsoleError('key_not_live');
       void reply.code(201);
-      return createKey(deps, request, { ...old, expiresAt: renewedExpiry(old) });
+      return rotateKey(deps, request, old);
     },
   );
 
@@ -86,21 +98,32 @@ async function createKey(
   request: FastifyRequest,
   rules: KeyRules,
 ): Promise<NewKey> {
-  const { accountId } = memberOf(request);
+  const { secret, record } = await newKey(deps, memberOf(request).accountId);
+  const created = await audited(deps.db, request, (db) =>
+    insertApiKey(db, { ...record, ...rules }),
+  );
+  if (!created) throw new ConsoleError('key_limit_reached');
+  return { key: presentKey(await findKey(deps, record.accountId, record.id)), secret };
+}
+
+async function rotateKey(
+  deps: ConsoleDeps,
+  request: FastifyRequest,
+  old: ApiKeyRecord,
+): Promise<NewKey> {
+  const { secret, record } = await newKey(deps, old.accountId);
+  const successor = { ...record, oldId: old.id, expiresAt: renewedExpiry(old) };
+  const outcome = await audited(deps.db, request, (db) => insertSuccessor(db, successor));
+  if (outcome === 'not_live') throw new ConsoleError('key_not_live');
+  if (outcome === 'rotated') throw new ConsoleError('key_already_rotated');
+  return { key: presentKey(await findKey(deps, record.accountId, record.id)), secret };
+}
+
+async function newKey(deps: ConsoleDeps, accountId: string) {
   const [pepper] = deps.service.config.secrets.apiKeyPeppers;
   const { key, publicId } = generateApiKey(await findCell(deps.db));
-  const record = {
-    id: publicId,
-    accountId,
-    hmac: hashApiKey(key, pepper.secret),
-    pepperId: pepper.id,
-    name: rules.name,
-    scopes: rules.scopes,
-    expiresAt: rules.expiresAt,
-  };
-  const created = await audited(deps.db, request, (db) => insertApiKey(db, record));
-  if (!created) throw new ConsoleError('key_limit_reached');
-  return { key: presentKey(await findKey(deps, accountId, publicId)), secret: key };
+  const hmac = hashApiKey(key, pepper.secret);
+  return { secret: key, record: { id: publicId, accountId, hmac, pepperId: pepper.id } };
 }
 
 async function findKey(deps: ConsoleDeps, accountId: string, id: string): Promise<ApiKeyRecord> {
@@ -133,5 +156,6 @@ function presentKey(key: ApiKeyRecord): ConsoleKey {
     expires_at: key.expiresAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    successor: key.successorId,
   };
 }

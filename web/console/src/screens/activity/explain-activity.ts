@@ -83,6 +83,7 @@ function explainAccount(who: string, after: Values, texts: Texts): string {
   const { says } = texts.activity;
   if (after['status'] === 'suspended') return says.suspended(who);
   if (after['status'] === 'active') return says.resumed(who);
+  if ('key_limit' in after) return says.keyLimit(who, String(after['key_limit']));
   if ('concurrency_limit' in after) return says.limit(who, String(after['concurrency_limit']));
   if ('allowed_origins' in after) {
     const origins = after['allowed_origins'];

@@ -12,18 +12,17 @@ const key = (id: string, change: Partial<ConsoleKey> = {}): ConsoleKey => ({
   expires_at: null,
   last_used_at: null,
   revoked_at: null,
+  successor: null,
   ...change,
 });
 
 test('tells the new key of a rotation from the one that it replaces', () => {
-  const old = key('a');
-  const fresh = key('b', { created_at: '2027-01-02T00:00:00Z' });
-  expect(rotationOf(old, [old, fresh])).toBe('old');
-  expect(rotationOf(fresh, [old, fresh])).toBe('new');
-  const revoked = { ...old, status: 'revoked' as const };
-  expect(rotationOf(fresh, [revoked, fresh])).toBeNull();
-  expect(rotationOf(revoked, [revoked, fresh])).toBeNull();
-  expect(rotationOf(old, [old, { ...fresh, name: 'other' }])).toBeNull();
+  const old = key('a', { successor: 'b' });
+  const fresh = key('b');
+  const namesake = key('c');
+  expect(rotationOf(old, [old, fresh, namesake])).toBe('old');
+  expect(rotationOf(fresh, [old, fresh, namesake])).toBe('new');
+  expect(rotationOf(namesake, [old, fresh, namesake])).toBeNull();
 });
 
 test('names a key without a name by its prefix', () => {

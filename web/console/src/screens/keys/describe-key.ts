@@ -5,17 +5,10 @@ export function nameOf(key: ConsoleKey): string {
   return key.name === '' ? `${key.hint}…` : key.name;
 }
 
-/** Two live keys with one name are a rotation: the older one was replaced. */
+/** While a key and its successor are both live, the older one waits to be revoked. */
 export function rotationOf(key: ConsoleKey, keys: readonly ConsoleKey[]): 'new' | 'old' | null {
-  const twin = keys.find(
-    (other) =>
-      other.id !== key.id &&
-      other.name === key.name &&
-      other.status === 'live' &&
-      key.status === 'live',
-  );
-  if (twin === undefined) return null;
-  return Date.parse(twin.created_at) < Date.parse(key.created_at) ? 'new' : 'old';
+  if (key.successor !== null) return 'old';
+  return keys.some(({ successor }) => successor === key.id) ? 'new' : null;
 }
 
 const RECENT_MS = 3_600_000;

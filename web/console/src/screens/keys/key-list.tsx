@@ -7,7 +7,6 @@ import { nameOf, rotationOf } from './describe-key.ts';
 
 interface KeyActions {
   mayChange: boolean;
-  mayRotate: boolean;
   /** The server's time. */
   now: string;
   onRename: (key: ConsoleKey) => void;
@@ -97,7 +96,10 @@ function KeyRow({
             {texts.keys.renameDo}
             <span className="sr-only">{nameOf(apiKey)}</span>
           </Button>
-          <Button disabled={!actions.mayRotate} onClick={() => actions.onRotate(apiKey)}>
+          <Button
+            disabled={rotationOf(apiKey, keys) !== null}
+            onClick={() => actions.onRotate(apiKey)}
+          >
             {texts.keys.rotate}
             <span className="sr-only">{nameOf(apiKey)}</span>
           </Button>

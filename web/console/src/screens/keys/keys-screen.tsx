@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import type {
   ConsoleKey,
   KeyList as KeyListBody,
@@ -33,10 +32,9 @@ export function KeysScreen({ me }: { me: Me }) {
   const { load, reload } = useLoad<KeyListBody>('/keys');
   const [step, setStep] = useState<Step>({ at: 'list' });
   const [revoked, setRevoked] = useState<string | null>(null);
-  const live = load.state === 'ready' ? load.data.data.filter((key) => key.status === 'live') : [];
   const now = load.state === 'ready' ? load.data.now : new Date().toISOString();
   const owner = me.account?.role === 'owner';
-  const full = live.length >= CONSOLE_LIMITS.liveKeys;
+  const full = load.state === 'ready' && !load.data.may_create;
   const back = () => setStep({ at: 'list' });
   async function revoke(key: ConsoleKey): Promise<void> {
     await post(`/keys/${key.id}/revoke`);
@@ -72,7 +70,6 @@ export function KeysScreen({ me }: { me: Me }) {
                 <KeyList
                   keys={list.data}
                   mayChange={owner}
-                  mayRotate={owner && !full}
                   now={list.now}
                   onRename={(key) => setStep({ at: 'rename', key })}
                   onRotate={(key) => setStep({ at: 'rotate', key })}
@@ -83,7 +80,9 @@ export function KeysScreen({ me }: { me: Me }) {
           </Loaded>
         </Card>
         {/* Below the list, which it would push down when it arrives. */}
-        {owner && full && <Notice tone="info">{texts.keys.limit}</Notice>}
+        {owner && load.state === 'ready' && full && (
+          <Notice tone="info">{texts.keys.limit(load.data.limit)}</Notice>
+        )}
       </div>
       {step.at === 'create' && (
         <CreateKeyDialog
