@@ -45,6 +45,7 @@ async function withPlayground(
     await service.admit('names@example.com');
     await signInAs(page, { service, email: 'names@example.com', path: '/app/playground' });
     await page.getByText('Dholuo').first().click();
+    await page.getByText('Options', { exact: true }).click();
     await use(page, service);
     expect(complaints).toEqual([]);
   } finally {
@@ -88,6 +89,7 @@ test('finds a keyterm, and says which were listened for and why others were not'
     await page.getByText('Not used: mondo (already in the list)').waitFor();
     await seen(page, 'playground-keyterms');
     // The code for a page has the list, so that it does the same.
+    await page.getByRole('tab', { name: 'Code' }).click();
     await page.getByText('Your page', { exact: true }).click();
     const code = await page.getByRole('region', { name: 'Use it in your code' }).innerText();
     expect(code).toContain('keyterms: ["Mondo","3G","mondo"]');

@@ -26,6 +26,7 @@ test('numbers are shown as digits, scored by their words, and in the code to cop
   await service.admit('digits@example.com');
   await signInAs(page, { service, email: 'digits@example.com' });
   await page.goto(`${service.url}/app/playground`);
+  await page.getByText('Options', { exact: true }).click();
   await page.getByLabel('Write numbers as digits').check();
   await page.getByLabel('Reference text').fill(SAID);
   await page.locator('input[type=file]').setInputFiles(SPEECH);
@@ -33,6 +34,7 @@ test('numbers are shown as digits, scored by their words, and in the code to cop
   const shown = await page.getByTestId('transcript').innerText();
   expect(shown.replaceAll(/\s+/g, ' ').trim()).toBe('ndarĩhire ciringi 2500');
   expect(await page.getByTestId('word-errors').innerText()).toContain('Word error rate 0 %.');
+  await page.getByRole('tab', { name: 'Code' }).click();
   await page.getByText('Your page', { exact: true }).click();
   await page.getByText('numbers: true').waitFor();
   await seen(page, 'playground-numbers');

@@ -87,6 +87,7 @@ test('scores with and without tildes in the page; the reference text is sent now
   );
   await page.getByRole('button', { name: 'Kikuyu 1' }).click();
   await page.getByText('charged.').waitFor();
+  await page.getByText('Options', { exact: true }).click();
   await page.getByLabel('Reference text').fill('Wi mwega? Nindakena ni gukuona xylophone.');
   const score = await page.getByTestId('word-errors').innerText();
   expect(score).toContain('Word error rate 83.3 %. 5 wrong, missing or extra for 6 words.');
@@ -101,18 +102,49 @@ test('shows every message of the stream, and ends lines only at the end if asked
   const events = page.getByRole('region', { name: 'Messages of the stream' });
   await page.getByRole('button', { name: 'Dholuo 1' }).click();
   await page.getByText('charged.').waitFor();
+  await page.getByRole('tab', { name: 'Events' }).click();
+  await seen(page, 'playground-events');
   const withPauses = await events.innerText();
   for (const type of ['ready', 'delta', 'final', 'speech_started']) {
     expect(withPauses).toContain(`"type":"${type}"`);
   }
   expect(withPauses).toContain('"close":1000');
+  await page.getByText('Options', { exact: true }).click();
   await page.getByLabel('A line ends').selectOption('none');
   await page.getByRole('button', { name: 'Dholuo 1' }).click();
+  // A new run is shown as it is recognised.
+  await page.getByRole('tab', { name: 'Transcript', selected: true }).waitFor();
   await page.getByText('charged.').waitFor({ state: 'detached' });
   await page.getByText('charged.').waitFor();
+  await page.getByRole('tab', { name: 'Events' }).click();
   const without = await events.innerText();
   expect(without).toContain('"type":"final"');
   expect(without).not.toContain('speech_started');
+  await context.close();
+});
+
+test('options are folded, and Transcript, Events and Code are tabs that the arrow keys change', async () => {
+  const { page, context, complaints } = await openPlayground('tabs@example.com');
+  expect(await page.getByLabel('A line ends').isVisible()).toBe(false);
+  expect(await page.getByLabel('Reference text').isVisible()).toBe(false);
+  for (const { width, height } of [
+    { width: 1280, height: 860 },
+    { width: 1024, height: 768 },
+  ]) {
+    await page.setViewportSize({ width, height });
+    const box = await page.getByTestId('transcript').boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(height);
+  }
+  await page.getByRole('tab', { name: 'Transcript' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.getByText('Start a run.').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('region', { name: 'Use it in your code' }).waitFor();
+  await seen(page, 'playground-code');
+  expect(await page.getByTestId('transcript').isVisible()).toBe(false);
+  await page.keyboard.press('ArrowRight');
+  expect(await page.getByTestId('transcript').isVisible()).toBe(true);
+  expect(complaints).toEqual([]);
   await context.close();
 });
 

@@ -201,6 +201,7 @@ async function downloaded(page: Page, format: string): Promise<string> {
 
 test('the limit ends a run without an error; it continues where it was, and every format has all of it', async () => {
   const { page, complaints } = await openPlayground('limit@example.com', { permissions: [] });
+  await page.getByText('Options', { exact: true }).click();
   await page.getByLabel('Limit').selectOption('30');
   // The second sentence starts after 30 s.
   const file = await wavWithPauses([SENTENCE, SENTENCE], 28);
@@ -344,6 +345,7 @@ test('the server code shown on the page runs unchanged and creates a session', a
   await signInAs(page, { service, email: 'coder@example.com' });
   const { secret } = await createKeyIn(page);
   await page.goto(`${service.url}/app/playground`);
+  await page.getByRole('tab', { name: 'Code' }).click();
   const code = await page.getByRole('region', { name: 'Use it in your code' }).innerText();
   const { stdout } = await promisify(execFile)(
     process.execPath,

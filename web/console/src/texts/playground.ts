@@ -40,7 +40,10 @@ const en = {
   werCount: (errors: number, words: number) =>
     `${errors} wrong, missing or extra for ${words === 1 ? '1 word' : `${words} words`}.`,
   werFolded: (rate: string) => `Without tildes: ${rate} %.`,
-  events: 'Raw events',
+  options: 'Options',
+  events: 'Events',
+  eventsNone: 'Start a run. The messages of its stream appear here.',
+  code: 'Code',
   eventsLead: 'The messages of the stream as the service sent them, with seconds since the start.',
   messages: 'Messages of the stream',
 };
@@ -84,7 +87,10 @@ const sw: PlaygroundTexts = {
   wer: (rate) => `Kiwango cha maneno yenye makosa ${rate} %.`,
   werCount: (errors, words) => `Makosa ${errors} kwa maneno ${words}.`,
   werFolded: (rate) => `Bila tilde: ${rate} %.`,
-  events: 'Ujumbe ghafi',
+  options: 'Chaguo',
+  events: 'Ujumbe',
+  eventsNone: 'Anza jaribio. Ujumbe wa mkondo wake utaonekana hapa.',
+  code: 'Programu',
   eventsLead: 'Ujumbe wa mkondo jinsi huduma ilivyoutuma, pamoja na sekunde tangu mwanzo.',
   messages: 'Ujumbe wa mkondo',
 };

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../../design/confirm-dialog.tsx';
 import { Choice, Field } from '../../design/controls.tsx';
 import { Notice } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
+import { Tabs } from '../../design/tabs.tsx';
 import { usePlaygroundTexts } from '../../texts/playground.ts';
 import { CodePanel } from './tools/code-panel.tsx';
 import { Controls } from './run-controls.tsx';
@@ -33,6 +34,7 @@ import { usePlayback } from './use-playback.ts';
 const LENGTHS = [30, LIMITS.audioSecondsDefault, 120, LIMITS.audioSecondsMax];
 const PAUSES = ['300', '700', '1500', 'none'] as const;
 type Pause = (typeof PAUSES)[number];
+type View = 'transcript' | 'events' | 'code';
 /** The smallest reservation. */
 const CREDIT_MIN_MS = 1_000;
 
@@ -46,6 +48,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
   const [pause, setPause] = useState<Pause>('700');
   const [details, setDetails] = useState(false);
   const [reference, setReference] = useState('');
+  const [view, setView] = useState<View>('transcript');
   const [events, setEvents] = useState<readonly RawEvent[]>([]);
   const [level, setLevel] = useState(0);
   const [run, dispatch] = useReducer(follow, IDLE);
@@ -80,6 +83,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
     // The last run may still be asking the ledger.
     recognition.current?.abort();
     playback.stop();
+    setView('transcript');
     source.current = next;
     dispatchOther({ type: 'reset' });
     if (continues) {
@@ -123,6 +127,72 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
   const isPlayable =
     isOver && run.ledger !== 'asking' && run.ledger !== 'unasked' && !recording.current.isEmpty;
   const shownModel = run.model ?? model;
+  const transcript = (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
+      <div className="grid content-start gap-4">
+        <Problem run={run} />
+        <Problem run={other} />
+        <div className={`grid gap-5 ${isCompared ? 'xl:grid-cols-2' : ''}`}>
+          <div className="grid min-w-0 content-start gap-2">
+            <Transcript
+              run={run}
+              language={MODELS[shownModel].languageCode}
+              title={isCompared ? texts.common.models[shownModel] : texts.playground.transcript}
+              testId="transcript"
+              playedMs={playback.atMs}
+              details={details}
+            />
+            <Errors run={run} reference={reference} />
+          </div>
+          {isCompared && other.model !== null && (
+            <div className="grid min-w-0 content-start gap-2">
+              <Transcript
+                run={other}
+                language={MODELS[other.model].languageCode}
+                title={texts.common.models[other.model]}
+                testId="transcript-other"
+                playedMs={playback.atMs}
+                details={details}
+              />
+              <Errors run={other} reference={reference} />
+            </div>
+          )}
+        </div>
+        <label className="flex min-h-6 items-center gap-3 text-sm">
+          <input
+            type="checkbox"
+            className="size-5 accent-accent"
+            checked={details}
+            onChange={(event) => setDetails(event.target.checked)}
+          />
+          {tools.details}
+        </label>
+      </div>
+      <Receipt
+        run={run}
+        name={isCompared ? texts.common.models[shownModel] : undefined}
+        onContinue={isCompared ? null : goOn}
+      />
+      <Receipt
+        run={other}
+        name={other.model === null ? undefined : texts.common.models[other.model]}
+        onContinue={null}
+      />
+      {isPlayable && !running && (
+        <RunTools model={shownModel} playback={playback} onCompare={isCompared ? null : compare} />
+      )}
+      <Figures run={isCompared ? other : run} />
+      <p className="text-xs text-ink-3">{texts.playground.synthetic}</p>
+    </div>
+  );
+  const code = (
+    <CodePanel
+      model={model}
+      maxAudioSeconds={maxAudioSeconds}
+      keyterms={splitKeyterms(keyterms)}
+      numbers={numbers}
+    />
+  );
   return (
     <>
       <PageHead title={texts.playground.title} lead={texts.playground.lead} />
@@ -151,68 +221,16 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
           {/* Second on a phone, so that the transcript is visible while you speak. */}
           <div className="grid min-w-0 self-start lg:sticky lg:top-8 lg:row-span-2">
             <Card>
-              <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-                <div className="grid content-start gap-4">
-                  <Problem run={run} />
-                  <Problem run={other} />
-                  <div className={`grid gap-5 ${isCompared ? 'xl:grid-cols-2' : ''}`}>
-                    <div className="grid min-w-0 content-start gap-2">
-                      <Transcript
-                        run={run}
-                        language={MODELS[shownModel].languageCode}
-                        title={
-                          isCompared ? texts.common.models[shownModel] : texts.playground.transcript
-                        }
-                        testId="transcript"
-                        playedMs={playback.atMs}
-                        details={details}
-                      />
-                      <Errors run={run} reference={reference} />
-                    </div>
-                    {isCompared && other.model !== null && (
-                      <div className="grid min-w-0 content-start gap-2">
-                        <Transcript
-                          run={other}
-                          language={MODELS[other.model].languageCode}
-                          title={texts.common.models[other.model]}
-                          testId="transcript-other"
-                          playedMs={playback.atMs}
-                          details={details}
-                        />
-                        <Errors run={other} reference={reference} />
-                      </div>
-                    )}
-                  </div>
-                  <label className="flex min-h-6 items-center gap-3 text-sm">
-                    <input
-                      type="checkbox"
-                      className="size-5 accent-accent"
-                      checked={details}
-                      onChange={(event) => setDetails(event.target.checked)}
-                    />
-                    {tools.details}
-                  </label>
-                </div>
-                <Receipt
-                  run={run}
-                  name={isCompared ? texts.common.models[shownModel] : undefined}
-                  onContinue={isCompared ? null : goOn}
-                />
-                <Receipt
-                  run={other}
-                  name={other.model === null ? undefined : texts.common.models[other.model]}
-                  onContinue={null}
-                />
-                {isPlayable && !running && (
-                  <RunTools
-                    model={shownModel}
-                    playback={playback}
-                    onCompare={isCompared ? null : compare}
-                  />
-                )}
-                <Figures run={isCompared ? other : run} />
-                <p className="text-xs text-ink-3">{texts.playground.synthetic}</p>
-              </div>
+              <Tabs
+                label={texts.playground.title}
+                value={view}
+                onChange={setView}
+                tabs={[
+                  { value: 'transcript', label: texts.playground.transcript, panel: transcript },
+                  { value: 'events', label: tools.events, panel: <RawEvents events={events} /> },
+                  { value: 'code', label: tools.code, panel: code },
+                ]}
+              />
             </Card>
           </div>
           <Card>
@@ -233,76 +251,74 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
                   start({ kind: 'file', file, fromMs: 0 }, sample.model);
                 }}
               />
-              <ReferenceField text={reference} onChange={setReference} />
-              <KeytermsField
-                text={keyterms}
-                disabled={running}
-                isSupported={run.model === model ? run.takesKeyterms : null}
-                answer={run.model === model ? run.keyterms : null}
-                onChange={setKeyterms}
-              />
-              <label className="flex min-h-6 items-center gap-3 text-sm">
-                <input
-                  type="checkbox"
-                  className="size-5 accent-accent"
-                  disabled={running}
-                  checked={numbers}
-                  onChange={(event) => setNumbers(event.target.checked)}
-                />
-                {tools.numbers}
-              </label>
-              <Field label={tools.pauses} hint={tools.pausesHint}>
-                {(control) => (
-                  <select
-                    {...control}
-                    className="input select"
+              <details>
+                <summary className="rounded-sm text-sm font-medium">{tools.options}</summary>
+                <div className="mt-4 grid gap-5">
+                  <ReferenceField text={reference} onChange={setReference} />
+                  <KeytermsField
+                    text={keyterms}
                     disabled={running}
-                    value={pause}
-                    onChange={(event) =>
-                      setPause(PAUSES.find((known) => known === event.target.value) ?? '700')
-                    }
-                  >
-                    {PAUSES.map((value) => (
-                      <option key={value} value={value}>
-                        {tools.pauseOptions[value]}
-                      </option>
-                    ))}
-                  </select>
-                )}
-              </Field>
-              <Field label={texts.playground.limit}>
-                {(control) => (
-                  <select
-                    {...control}
-                    className="input select"
-                    disabled={running}
-                    value={maxAudioSeconds}
-                    onChange={(event) => setMaxAudioSeconds(Number(event.target.value))}
-                  >
-                    {LENGTHS.map((seconds) => (
-                      <option key={seconds} value={seconds}>
-                        {formatAudio(seconds * 1_000, texts)}
-                      </option>
-                    ))}
-                  </select>
-                )}
-              </Field>
+                    isSupported={run.model === model ? run.takesKeyterms : null}
+                    answer={run.model === model ? run.keyterms : null}
+                    onChange={setKeyterms}
+                  />
+                  <label className="flex min-h-6 items-center gap-3 text-sm">
+                    <input
+                      type="checkbox"
+                      className="size-5 accent-accent"
+                      disabled={running}
+                      checked={numbers}
+                      onChange={(event) => setNumbers(event.target.checked)}
+                    />
+                    {tools.numbers}
+                  </label>
+                  <Field label={tools.pauses} hint={tools.pausesHint}>
+                    {(control) => (
+                      <select
+                        {...control}
+                        className="input select"
+                        disabled={running}
+                        value={pause}
+                        onChange={(event) =>
+                          setPause(PAUSES.find((known) => known === event.target.value) ?? '700')
+                        }
+                      >
+                        {PAUSES.map((value) => (
+                          <option key={value} value={value}>
+                            {tools.pauseOptions[value]}
+                          </option>
+                        ))}
+                      </select>
+                    )}
+                  </Field>
+                  <Field label={texts.playground.limit}>
+                    {(control) => (
+                      <select
+                        {...control}
+                        className="input select"
+                        disabled={running}
+                        value={maxAudioSeconds}
+                        onChange={(event) => setMaxAudioSeconds(Number(event.target.value))}
+                      >
+                        {LENGTHS.map((seconds) => (
+                          <option key={seconds} value={seconds}>
+                            {formatAudio(seconds * 1_000, texts)}
+                          </option>
+                        ))}
+                      </select>
+                    )}
+                  </Field>
+                </div>
+              </details>
             </div>
           </Card>
         </div>
-        <RawEvents events={events} />
         <HistoryPanel
           runs={history}
           onClear={() => {
             clearHistory();
             setHistory([]);
           }}
-        />
-        <CodePanel
-          model={model}
-          maxAudioSeconds={maxAudioSeconds}
-          keyterms={splitKeyterms(keyterms)}
-          numbers={numbers}
         />
       </div>
       {leaving.asked && (

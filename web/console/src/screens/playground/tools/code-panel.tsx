@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { ModelId } from '@svc-asr/protocol/constants.ts';
 import { useTexts } from '../../../app/language.tsx';
 import { Choice } from '../../../design/controls.tsx';
-import { Card, CodeBlock } from '../../../design/surfaces.tsx';
+import { CodeBlock } from '../../../design/surfaces.tsx';
 import { browserExample, curlExample, serverExample } from './code-examples.ts';
 
 type Place = 'server' | 'browser' | 'curl';
@@ -23,7 +23,7 @@ export function CodePanel(props: {
     curl: curlExample(input),
   }[place];
   return (
-    <Card>
+    <div>
       <div className="mb-4 max-w-lg">
         <Choice
           label={texts.playground.code}
@@ -47,6 +47,6 @@ export function CodePanel(props: {
       >
         {texts.nav.reference}
       </a>
-    </Card>
+    </div>
   );
 }
