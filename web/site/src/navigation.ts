@@ -8,7 +8,11 @@ export interface NavigationEntry {
   readonly folder?: string;
 }
 
+/** What a reader came for. */
+export type NavigationPart = 'Use the API' | 'Run it yourself';
+
 export interface NavigationSection {
+  readonly part: NavigationPart;
   readonly title: string;
   readonly entries: readonly NavigationEntry[];
 }
@@ -16,17 +20,18 @@ export interface NavigationSection {
 /** The sidebar, and the order of "previous" and "next". A test fails if a page of docs/ is missing or listed twice. */
 export const NAVIGATION: readonly NavigationSection[] = [
   {
+    part: 'Use the API',
     title: 'Start',
     entries: [
       { path: 'docs/start/overview.md' },
       { path: 'docs/start/quickstart.md' },
-      { path: 'docs/start/on-your-machine.md' },
       { path: 'docs/start/languages-and-models.md' },
       { path: 'docs/guides/install.md' },
       { path: 'clients/examples/README.md', title: 'Examples' },
     ],
   },
   {
+    part: 'Use the API',
     title: 'Concepts',
     entries: [
       { path: 'docs/concepts/sessions-and-credit.md' },
@@ -42,6 +47,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
     ],
   },
   {
+    part: 'Use the API',
     title: 'Guides',
     entries: [
       { path: 'docs/guides/browser.md' },
@@ -62,6 +68,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
     ],
   },
   {
+    part: 'Use the API',
     title: 'Migrate',
     entries: [
       { path: 'docs/migrate/deepgram.md', title: 'From Deepgram' },
@@ -71,6 +78,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
     ],
   },
   {
+    part: 'Use the API',
     title: 'Reference',
     entries: [
       { path: 'docs/reference/http.md' },
@@ -90,15 +98,14 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'clients/integrations/pipecat/README.md', title: 'Pipecat' },
       { path: 'clients/integrations/telephony/README.md', title: 'Telephone bridge' },
       { path: 'clients/integrations/compatible/README.md', title: 'OpenAI and Deepgram clients' },
-      { path: 'docs/reference/svc-admin.md', title: 'Commands of svc-admin' },
-      { path: 'docs/reference/metrics.md' },
-      { path: 'docs/configuration.md' },
       { path: 'CHANGELOG.md' },
     ],
   },
   {
+    part: 'Run it yourself',
     title: 'Operate',
     entries: [
+      { path: 'docs/start/on-your-machine.md' },
       { path: 'docs/operations.md' },
       { path: 'docs/operations/install.md' },
       { path: 'docs/operations/compose.md' },
@@ -110,11 +117,14 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'docs/operations/cells.md' },
       { path: 'docs/operations/postgres-failover.md' },
       { path: 'docs/console.md' },
+      { path: 'docs/configuration.md' },
       { path: 'docs/operations/accounts.md' },
       { path: 'docs/operations/operators.md' },
+      { path: 'docs/reference/svc-admin.md', title: 'Commands of svc-admin' },
       { path: 'docs/operations/upgrade.md' },
       { path: 'docs/operations/backup-and-restore.md' },
       { path: 'docs/operations/monitoring.md' },
+      { path: 'docs/reference/metrics.md' },
       { path: 'docs/operations/process-limits.md' },
       { path: 'docs/operations/runbooks.md' },
       { path: 'docs/operations/audit.md' },
@@ -127,6 +137,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
     ],
   },
   {
+    part: 'Run it yourself',
     title: 'Models',
     entries: [
       { path: 'core/models/MODEL_CARD.md', title: 'Model card' },
@@ -138,6 +149,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
     ],
   },
   {
+    part: 'Run it yourself',
     title: 'Contribute',
     entries: [
       { path: 'CONTRIBUTING.md' },

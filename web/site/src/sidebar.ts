@@ -17,10 +17,13 @@ export function renderSidebar(
   const top = others
     .map(([url, title]) => `<li>${link({ url, title }, current.url)}</li>`)
     .join('');
-  const lists = sections
-    .filter(({ pages }) => pages.length > 0)
-    .map((section) => renderSection(section, current));
-  return `<ul class="sidebar-top">${top}</ul>${lists.join('')}`;
+  const parts = [...new Set(sections.map(({ part }) => part))].map((part) => {
+    const lists = sections
+      .filter((section) => section.part === part && section.pages.length > 0)
+      .map((section) => renderSection(section, current));
+    return `<p class="sidebar-part">${escapeHtml(part)}</p>${lists.join('')}`;
+  });
+  return `<ul class="sidebar-top">${top}</ul>${parts.join('')}`;
 }
 
 function renderSection(

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { EXAMPLE_REPOSITORY } from './example-addresses.ts';
-import { NAVIGATION, type NavigationEntry } from './navigation.ts';
+import { NAVIGATION, type NavigationEntry, type NavigationPart } from './navigation.ts';
 import { HOME, urlOf } from './page-url.ts';
 
 /** One Markdown file that becomes a page. */
@@ -23,6 +23,7 @@ export interface NavigationPage {
 }
 
 export interface Section {
+  readonly part: NavigationPart;
   readonly title: string;
   readonly pages: readonly NavigationPage[];
 }
@@ -43,10 +44,10 @@ export interface SourceRepository {
 /** Reads every page that the navigation lists. Throws if a listed file is missing. */
 export async function readSources(from: SourceRepository): Promise<Sources> {
   const sections: Section[] = [];
-  for (const { title, entries } of NAVIGATION) {
+  for (const { part, title, entries } of NAVIGATION) {
     const pages: NavigationPage[] = [];
     for (const entry of entries) pages.push(await readEntry(from, entry));
-    sections.push({ title, pages });
+    sections.push({ part, title, pages });
   }
   const inOrder = sections.flatMap(({ pages }) =>
     pages.flatMap(({ source, children }) => [source, ...children]),

@@ -14,6 +14,22 @@ test('the navigation lists every page of docs/ exactly once', async () => {
   expect(written.filter((path) => path !== HOME && !listed.includes(path))).toEqual([]);
 });
 
+test('pages for users of the API come before pages for operators of a service', async () => {
+  const { sections } = await readSources({ root, repository: null });
+  const parts = sections.map(({ part }) => part);
+  expect([...new Set(parts)]).toEqual(['Use the API', 'Run it yourself']);
+  expect(parts.toSorted((a, b) => b.localeCompare(a))).toEqual(parts);
+  const operators = sections.filter(({ part }) => part === 'Run it yourself');
+  const paths = operators.flatMap(({ pages }) => pages.map(({ source }) => source.path));
+  for (const path of [
+    'docs/configuration.md',
+    'docs/reference/svc-admin.md',
+    'docs/reference/metrics.md',
+  ]) {
+    expect(paths).toContain(path);
+  }
+});
+
 test('no two pages have the same URL', async () => {
   const { home, inOrder } = await readSources({ root, repository: null });
   const urls = [home, ...inOrder].map(({ url }) => url);

@@ -223,6 +223,7 @@ export const Overview = Closed(
     consumed_ms: Count,
     sessions: Type.Array(ConsoleSession),
     days: Type.Array(UsageDay),
+    concurrency_limit: Type.Integer({ description: 'Sessions at once. Another one gets 429.' }),
     first_run: FirstRun,
     /** The server's time, so that relative times and the last day of the chart are right on any device. */
     now: DateTime,

@@ -23,6 +23,8 @@ test('a customer requests credit by keyboard, the operator grants a part of it, 
   const customer = await openPage(browser);
   await signInAs(customer.page, { service, email: 'radio@example.com' });
   await customer.page.getByRole('heading', { name: 'Audio credit' }).waitFor();
+  // The limit that answers 429 is in sight before a program meets it.
+  await customer.page.getByText('Limit: 1 session at once; another gets 429').waitFor();
   await pressAt(customer.page, 'Request credit', 'Enter');
   await customer.page.getByRole('heading', { name: 'Credit', exact: true }).waitFor();
   await customer.page.getByText('1 h available.').waitFor();

@@ -131,6 +131,21 @@ test('the status page shows the probes of the running service', async () => {
   await context.close();
 });
 
+test('examples name the address of the page, and the menu tells users of the API from operators', async () => {
+  const { page, context } = await openPage(browser);
+  await page.goto(`${service.url}/docs/start/quickstart`);
+  const address = page.locator('pre', { hasText: 'SVC_BASE_URL=' }).first();
+  expect(await address.innerText()).toContain(`SVC_BASE_URL=${service.url} `);
+  const menu = page.getByRole('navigation', { name: 'Documentation' });
+  const text = await menu.innerText();
+  expect(text.indexOf('Use the API')).toBeLessThan(text.indexOf('Guides'));
+  expect(text.indexOf('Run it yourself')).toBeGreaterThan(text.indexOf('Reference'));
+  expect(text.indexOf('Run it yourself')).toBeLessThan(text.indexOf('Operate'));
+  await page.goto(`${service.url}/docs/reference/http`);
+  await page.getByText(`Address: ${service.url}`).waitFor();
+  await context.close();
+});
+
 test('without JavaScript every tab shows and the sidebar can be used', async () => {
   const options = { ...DEVICES.phone, javaScriptEnabled: false };
   const { page, context } = await openPage(browser, options);

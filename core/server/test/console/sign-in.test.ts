@@ -20,6 +20,7 @@ test('an approved person gets a welcome email and signs in with an emailed code'
   await service.admit('wanjiku@example.com');
   const welcome = await service.mail.take('wanjiku@example.com');
   expect(welcome.text).toContain('https://console.example.org/app');
+  expect(welcome.text).toContain('https://console.example.org/docs/start/quickstart');
   const browser = new TestBrowser(service.url);
   const { body } = await askForCode(browser, 'Wanjiku@Example.com');
   const code = await service.mail.takeCode('wanjiku@example.com');

@@ -42,6 +42,13 @@ test('ranges, filters, totals and the values of a day, by pointer and keyboard',
   await chart.hover();
   await values.waitFor();
 
+  // On a phone the four figures stand two by two, so that the chart is on the first screens.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const [first, second] = await page.locator('dl > div').all();
+  expect((await first?.boundingBox())?.y).toBe((await second?.boundingBox())?.y);
+  expect((await page.locator('dl:has(> .card)').boundingBox())?.height).toBeLessThan(320);
+  await page.setViewportSize({ width: 1280, height: 860 });
+
   await page.getByRole('combobox', { name: 'Model' }).selectOption('Dholuo');
   await expect.poll(() => new URL(page.url()).search).toBe(`${range}&model=svc-asr-dholuo-v1`);
   await expect.poll(() => page.locator('tbody tr').count()).toBe(2);

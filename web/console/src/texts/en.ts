@@ -146,6 +146,11 @@ export const en = {
     available: 'Available',
     reserved: 'Reserved',
     consumed: 'Consumed',
+    daysLeft: (n: number) =>
+      `At the pace of the last 30 days, it lasts for about ${n === 1 ? '1 day' : `${n} days`}.`,
+    atOnce: (n: number) =>
+      `Limit: ${n === 1 ? '1 session' : `${n} sessions`} at once; another gets 429 concurrency_limit_exceeded.`,
+    limits: 'All limits',
     creditHint: 'One second of accepted audio uses one second of credit.',
     low: 'Less than one minute is left.',
     request: 'Request credit',

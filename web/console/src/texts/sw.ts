@@ -152,6 +152,10 @@ export const sw: Texts = {
     available: 'Linapatikana',
     reserved: 'Limetengwa',
     consumed: 'Limetumika',
+    daysLeft: (n) => `Kwa kasi ya siku 30 zilizopita, litatosha kwa takriban siku ${n}.`,
+    atOnce: (n) =>
+      `Kikomo: vipindi ${n} kwa wakati mmoja; kingine hupata 429 concurrency_limit_exceeded.`,
+    limits: 'Vikomo vyote',
     creditHint: 'Sekunde moja ya sauti iliyopokelewa hutumia sekunde moja ya salio.',
     low: 'Imebaki chini ya dakika moja.',
     request: 'Omba salio',

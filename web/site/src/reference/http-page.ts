@@ -70,6 +70,8 @@ export function httpPage(): string {
   );
   return page(
     '# HTTP API',
+    'Address: `https://asr.example.org`, over HTTPS. Your service has its own.',
+    'Authentication: `Authorization: Bearer svc_live_v1_…`, an API key that you [create in the console](../concepts/keys.md) and keep on your server.',
     paragraphs(document.info.description),
     'The [stream reference](stream.md) describes the WebSocket. [Errors](../errors.md) lists every code.',
     'Tools can read the same contract in [openapi.json](../openapi.json). `npm run docs` generates both from `core/protocol/`.',

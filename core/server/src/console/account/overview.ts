@@ -7,6 +7,7 @@ import {
 } from '@svc-asr/protocol/console/console.ts';
 import { outcomeOf } from '@svc-asr/protocol/console/outcome.ts';
 import type { FastifyInstance } from 'fastify';
+import { findAccount } from '../../accounts/accounts.ts';
 import { readFirstRun } from '../../accounts/first-run.ts';
 import { listReceivedInvitations } from '../../accounts/people/invitations.ts';
 import { listMemberships } from '../../accounts/people/members.ts';
@@ -50,9 +51,11 @@ export function overviewRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const { accountId } = memberOf(request);
     const days = await usageByDay(deps.db, { accountId, days: CONSOLE_LIMITS.usageDays });
     const { sessions, ...credit } = await balanceNow(deps, accountId);
+    const account = await findAccount(deps.db, accountId);
     return {
       ...credit,
       sessions,
+      concurrency_limit: account?.concurrencyLimit ?? 0,
       first_run: await readFirstRun(deps.db, accountId),
       days: days.map(({ date, model, billableMs, sessions: count }) => ({
         date,

@@ -29,7 +29,8 @@ interface Queue<C extends typeof DUE_COLUMNS> {
  * Two processes never send the same email, because taking a row postpones its next attempt. A refused
  * address is retried with backoff, down to once a day.
  */
-const WELCOMES: Queue<typeof DUE_COLUMNS> = {
+const WELCOME_COLUMNS = { ...DUE_COLUMNS, credit_ms: t.number() };
+const WELCOMES: Queue<typeof WELCOME_COLUMNS> = {
   take: statement(
     `update console_users u set welcome_tries = welcome_tries + 1,
         welcome_after = clock_timestamp() + least(30 * 2 ^ welcome_tries, 86400) * interval '1 second'
@@ -38,11 +39,13 @@ const WELCOMES: Queue<typeof DUE_COLUMNS> = {
         order by welcome_after limit $1 for update skip locked
       ) due
       where u.id = due.id
-      returning u.id, u.email, u.language`,
-    DUE_COLUMNS,
+      returning u.id, u.email, u.language,
+        (select coalesce(max(a.available_ms), 0) from memberships m join accounts a on a.id = m.account_id
+          where m.user_id = u.id) as credit_ms`,
+    WELCOME_COLUMNS,
   ),
   settle: 'update console_users set welcomed_at = clock_timestamp() where id = $1',
-  compose: (_row, link) => welcomeEmail(link),
+  compose: ({ credit_ms: creditMs }, link) => welcomeEmail({ ...link, creditMs }),
 };
 
 /** The rows of a table that are due, as `n`. */

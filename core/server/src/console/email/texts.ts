@@ -18,13 +18,17 @@ It works once, for ${minutes} minutes, in the browser that requested it.
 We never ask for it by phone or message. If you didn't request it, ignore this email. Nobody can sign in without the code.
 `,
     welcomeSubject: 'You have access to svc-asr',
-    welcome: (
-      url: string,
-    ) => `Welcome. You can now sign in to the svc-asr console with this email address:
+    welcome: (input: {
+      url: string;
+      credit: string | null;
+      quickstart: string;
+    }) => `Welcome. You can now sign in to the svc-asr console with this email address:
 
-    ${url}
+    ${input.url}
 
-Try the playground, create an API key for your server and see your usage there.
+${input.credit === null ? '' : `Your account has ${input.credit} of audio credit.\n`}The quickstart takes you from an API key to your first transcript:
+
+    ${input.quickstart}
 `,
     invitationSubject: 'You are invited to an svc-asr account',
     invitation: (
@@ -58,13 +62,17 @@ Hutumika mara moja, kwa dakika ${minutes}, kwenye kivinjari kilichouomba.
 Hatuuombi kamwe kwa simu au ujumbe. Ikiwa hukuuomba, puuza barua hii: bila msimbo hakuna anayeingia.
 `,
     welcomeSubject: 'Una ruhusa ya kutumia svc-asr',
-    welcome: (
-      url: string,
-    ) => `Karibu. Sasa unaweza kuingia kwenye konsoli ya svc-asr kwa anwani hii ya barua pepe:
+    welcome: (input: {
+      url: string;
+      credit: string | null;
+      quickstart: string;
+    }) => `Karibu. Sasa unaweza kuingia kwenye konsoli ya svc-asr kwa anwani hii ya barua pepe:
 
-    ${url}
+    ${input.url}
 
-Huko utaongea kwenye jaribio, utaunda ufunguo wa API wa seva yako na kuona unachotumia.
+${input.credit === null ? '' : `Akaunti yako ina salio la sauti la ${input.credit}.\n`}Mwongozo wa kuanza unakuongoza kutoka ufunguo wa API hadi maandishi ya kwanza:
+
+    ${input.quickstart}
 `,
     invitationSubject: 'Umealikwa kwenye akaunti ya svc-asr',
     invitation: (
@@ -109,10 +117,13 @@ export interface LinkInput {
   readonly publicUrl: string;
 }
 
-export function welcomeEmail(input: LinkInput): Email {
+export function welcomeEmail(input: LinkInput & { creditMs: number }): Email {
   const texts = TEXTS[input.language];
   const url = new URL('/app', input.publicUrl).href;
-  return { to: input.to, subject: texts.welcomeSubject, text: texts.welcome(url) };
+  const quickstart = new URL('/docs/start/quickstart', input.publicUrl).href;
+  const credit = input.creditMs === 0 ? null : spellAudio(input.creditMs);
+  const text = texts.welcome({ url, credit, quickstart });
+  return { to: input.to, subject: texts.welcomeSubject, text };
 }
 
 /** Contains no text from the inviter, so that invitations cannot be used to send messages. */

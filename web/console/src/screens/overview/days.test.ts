@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axisTop, fillDays } from './days.ts';
+import { axisTop, daysLeft, fillDays } from './days.ts';
 
 const NOW = '2027-03-02T10:00:00.000Z';
 
@@ -13,6 +13,13 @@ test('includes days without usage, across the end of a month, with today last', 
     ['2027-03-01', 0],
     ['2027-03-02', 0],
   ]);
+});
+
+test('says how long the credit lasts at the pace of these days', () => {
+  const model = 'svc-asr-kikuyu-v1' as const;
+  const days = [{ date: '2027-02-28', model, billable_ms: 60_000, sessions: 2 }];
+  expect(daysLeft(600_000, fillDays({ days, now: NOW, count: 30 }))).toBe(300);
+  expect(daysLeft(600_000, fillDays({ days: [], now: NOW, count: 30 }))).toBeNull();
 });
 
 test('ends the axis at a round value that no bar exceeds', () => {

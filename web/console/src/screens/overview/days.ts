@@ -25,3 +25,9 @@ export function axisTop(highestMs: number): number {
   const step = steps.find((step) => step >= seconds);
   return (step ?? Math.ceil(seconds / 86_400) * 86_400) * 1_000;
 }
+
+/** For how many more days the credit lasts at the pace of these days. Null: nothing was used. */
+export function daysLeft(availableMs: number, days: readonly DayTotals[]): number | null {
+  const usedMs = days.reduce((sum, { totalMs }) => sum + totalMs, 0);
+  return usedMs === 0 ? null : Math.floor((availableMs * days.length) / usedMs);
+}

@@ -22,7 +22,7 @@ const response = await fetch(\`\${base}/v1/asr/sessions\`, {
     authorization: \`Bearer \${process.env.SVC_API_KEY}\`,
     'content-type': 'application/json',
   },
-  body: JSON.stringify({ model: 'svc-asr-kikuyu-v1', max_audio_seconds: 10 }),
+  body: JSON.stringify({ model: 'svc-asr-kikuyu-v1' }),
 });
 const session = await response.json();
 if (!response.ok) throw new Error(session.error.message);
@@ -51,7 +51,7 @@ base = os.environ["SVC_BASE_URL"]
 pcm = urlopen(base + "/examples/kikuyu-1.wav").read()[44:]
 request = Request(
     base + "/v1/asr/sessions",
-    data=json.dumps({"model": "svc-asr-kikuyu-v1", "max_audio_seconds": 10}).encode(),
+    data=json.dumps({"model": "svc-asr-kikuyu-v1"}).encode(),
     headers={
         "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
         "Content-Type": "application/json",

@@ -25,6 +25,7 @@ const overview: Overview = {
   ...credit,
   sessions: [session('a'), ended],
   days: [],
+  concurrency_limit: 1,
   first_run: { key: true, call: true, words: true },
   now,
 };

@@ -9,7 +9,7 @@ import { Link } from '../../app/router.tsx';
 import { CardSkeleton, Empty, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
 import { CreditGauge } from './credit-gauge.tsx';
-import { fillDays } from './days.ts';
+import { daysLeft, fillDays } from './days.ts';
 import { isLive } from './follow-live.ts';
 import { SessionList } from './session-list.tsx';
 import { UsageChart } from './usage-chart.tsx';
@@ -60,6 +60,7 @@ function OverviewBody(props: { overview: Overview; me: Me; refresh: () => Promis
     now: overview.now,
     count: CONSOLE_LIMITS.usageDays,
   });
+  const left = daysLeft(overview.available_ms, days);
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
       {live !== undefined && <LiveSession session={live} now={overview.now} />}
@@ -74,6 +75,13 @@ function OverviewBody(props: { overview: Overview; me: Me; refresh: () => Promis
           }
         >
           <CreditGauge balance={overview} />
+          <p className="mt-4 border-t border-line pt-4 text-sm text-ink-2">
+            {left !== null && `${texts.overview.daysLeft(left)} `}
+            {texts.overview.atOnce(overview.concurrency_limit)}{' '}
+            <a className="underline underline-offset-4" href="/docs/concepts/limits">
+              {texts.overview.limits}
+            </a>
+          </p>
         </Card>
         <Card
           title={texts.overview.usage}

@@ -179,9 +179,9 @@ function Figures({ report }: { report: UsageReport }) {
     { name: texts.alerts, value: texts.alertLevels, note: texts.alertsTo },
   ];
   return (
-    <dl className="grid grid-cols-[minmax(0,1fr)] gap-4 sm:grid-cols-2 xl:grid-cols-4 print:grid-cols-4">
+    <dl className="grid grid-cols-2 gap-3 sm:gap-4 xl:grid-cols-4 print:grid-cols-4">
       {figures.map(({ name, value, note }) => (
-        <div key={name} className="card p-5">
+        <div key={name} className="card p-3.5 sm:p-5">
           <dt className="text-sm text-ink-2">{name}</dt>
           <dd className="mt-1 text-lg font-semibold tracking-tight tabular-nums">{value}</dd>
           <dd className="mt-1 text-sm text-ink-3">{note}</dd>
