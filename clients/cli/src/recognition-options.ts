@@ -48,8 +48,9 @@ export function reportKeyterms(
   note: (text: string) => void,
 ): void {
   const stop = stream.on('config_ack', (event) => {
+    if (event.keyterms === undefined) return;
     stop();
-    const refused = event.keyterms?.refused ?? [];
+    const { refused } = event.keyterms;
     const [first] = refused;
     if (first === undefined) return;
     if (first.reason === 'not_supported') return note('This model does not use keyterms.');

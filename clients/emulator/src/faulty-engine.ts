@@ -6,6 +6,7 @@ import {
   type Engine,
   type EngineEvent,
   type EngineStream,
+  type Peeked,
   type StreamScript,
 } from '@svc-asr/engine/core.ts';
 import { AUDIO, type ModelId } from '@svc-asr/protocol';
@@ -144,6 +145,7 @@ function striking(
       held.add({ do: 'expect', keyterms });
       if (left > 0) releaseHeld();
     },
+    peek: () => (left > 0 ? peekOf(stream) : LATE),
     close() {
       end?.();
       return stream.close();
@@ -199,6 +201,7 @@ function pausing(stream: EngineStream, claim: StreamClaim, pauseOver: Promise<vo
     flush: () => void inTurn().then(() => stream.flush()),
     reset: () => void inTurn().then(() => stream.reset()),
     expect: (keyterms) => void inTurn().then(() => stream.expect(keyterms)),
+    peek: () => (left > 0 ? peekOf(stream) : LATE),
   });
 }
 
@@ -207,7 +210,7 @@ function wrapped(
   stream: EngineStream,
   claim: Claim,
   replaced: Partial<
-    Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect' | 'close' | 'events'>
+    Pick<EngineStream, 'write' | 'flush' | 'reset' | 'expect' | 'peek' | 'close' | 'events'>
   >,
 ): EngineStream {
   const close = replaced.close ?? (() => stream.close());
@@ -226,11 +229,19 @@ function wrapped(
     flush: replaced.flush ?? (() => stream.flush()),
     reset: replaced.reset ?? (() => stream.reset()),
     expect: replaced.expect ?? ((keyterms) => stream.expect(keyterms)),
+    peek: replaced.peek ?? (() => peekOf(stream)),
     close() {
       claim.release();
       return close();
     },
   };
+}
+
+/** The answer of a recogniser that is behind. */
+const LATE = Promise.resolve(null);
+
+function peekOf(stream: EngineStream): Promise<Peeked | null> {
+  return stream.peek?.() ?? LATE;
 }
 
 function samplesIn(pcm: Uint8Array): number {

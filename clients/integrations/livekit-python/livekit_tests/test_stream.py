@@ -198,3 +198,25 @@ async def test_without_credit_the_error_is_not_retried(emulator: Emulator) -> No
     with pytest.raises(APIStatusError) as failed:
         await listen(emulator, 1)
     assert failed.value.status_code == 402
+
+
+async def test_eager_ms_gives_a_preflight_before_the_final_of_the_turn(emulator: Emulator) -> None:
+    async with client_of(emulator) as client:
+        speech = SvcSTT(model="svc-asr-kikuyu-v1", client=client, silence_ms=700, eager_ms=250)
+        stream = speech.stream()
+        for frame in frames(SENTENCE + bytes(32 * 450)):
+            stream.push_frame(frame)
+        types: list[Type] = []
+        async for event in stream:
+            types.append(event.type)
+            if event.type == Type.PREFLIGHT_TRANSCRIPT:
+                (preflight,) = event.alternatives
+                for frame in frames(bytes(32 * 600)):
+                    stream.push_frame(frame)
+            elif event.type == Type.FINAL_TRANSCRIPT:
+                (final,) = event.alternatives
+                break
+        await stream.aclose()
+    assert types[0] == Type.START_OF_SPEECH
+    assert (preflight.text, preflight.language) == (final.text, "ki")
+    assert [str(word) for word in preflight.words or []] == final.text.split()

@@ -8,6 +8,7 @@ import {
   type FinalEvent,
   type GetSession,
   type SvcStream,
+  type TurnEagerEvent,
 } from '@svc-asr/sdk/stream';
 import type { Language } from './language.ts';
 import { OutageReporter } from './outage-reporter.ts';
@@ -18,6 +19,7 @@ export interface SpeechStreamOptions {
   readonly getSession: GetSession;
   readonly language: Language;
   readonly silenceMs: number;
+  readonly eagerMs?: number | undefined;
   readonly keyterms?: readonly string[] | undefined;
   readonly numbers?: boolean;
   readonly connOptions?: APIConnectOptions | undefined;
@@ -102,12 +104,12 @@ export class SvcSpeechStream extends stt.SpeechStream {
   }
 
   #open(): SvcStream {
-    const { getSession, silenceMs, keyterms, numbers = false } = this.#options;
+    const { getSession, silenceMs, eagerMs, keyterms, numbers = false } = this.#options;
     const turns = this.#turns;
     const signal = this.abortSignal;
     const stream = openStream({
       getSession,
-      endpointing: { silenceMs },
+      endpointing: { silenceMs, ...(eagerMs === undefined ? {} : { eagerMs }) },
       ...withKeyterms(keyterms),
       numbers,
       signal,
@@ -118,6 +120,8 @@ export class SvcSpeechStream extends stt.SpeechStream {
     });
     stream.on('speech_ended', ({ audio_ms }) => turns.onSpeechEnded(audio_ms));
     stream.on('delta', (event) => this.#onDelta(event));
+    stream.on('turn_eager', (event) => this.#onEager(event));
+    stream.on('config_ack', ({ ignored }) => this.#warnOf(ignored));
     stream.on('final', (event) => this.#onFinal(event, stream));
     stream.on('reconnecting', () => turns.onDisconnected());
     stream.on('ready', () => turns.onReady());
@@ -194,6 +198,21 @@ export class SvcSpeechStream extends stt.SpeechStream {
       type: SpeechEventType.INTERIM_TRANSCRIPT,
       alternatives: [speechData(utterance, language, this.startTimeOffset)],
     });
+  }
+
+  /** LiveKit begins an answer. It keeps the answer if the text of the whole turn is the same. */
+  #onEager(event: TurnEagerEvent): void {
+    this.#turns.onInterim();
+    const utterance = { ...event, start_ms: 0, end_ms: event.audio_ms };
+    this.#emit({
+      type: SpeechEventType.PREFLIGHT_TRANSCRIPT,
+      alternatives: [speechData(utterance, this.#options.language, this.startTimeOffset)],
+    });
+  }
+
+  #warnOf(ignored: readonly string[]): void {
+    if (ignored.length === 0) return;
+    log().warn({ stt: this.#owner.label, ignored }, 'The model of this session ignores options.');
   }
 
   #onFinal(event: FinalEvent, stream: SvcStream): void {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
 import { initializeLogger, llm, voice } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
@@ -5,10 +6,11 @@ import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { SvcClient } from '@svc-asr/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SvcSTT } from '../src/index.ts';
-import { turn } from './audio.ts';
+import { SENTENCE_MS, turn } from './audio.ts';
 
 const TEXT = 'ũhoro waku mũrata wakwa';
 const TURNS = 20;
+const TIMED_TURNS = 3;
 
 let emulator: Emulator;
 beforeAll(async () => {
@@ -34,21 +36,37 @@ class Line extends voice.AudioInput {
   speak(): void {
     for (const frame of turn(1_000)) this.#controller?.enqueue(frame);
   }
+
+  /** Speaks in real time. Returns when the silence after the sentence began. */
+  async speakLive(): Promise<number> {
+    const beganMs = performance.now();
+    let sentMs = 0;
+    for (const frame of turn(2_000)) {
+      await sleep(Math.max(0, beganMs + sentMs - performance.now()));
+      this.#controller?.enqueue(frame);
+      sentMs += 20;
+    }
+    return beganMs + SENTENCE_MS;
+  }
 }
 
-function startSession(speech: SvcSTT, line: Line): voice.AgentSession {
+function startSession(
+  speech: SvcSTT,
+  line: Line,
+  model: llm.LLM = new voice.testing.FakeLLM([{ input: TEXT, content: 'wega' }]),
+): voice.AgentSession {
   const session = new voice.AgentSession({
     stt: speech,
-    llm: new voice.testing.FakeLLM([{ input: TEXT, content: 'wega' }]),
+    llm: model,
     turnHandling: { turnDetection: 'stt', endpointing: { minDelay: 0, maxDelay: 100 } },
   });
   session.input.audio = line;
   return session;
 }
 
-function userTexts(session: voice.AgentSession): string[] {
+function texts(session: voice.AgentSession, role: llm.ChatRole = 'user'): string[] {
   return session.history.items
-    .filter((item) => item instanceof llm.ChatMessage && item.role === 'user')
+    .filter((item) => item instanceof llm.ChatMessage && item.role === role)
     .map((item) => (item instanceof llm.ChatMessage ? (item.textContent ?? '') : ''));
 }
 
@@ -79,18 +97,54 @@ test('an AgentSession completes 20 turns through crashes, restarts, lost connect
       emulator.faults.arm({ name: waiting, ms: 700, times: 1 });
     }
     line.speak();
-    await expect.poll(() => userTexts(session).length, { timeout: 20_000 }).toBe(at + 1);
+    await expect.poll(() => texts(session).length, { timeout: 20_000 }).toBe(at + 1);
   }
   emulator.faults.clear();
   expect(new Set(struck)).toEqual(new Set(faults));
-  const texts = userTexts(session);
+  const heard = texts(session);
   await session.close();
   // The scripted recogniser returns the whole sentence for each session that receives part of a turn.
-  for (const text of texts) {
+  for (const text of heard) {
     expect(text).toContain(TEXT);
     expect(text.replaceAll(TEXT, '').trim()).toBe('');
   }
-  expect(texts).toHaveLength(TURNS);
+  expect(heard).toHaveLength(TURNS);
   const used = (await client.usage.get()).recent_sessions;
   expect(used.length - before).toBeGreaterThan(8);
 });
+
+/** How long after the sentence each answer came. The language model takes 400 ms for its first word. */
+async function answerDelays(eagerMs: number | undefined): Promise<number[]> {
+  const client = new SvcClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+  const line = new Line();
+  const eager = eagerMs === undefined ? {} : { eagerMs };
+  const speech = new SvcSTT({ client, language: 'ki', silenceMs: 700, ...eager });
+  const model = new voice.testing.FakeLLM([{ input: TEXT, content: 'wega', ttft: 400 }]);
+  const session = startSession(speech, line, model);
+  const answeredMs: number[] = [];
+  session.on(voice.AgentSessionEventTypes.ConversationItemAdded, ({ item }) => {
+    if (item instanceof llm.ChatMessage && item.role === 'assistant') {
+      answeredMs.push(performance.now());
+    }
+  });
+  await session.start({ agent: new voice.Agent({ instructions: 'Answer.' }) });
+  const silentMs: number[] = [];
+  for (let at = 1; at <= TIMED_TURNS; at += 1) {
+    silentMs.push(await line.speakLive());
+    await expect.poll(() => answeredMs.length, { timeout: 20_000 }).toBe(at);
+  }
+  expect(texts(session)).toEqual(silentMs.map(() => TEXT));
+  expect(texts(session, 'assistant')).toEqual(silentMs.map(() => 'wega'));
+  await session.close();
+  return answeredMs.map((ms, at) => ms - (silentMs[at] ?? 0));
+}
+
+test('an AgentSession answers sooner with eagerMs, once per turn', async () => {
+  const [plain, eager] = [await answerDelays(undefined), await answerDelays(250)];
+  console.log({ plain: plain.map(Math.round), eager: eager.map(Math.round) });
+  expect(median(eager)).toBeLessThan(median(plain) - 200);
+});
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
+}

@@ -21,3 +21,10 @@ export function* turn(silenceMs: number, sampleRate = 16_000): Generator<AudioFr
     yield new AudioFrame(data, sampleRate, 1, samples);
   }
 }
+
+export function* silence(ms: number): Generator<AudioFrame> {
+  const samples = 16 * FRAME_MS;
+  for (let at = 0; at < ms; at += FRAME_MS) {
+    yield new AudioFrame(new Int16Array(samples), 16_000, 1, samples);
+  }
+}

@@ -4,7 +4,7 @@ import { SvcClient } from '@svc-asr/sdk';
 import { VoiceGate } from '@svc-asr/sdk/audio';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { SvcSTT, type SvcSTTOptions } from '../src/index.ts';
-import { SENTENCE_MS, turn } from './audio.ts';
+import { SENTENCE_MS, silence, turn } from './audio.ts';
 
 const { SpeechEventType: Type } = stt;
 const TEXT = 'nĩ wega mũno';
@@ -89,6 +89,25 @@ test('a turn is START_OF_SPEECH, interim, final with word times, usage, END_OF_S
   expect(usages(events)[0]).toBeCloseTo((SENTENCE_MS + 500) / 1000, 0);
   const end = events.find((event) => event.type === Type.END_OF_SPEECH);
   expect(Date.now() - (end?.speechEndTime ?? 0)).toBeGreaterThan(500);
+});
+
+test('eagerMs gives a PREFLIGHT_TRANSCRIPT before the final of the turn', async () => {
+  const stream = sttOf({ silenceMs: 700, eagerMs: 250 }).stream();
+  for (const frame of turn(450)) stream.pushFrame(frame);
+  const events: stt.SpeechEvent[] = [];
+  for await (const event of stream) {
+    events.push(event);
+    if (event.type === Type.PREFLIGHT_TRANSCRIPT) {
+      for (const frame of silence(600)) stream.pushFrame(frame);
+    }
+    if (event.type === Type.FINAL_TRANSCRIPT) break;
+  }
+  stream.close();
+  expect(events[0]?.type).toBe(Type.START_OF_SPEECH);
+  const preflight = events.find(({ type }) => type === Type.PREFLIGHT_TRANSCRIPT);
+  const [said] = preflight?.alternatives ?? [];
+  expect(said).toMatchObject({ text: TEXT, language: 'ki' });
+  expect(said?.words?.map((word) => word.text)).toEqual(TEXT.split(' '));
 });
 
 test('resamples 48 kHz frames', async () => {

@@ -21,6 +21,8 @@ from .wire import (
     SpeechEndedEvent,
     SpeechStartedEvent,
     StatusEvent,
+    TurnEagerEvent,
+    TurnResumedEvent,
     UsageSession,
     Word,
 )
@@ -48,6 +50,8 @@ __all__ = [
     "SvcError",
     "SvcStream",
     "Transcript",
+    "TurnEagerEvent",
+    "TurnResumedEvent",
     "UsageSession",
     "WaitingEvent",
     "Word",

@@ -19,6 +19,8 @@ from .wire import (
     SpeechEndedEvent,
     SpeechStartedEvent,
     StatusEvent,
+    TurnEagerEvent,
+    TurnResumedEvent,
 )
 
 
@@ -51,6 +53,8 @@ StreamEvent: TypeAlias = (
     | FinalEvent
     | SpeechStartedEvent
     | SpeechEndedEvent
+    | TurnEagerEvent
+    | TurnResumedEvent
     | ErrorEvent
     | ReconnectingEvent
     | WaitingEvent

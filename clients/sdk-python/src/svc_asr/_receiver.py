@@ -25,6 +25,8 @@ from .wire import (
     SpeechEndedEvent,
     SpeechStartedEvent,
     StatusEvent,
+    TurnEagerEvent,
+    TurnResumedEvent,
 )
 
 
@@ -75,6 +77,8 @@ class Receiver:
 
     def on_event(self, connection: Connection, event: ServerEvent) -> None:
         if isinstance(event, ReadyEvent):
+            # The session before it may have left one open.
+            self._resume()
             if self._config:
                 self._configuring = asyncio.ensure_future(connection.configure(self._config))
             self._emit(event)
@@ -87,6 +91,7 @@ class Receiver:
             self._on_final(connection, event)
         elif isinstance(event, ResetAckEvent):
             self._builder.on_dropped(event)
+            self._resume()
             id = self._buffer.settle_reset()
             if id is not None:
                 self.answer_empty((id,))
@@ -99,11 +104,16 @@ class Receiver:
         elif isinstance(event, SpeechStartedEvent | SpeechEndedEvent):
             if not self._buffer.is_forgotten:
                 self._on_speech(connection, event)
+        elif isinstance(event, TurnEagerEvent):
+            if not self._buffer.is_forgotten:
+                self._on_eager(connection, event)
+        elif isinstance(event, TurnResumedEvent):
+            self._resume()
         elif isinstance(event, ConfigAckEvent) and "endpointing" in event.ignored:
             self._fail(
                 SvcError("endpointing_unsupported", "This server does not support endpointing.")
             )
-        elif isinstance(event, ConfigAckEvent) and event.keyterms is not None:
+        elif isinstance(event, ConfigAckEvent) and (event.keyterms is not None or event.ignored):
             self._emit(event)
 
     def _on_speech(
@@ -112,6 +122,16 @@ class Receiver:
         speech = self._builder.on_speech(event, connection.clock)
         if speech is not None:
             self._emit(speech)
+
+    def _on_eager(self, connection: Connection, event: TurnEagerEvent) -> None:
+        eager = self._builder.on_eager(event, connection.clock)
+        if eager is not None:
+            self._emit(eager)
+
+    def _resume(self) -> None:
+        resumed = self._builder.on_resumed()
+        if resumed is not None:
+            self._emit(resumed)
 
     def _on_final(self, connection: Connection, event: FinalEvent) -> None:
         # Cut in mid-speech and not charged. The next session receives the whole utterance again.

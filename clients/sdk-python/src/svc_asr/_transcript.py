@@ -15,6 +15,8 @@ from .wire import (
     ResetAckEvent,
     SpeechEndedEvent,
     SpeechStartedEvent,
+    TurnEagerEvent,
+    TurnResumedEvent,
     Word,
 )
 
@@ -46,6 +48,9 @@ class TranscriptBuilder:
         self._receipts: list[SessionReceipt] = []
         self._shown_ms = 0
         self._end_ms = 0
+        # How many eager ends of turn were reported, and whether the last one is open. Sessions number their own.
+        self._eagers = 0
+        self._is_eager = False
         self._is_speaking = False
         # Where the last reported speech ended.
         self._speech_end_ms = -1
@@ -77,8 +82,39 @@ class TranscriptBuilder:
         told_ms = self._receipts[-1].billable_ms if self._receipts else None
         self._set_receipt(max(told_ms or 0, charged_ms))
 
+    def on_eager(self, event: TurnEagerEvent, clock: SessionClock) -> TurnEagerEvent | None:
+        """Returns None while another is open."""
+        if self._is_eager:
+            return None
+        self._is_eager = True
+        self._eagers += 1
+        return replace(
+            event,
+            text=_nfc(event.text),
+            utterance=len(self._finals),
+            eager=self._eagers,
+            words=tuple(
+                replace(
+                    word,
+                    text=_nfc(word.text),
+                    start_ms=clock.caller_ms(word.start_ms),
+                    end_ms=clock.caller_ms(word.end_ms),
+                )
+                for word in event.words
+            ),
+            audio_ms=clock.caller_ms(event.audio_ms),
+        )
+
+    def on_resumed(self) -> TurnResumedEvent | None:
+        """Returns None if none is open."""
+        if not self._is_eager:
+            return None
+        self._is_eager = False
+        return TurnResumedEvent(utterance=len(self._finals), eager=self._eagers)
+
     def on_final(self, event: FinalEvent, settled: Settled, clock: SessionClock) -> FinalEvent:
         self._shown_ms = 0
+        self._is_eager = False
         self._set_receipt(event.billable_ms)
         # The samples sent are known exactly. An utterance without audio lies where the last one ended.
         start_ms = self._end_ms if settled.start_sample is None else floor_ms(settled.start_sample)
@@ -98,6 +134,7 @@ class TranscriptBuilder:
             event,
             text=_nfc(event.text),
             utterance=len(self._finals),
+            eager=None if event.eager is None else self._eagers,
             start_ms=start_ms,
             end_ms=end_ms,
             words=tuple(map(in_caller_time, event.words)),

@@ -49,6 +49,8 @@ class Endpointing:
     max_utterance_ms: int | None = None
     detector: Literal["level", "confirmed"] | None = None
     """``confirmed``, the default, adds a second detector to ``level``, which hears pauses in music and noise."""
+    eager_ms: int | None = None
+    """Reports `TurnEagerEvent` after this much silence, from 160 to 100 less than ``silence_ms``. Off by default."""
 
 
 def open_stream(
@@ -430,6 +432,7 @@ def _config(language: str | None, endpointing: Endpointing | None, numbers: bool
             "silence_ms": endpointing.silence_ms,
             "max_utterance_ms": endpointing.max_utterance_ms,
             "detector": endpointing.detector,
+            "eager_ms": endpointing.eager_ms,
         }
         config["endpointing"] = {name: value for name, value in wire.items() if value is not None}
     return config

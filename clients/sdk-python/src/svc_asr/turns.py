@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from ._events import ReconnectingEvent, StreamEvent
 from .errors import SvcError
-from .wire import DeltaEvent, FinalEvent, ReadyEvent, SpeechEndedEvent, SpeechStartedEvent
+from .wire import (
+    DeltaEvent,
+    FinalEvent,
+    ReadyEvent,
+    SpeechEndedEvent,
+    SpeechStartedEvent,
+    TurnEagerEvent,
+)
 
 # How long the end of a turn waits for a final. If nothing was recognised, none comes unless asked for.
 FINAL_WAIT_S = 1.0
@@ -71,7 +78,7 @@ class TurnTracker:
                 self._on_speech_started(event.audio_ms)
         elif isinstance(event, SpeechEndedEvent):
             self._on_speech_ended(event.audio_ms)
-        elif isinstance(event, DeltaEvent) and event.text:
+        elif isinstance(event, DeltaEvent | TurnEagerEvent) and event.text:
             self._on_interim()
         elif isinstance(event, FinalEvent) and event.text:
             self._on_text()

@@ -58,7 +58,7 @@ export type StreamEvent =
 export interface StreamListeners {
   /** A session is ready, or a stalled one answers again. */
   ready: ReadyEvent;
-  /** Only with `keyterms`: which of them the session uses, and why not the others. */
+  /** Only with `keyterms` or if the model ignores an option: `keyterms` says which are used, `ignored` names the option. */
   config_ack: ConfigAckEvent;
   status: StatusEvent;
   delta: DeltaEvent;

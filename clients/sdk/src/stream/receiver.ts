@@ -92,7 +92,7 @@ export class Receiver {
         return;
       }
       case 'config_ack':
-        if (event.keyterms === undefined) return;
+        if (event.keyterms === undefined && event.ignored.length === 0) return;
         break;
       case 'error':
         // Fatal errors are reported with the close that follows.

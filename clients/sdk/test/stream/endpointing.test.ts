@@ -59,20 +59,40 @@ test('a recogniser crash changes no utterance', async () => {
   expect(speech).toEqual(TEXTS.flatMap(() => ['speech_started', 'speech_ended']));
 });
 
-test('reports a turn that may be over before its final, which names it', async () => {
+/** Sends a sentence and half a second of silence. */
+async function pauseAfterSentence() {
   const stream = openStream({
     getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
     endpointing: { silenceMs: 700, eagerMs: 300 },
   });
   const eagers: TurnEagerEvent[] = [];
+  const resumed: number[] = [];
   const finals: FinalEvent[] = [];
   stream.on('turn_eager', (event) => eagers.push(event));
+  stream.on('turn_resumed', ({ eager }) => resumed.push(eager));
   stream.on('final', (event) => finals.push(event));
   await stream.write(SPOKEN);
   await stream.write(PAUSE.subarray(0, 500 * 32));
   const spokenMs = SPOKEN.byteLength / 32;
   await eventually(() => (eagers.at(-1)?.audio_ms ?? 0) > spokenMs - 500);
   expect(finals).toEqual([]);
+  return { stream, eagers, resumed, finals };
+}
+
+test('a lost session takes its eager end of turn back', async () => {
+  emulator.faults.arm({ name: 'connection-lost', times: 1, ms: SPOKEN.byteLength / 32 + 550 });
+  const { stream, eagers, resumed, finals } = await pauseAfterSentence();
+  const { eager } = eagers.at(-1) ?? {};
+  await stream.write(PAUSE.subarray(0, 100 * 32));
+  await eventually(() => resumed.at(-1) === eager);
+  await stream.write(PAUSE.subarray(0, 300 * 32));
+  await eventually(() => finals.length > 0);
+  expect(finals[0]?.eager).not.toBe(eager);
+  await stream.close();
+});
+
+test('reports a turn that may be over before its final, which names it', async () => {
+  const { stream, eagers, finals } = await pauseAfterSentence();
   await stream.write(PAUSE);
   await eventually(() => finals.length > 0);
   const { text, eager } = eagers.at(-1) ?? {};

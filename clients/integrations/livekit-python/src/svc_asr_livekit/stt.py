@@ -24,6 +24,7 @@ from livekit.agents.types import TimedString
 from livekit.agents.utils import AudioBuffer, is_given
 from svc_asr import (
     AsrSession,
+    ConfigAckEvent,
     DeltaEvent,
     Endpointing,
     FinalEvent,
@@ -31,6 +32,7 @@ from svc_asr import (
     SvcClient,
     SvcError,
     SvcStream,
+    TurnEagerEvent,
     open_stream,
 )
 from svc_asr.languages import language_of, model_of
@@ -57,13 +59,15 @@ class SvcSTT(stt.STT[str]):
         client: SvcClient | None = None,
         max_audio_seconds: int = 300,
         silence_ms: int = 500,
+        eager_ms: int | None = None,
         keyterms: Iterable[str] | None = None,
         numbers: bool = False,
     ) -> None:
         """``language`` is ``ki`` (Kikuyu) or ``luo`` (Dholuo); a ``model`` says the same. ``api_key`` and ``base_url``
         default to SVC_API_KEY and SVC_BASE_URL; a ``client`` of your own replaces them. ``silence_ms``, from 200 to
-        5000, is how much silence ends a turn. ``keyterms`` are names and words to listen for. ``numbers``
-        gives the agent numbers as digits; the words stay as they were said."""
+        5000, is how much silence ends a turn. ``eager_ms``, from 160 to 100 less than ``silence_ms``, is how much
+        starts an answer early. ``keyterms`` are names and words to listen for. ``numbers`` gives the agent numbers as
+        digits; the words stay as they were said."""
         super().__init__(
             capabilities=stt.STTCapabilities(
                 streaming=True, interim_results=True, aligned_transcript="word", manual_flush=True
@@ -73,6 +77,7 @@ class SvcSTT(stt.STT[str]):
         self.client = client or SvcClient(base_url, api_key)
         self._max_audio_seconds = max_audio_seconds
         self._silence_ms = silence_ms
+        self._eager_ms = eager_ms
         self.keyterms = None if keyterms is None else tuple(keyterms)
         self.numbers = numbers
 
@@ -97,7 +102,13 @@ class SvcSTT(stt.STT[str]):
         language: NotGivenOr[str] = NOT_GIVEN,
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
     ) -> SvcSpeechStream:
-        return SvcSpeechStream(self, conn_options, self._model_for(language), self._silence_ms)
+        return SvcSpeechStream(
+            self,
+            conn_options,
+            self._model_for(language),
+            silence_ms=self._silence_ms,
+            eager_ms=self._eager_ms,
+        )
 
     async def _recognize_impl(
         self,
@@ -146,13 +157,20 @@ class SvcSpeechStream(stt.RecognizeStream):
     not sent, so it costs nothing."""
 
     def __init__(
-        self, owner: SvcSTT, conn_options: APIConnectOptions, model: ModelId, silence_ms: int
+        self,
+        owner: SvcSTT,
+        conn_options: APIConnectOptions,
+        model: ModelId,
+        *,
+        silence_ms: int,
+        eager_ms: int | None,
     ) -> None:
         super().__init__(stt=owner, conn_options=conn_options, sample_rate=SAMPLE_RATE_HZ)
         self._owner = owner
         self._model = model
         self._language = LanguageCode(language_of(model))
         self._silence_ms = silence_ms
+        self._eager_ms = eager_ms
         # Whether audio was sent since the last flush.
         self._is_sending = False
         # All audio so far, with the silence that was not sent.
@@ -167,7 +185,7 @@ class SvcSpeechStream(stt.RecognizeStream):
     async def _run(self) -> None:
         stream = open_stream(
             get_session=lambda: self._owner.get_session(self._model),
-            endpointing=Endpointing(silence_ms=self._silence_ms),
+            endpointing=Endpointing(silence_ms=self._silence_ms, eager_ms=self._eager_ms),
             keyterms=self._owner.keyterms,
             numbers=self._owner.numbers,
             ca=self._owner.client.ca,
@@ -229,32 +247,44 @@ class SvcSpeechStream(stt.RecognizeStream):
             if isinstance(event, DeltaEvent) and event.text:
                 data = stt.SpeechData(language=self._language, text=event.text)
                 self._push(stt.SpeechEventType.INTERIM_TRANSCRIPT, data)
+            elif isinstance(event, TurnEagerEvent):
+                # LiveKit begins an answer, and keeps it if the text of the whole turn is the same.
+                self._push(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, self._data(event, event.text))
+            elif isinstance(event, ConfigAckEvent) and event.ignored:
+                logger.warning(
+                    "The model of this session ignores options.", extra={"ignored": event.ignored}
+                )
             elif isinstance(event, FinalEvent):
                 self._on_final(event, stream.session_id or "")
             self._turns.after(event)
 
-    def _on_final(self, event: FinalEvent, request_id: str) -> None:
+    def _data(self, event: FinalEvent | TurnEagerEvent, text: str) -> stt.SpeechData:
+        """It starts and ends with its words: the service counts the silence around them as part of the utterance."""
         offset = self.start_time_offset
-        if event.text:
-            words = [
-                TimedString(
-                    word.text,
-                    start_time=word.start_ms / 1000 + offset,
-                    end_time=word.end_ms / 1000 + offset,
-                    start_time_offset=offset,
-                    confidence=CONFIDENCE if word.confidence is None else word.confidence,
-                )
-                for word in event.words
-            ]
-            data = stt.SpeechData(
-                language=self._language,
-                text=_shown(event),
-                # The service counts the silence around the words as part of the utterance.
-                start_time=(event.words[0] if event.words else event).start_ms / 1000 + offset,
-                end_time=(event.words[-1] if event.words else event).end_ms / 1000 + offset,
-                confidence=CONFIDENCE if event.confidence is None else event.confidence,
-                words=words,
+        words = [
+            TimedString(
+                word.text,
+                start_time=word.start_ms / 1000 + offset,
+                end_time=word.end_ms / 1000 + offset,
+                start_time_offset=offset,
+                confidence=CONFIDENCE if word.confidence is None else word.confidence,
             )
+            for word in event.words
+        ]
+        start_ms = event.start_ms if isinstance(event, FinalEvent) else 0
+        end_ms = event.end_ms if isinstance(event, FinalEvent) else event.audio_ms
+        return stt.SpeechData(
+            language=self._language,
+            text=text,
+            start_time=(event.words[0].start_ms if event.words else start_ms) / 1000 + offset,
+            end_time=(event.words[-1].end_ms if event.words else end_ms) / 1000 + offset,
+            confidence=CONFIDENCE if event.confidence is None else event.confidence,
+            words=words,
+        )
+
+    def _on_final(self, event: FinalEvent, request_id: str) -> None:
+        if event.text:
+            data = self._data(event, _shown(event))
             self._push(stt.SpeechEventType.FINAL_TRANSCRIPT, data, request_id)
         if event.audio_ms > 0:
             usage = stt.RecognitionUsage(audio_duration=event.audio_ms / 1000)

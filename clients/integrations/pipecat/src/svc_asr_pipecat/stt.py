@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Iterable
 from enum import StrEnum
 from typing import Any, cast
 
+from loguru import logger
 from pipecat.audio.utils import create_stream_resampler
 from pipecat.frames.frames import (
     CancelFrame,
@@ -18,6 +19,7 @@ from pipecat.frames.frames import (
     ProposedUserStartedSpeakingFrame,
     ProposedUserStoppedSpeakingFrame,
     StartFrame,
+    STTMetadataFrame,
     TranscriptionFrame,
     VADUserStoppedSpeakingFrame,
 )
@@ -25,8 +27,10 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import STTSettings
 from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
+from pipecat.turns.eager_end_of_turn_mixin import EagerEndOfTurnSTTServiceMixin
 from pipecat.utils.time import time_now_iso8601
 from svc_asr import (
+    ConfigAckEvent,
     DeltaEvent,
     Endpointing,
     FinalEvent,
@@ -36,6 +40,8 @@ from svc_asr import (
     SvcClient,
     SvcError,
     SvcStream,
+    TurnEagerEvent,
+    TurnResumedEvent,
     WaitingEvent,
     open_stream,
 )
@@ -55,14 +61,15 @@ class _Kikuyu(StrEnum):
 LANGUAGES: dict[str, Language] = {"ki": cast(Language, _Kikuyu.KI), "luo": Language.LUO}
 
 
-class SvcSTTService(STTService):
+class SvcSTTService(EagerEndOfTurnSTTServiceMixin, STTService):
     """Sends the pipeline's audio to one stream and pushes interim and final transcriptions.
 
     A `VADUserStoppedSpeakingFrame` flushes the stream. The flush's own final is the confirmation, so its
     `TranscriptionFrame` is marked as finalized, and latency is reported from it.
 
     With ``endpointing`` the service finds the turns instead. It proposes their start and end to Pipecat's external
-    turn strategies, and frames of a VAD are ignored.
+    turn strategies, which it recommends, and frames of a VAD are ignored. With its ``eager_ms`` Pipecat begins an
+    answer while the turn may still go on, and drops it if the text changes.
     """
 
     def __init__(
@@ -88,6 +95,7 @@ class SvcSTTService(STTService):
         super().__init__(
             ttfs_p99_latency=ttfs_p99_latency,
             settings=STTSettings(model=self._model, language=language_of(self._model)),
+            enable_eager_end_of_turn=endpointing is not None and endpointing.eager_ms is not None,
             **kwargs,
         )
         self._max_audio_seconds = max_audio_seconds
@@ -115,6 +123,14 @@ class SvcSTTService(STTService):
     def supports_ttfs(self) -> bool:
         """Without a VAD there is no end of speech to measure from."""
         return self._endpointing is None
+
+    def service_metadata_frame(self) -> STTMetadataFrame:
+        frame = super().service_metadata_frame()
+        if self._endpointing is not None:
+            frame.user_turn_strategies = self.recommended_user_turn_strategies(
+                enable_interruptions=True
+            )
+        return frame
 
     async def start(self, frame: StartFrame) -> None:
         await super().start(frame)
@@ -178,7 +194,17 @@ class SvcSTTService(STTService):
                     await self._push_proposals()
                 if isinstance(event, DeltaEvent):
                     await self._push_interim(event)
+                elif isinstance(event, TurnEagerEvent):
+                    await self._push_eager_end_of_turn(
+                        event.text, user_id=self._user_id, language=self._language, result=event
+                    )
+                elif isinstance(event, TurnResumedEvent):
+                    await self._cancel_eager_end_of_turn()
+                elif isinstance(event, ConfigAckEvent) and event.ignored:
+                    logger.warning(f"{self}: the model of this session ignores {event.ignored}")
                 elif isinstance(event, FinalEvent):
+                    # Pipecat compares its text with the eager one.
+                    self._clear_eager_end_of_turn()
                     await self._push_final(event)
                     if self._endpointing is not None:
                         self._turns.after(event)

@@ -1,6 +1,12 @@
 import { openMicrophone, type Microphone } from '@svc-asr/sdk/microphone';
-import { openStream, SvcError, type AsrSession, type SvcStream } from '@svc-asr/sdk/stream';
-import { AUDIO, type ModelId } from '@svc-asr/protocol/constants.ts';
+import {
+  openStream,
+  SvcError,
+  type AsrSession,
+  type EndpointingOptions,
+  type SvcStream,
+} from '@svc-asr/sdk/stream';
+import { AUDIO, ENDPOINTING, type ModelId } from '@svc-asr/protocol/constants.ts';
 import { ConsoleApiError, isSignedOut, post } from '../../app/api.ts';
 import { signInAgain } from '../../app/connection.ts';
 import { decodeFile } from './decode-file.ts';
@@ -44,6 +50,7 @@ interface RecogniseInput {
 }
 
 const WORKLET_URL = '/microphone-worklet.js';
+const EAGER_MS = 250;
 const FRAME_SAMPLES = 3_200;
 /** The limit of a session that the stream reports as the reason of its end. */
 const LIMIT_REACHED = 'max_audio_reached';
@@ -110,7 +117,7 @@ async function stream(
     const open = openStream({
       session: opened.session,
       signal: signals.aborted,
-      endpointing: input.silenceMs === null ? false : { silenceMs: input.silenceMs },
+      endpointing: input.silenceMs === null ? false : pausesOf(input.silenceMs),
       numbers: input.numbers,
       ...(input.keyterms.length === 0 ? {} : { keyterms: input.keyterms }),
     });
@@ -132,6 +139,11 @@ async function stream(
     await microphone?.stop();
     input.onLevel(0);
   }
+}
+
+/** With eager ends of turn, which the raw messages show. Models that can't report them ignore the option. */
+function pausesOf(silenceMs: number): EndpointingOptions {
+  return { silenceMs, eagerMs: Math.min(EAGER_MS, silenceMs - ENDPOINTING.eagerMs.below) };
 }
 
 /** The audio to send, or null if it comes from the microphone. */
@@ -156,6 +168,8 @@ const RAW = [
   'speech_started',
   'delta',
   'speech_ended',
+  'turn_eager',
+  'turn_resumed',
   'final',
   'warning',
 ] as const;
