@@ -12,7 +12,7 @@ const KEYTERMS = new KeytermScorer(NO_SCORER, new KeytermTree(['baĩb', 'ab ba']
 
 function begin(scorer: TextScorer, width: number, keyterms = new KeytermTree([])): TransducerText {
   const settings = { width, pruneHypotheses: 10, pruneLabels: 6 };
-  return new TransducerText({ texts: TEXTS, contextTokens: 2, scorer, settings, keyterms });
+  return TransducerText.begin({ texts: TEXTS, contextTokens: 2, scorer, settings, keyterms });
 }
 
 /** Log-probabilities that depend on the frame and the context, as a joiner's do. */

@@ -76,6 +76,27 @@ test('the text does not depend on how the audio is split or when the flush arriv
   expect(late.transcript().text).toBe(text);
 });
 
+test('a look at the utterance so far has the text of its final, and changes nothing', async () => {
+  const { samples } = toUtterance(speech('dholuo-1'));
+  const half = samples.subarray(0, samples.length >> 1);
+  const utterance = beam.begin();
+  const looks: string[] = [];
+  for (const part of [half, samples.subarray(half.length)]) {
+    utterance.accept(part);
+    while (utterance.ready) await utterance.decode();
+    looks.push((await utterance.peek()).text);
+  }
+  utterance.finish();
+  while (utterance.ready) await utterance.decode();
+  const [early, whole] = [
+    await recognise(beam.begin(), half),
+    await recognise(beam.begin(), samples),
+  ];
+  expect(looks).toEqual([early, whole]);
+  expect(utterance.transcript().text).toBe(whole);
+  expect(early).not.toBe(whole);
+});
+
 test.each([0, 1, 399, CHUNK_SAMPLES, 2 * CHUNK_SAMPLES])(
   'an utterance of %i samples of silence ends',
   async (count) => {

@@ -26,7 +26,8 @@ function toPoolModel(manifest: ModelManifest, compute: Compute): PoolModel {
     throw new RangeError(`${id}: only chunks of ${CHUNK_SAMPLES} samples are supported.`);
   }
   const keyterms = manifest.kind !== 'transducer' && manifest.decoding !== undefined;
-  const canPeek = manifest.kind === 'offline_ctc';
+  // With sherpa-onnx it would cost over half of the stream again (docs/measurements.md).
+  const canPeek = manifest.kind !== 'transducer';
   const description = { id, build, chunkSamples, contextSize, keyterms, canPeek };
   return { description, child: toChildModel(manifest, compute), sha256ByPath };
 }

@@ -59,7 +59,7 @@ export class ZipformerRecogniser implements Recognition {
 
   #newText(keyterms?: KeytermTree): TransducerText {
     const { texts, contextTokens } = this.model;
-    return new TransducerText({ texts, contextTokens, ...listeningFor(this.#search, keyterms) });
+    return TransducerText.begin({ texts, contextTokens, ...listeningFor(this.#search, keyterms) });
   }
 }
 
@@ -67,7 +67,7 @@ export class ZipformerRecogniser implements Recognition {
 export class ZipformerUtterance implements RecognisedUtterance {
   readonly recognition: ZipformerRecogniser;
   readonly #text: TransducerText;
-  readonly #features = new KaldiFeatures();
+  readonly #features: KaldiFeatures;
   #audio = new Float32Array(0);
   #samples = 0;
   #chunks = 0;
@@ -75,9 +75,14 @@ export class ZipformerUtterance implements RecognisedUtterance {
   #state: EncoderState | null = null;
   #finished = false;
 
-  constructor(recognition: ZipformerRecogniser, text: TransducerText) {
+  constructor(
+    recognition: ZipformerRecogniser,
+    text: TransducerText,
+    features = new KaldiFeatures(),
+  ) {
     this.recognition = recognition;
     this.#text = text;
+    this.#features = features;
   }
 
   get samples(): number {
@@ -100,6 +105,18 @@ export class ZipformerUtterance implements RecognisedUtterance {
 
   transcript(): Transcript {
     return this.#text.transcript((this.#samples * 1000) / AUDIO.sampleRateHz);
+  }
+
+  /** Decodes the rest in a copy. The encoder doesn't change the state that it gets. */
+  async peek(): Promise<Transcript> {
+    const copy = new ZipformerUtterance(this.recognition, this.#text.fork(), this.#features.fork());
+    copy.#audio = this.#audio.slice();
+    copy.#samples = this.#samples;
+    copy.#chunks = this.#chunks;
+    copy.#state = this.#state;
+    copy.finish();
+    while (copy.ready) await copy.decode();
+    return copy.transcript();
   }
 
   /** Decodes a chunk of audio. A flush that arrives meanwhile applies to the next call; chunks of the encoder stay the same. */

@@ -30,6 +30,16 @@ export class KaldiFeatures {
   readonly #rows: Float32Array[] = [];
   #forgotten = 0;
 
+  /** A copy that goes its own way. */
+  fork(): KaldiFeatures {
+    const copy = new KaldiFeatures();
+    copy.#audio = this.#audio.slice();
+    copy.#audioFrom = this.#audioFrom;
+    copy.#rows.push(...this.#rows);
+    copy.#forgotten = this.#forgotten;
+    return copy;
+  }
+
   /** How many frames there are. */
   get count(): number {
     return this.#forgotten + this.#rows.length;

@@ -41,6 +41,14 @@ export class TransducerBeam {
     this.#hypotheses = [{ prefix: tree.root, context, score: 0, path: null }];
   }
 
+  /** A copy that goes its own way. */
+  fork(): TransducerBeam {
+    const copy = new TransducerBeam(this.#tree, this.#settings, this.#contextTokens);
+    copy.#hypotheses = this.#hypotheses;
+    copy.#frame = this.#frame;
+    return copy;
+  }
+
   get hypotheses(): readonly TransducerHypothesis[] {
     return this.#hypotheses;
   }

@@ -17,20 +17,53 @@ const COMMITTED_AFTER_FRAMES = 14;
 export class TransducerText {
   readonly #tree: PrefixTree;
   readonly #beam: TransducerBeam;
-  readonly #committed: Token[] = [];
+  readonly #committed: Token[];
   readonly #keyterms: Spelling | undefined;
+  /** A copy shares the tree, so it must not forget prefixes. */
+  readonly #isCopy: boolean;
   #ended = false;
 
-  constructor(input: {
+  private constructor(parts: {
+    readonly tree: PrefixTree;
+    readonly beam: TransducerBeam;
+    readonly committed: Token[];
+    readonly keyterms: Spelling | undefined;
+    readonly isCopy: boolean;
+  }) {
+    this.#tree = parts.tree;
+    this.#beam = parts.beam;
+    this.#committed = parts.committed;
+    this.#keyterms = parts.keyterms;
+    this.#isCopy = parts.isCopy;
+  }
+
+  static begin(input: {
     readonly texts: readonly string[];
     readonly contextTokens: number;
     readonly scorer: TextScorer;
     readonly settings: BeamSettings;
     readonly keyterms?: Spelling;
-  }) {
-    this.#keyterms = input.keyterms;
-    this.#tree = new PrefixTree(input.texts, input.scorer);
-    this.#beam = new TransducerBeam(this.#tree, input.settings, input.contextTokens);
+  }): TransducerText {
+    const tree = new PrefixTree(input.texts, input.scorer);
+    const beam = new TransducerBeam(tree, input.settings, input.contextTokens);
+    return new TransducerText({
+      tree,
+      beam,
+      committed: [],
+      keyterms: input.keyterms,
+      isCopy: false,
+    });
+  }
+
+  /** A copy that goes its own way. Use it before the original goes on. */
+  fork(): TransducerText {
+    return new TransducerText({
+      tree: this.#tree,
+      beam: this.#beam.fork(),
+      committed: [...this.#committed],
+      keyterms: this.#keyterms,
+      isCopy: true,
+    });
   }
 
   get hypotheses(): readonly TransducerHypothesis[] {
@@ -54,7 +87,8 @@ export class TransducerText {
     this.#committed.push(...tokens.slice(0, tokens.length - later));
     const root: Prefix | null = prefix.ancestorAt(prefix.depth - later);
     if (root === null) throw new RangeError('Committed text is never taken back.');
-    this.#tree.moveRoot(root, this.#beam.keep(root));
+    const used = this.#beam.keep(root);
+    if (!this.#isCopy) this.#tree.moveRoot(root, used);
   }
 
   end(): void {
