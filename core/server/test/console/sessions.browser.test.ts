@@ -97,6 +97,12 @@ test('a developer finds a session by its request id and sees how it went, by key
     await page.getByText(said).first().waitFor();
   }
   await page.getByText('no text and no audio').waitFor();
+  // The server speaks English. The page says the hint in the reader's language.
+  await service.database.pool.query(`update console_users set language = 'sw'`);
+  await page.reload();
+  await page.getByText('Hii inaonekana kuwa faili ya WAV.').waitFor();
+  await service.database.pool.query(`update console_users set language = 'en'`);
+  await page.reload();
   await page.getByText('Transactions in the ledger').first().press('Enter');
   await page.getByRole('cell', { name: '+2,000' }).waitFor();
   await page.getByRole('button', { name: 'Copy for support' }).press('Enter');

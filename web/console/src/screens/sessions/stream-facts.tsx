@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import type { SessionReport } from '@svc-asr/protocol/console/sessions.ts';
 import { formatAudio } from '../../app/format.ts';
-import { useTexts } from '../../app/language.tsx';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { explainAudioHint } from '../../texts/audio-hints.ts';
 import { useSessionTexts, type SessionTexts } from '../../texts/sessions.ts';
 
 /** How a stream went, and the ids to look it up by. */
@@ -33,6 +34,7 @@ export function StreamFacts({ session }: { session: SessionReport }) {
 function Figures(props: { session: SessionReport; stream: NonNullable<SessionReport['stream']> }) {
   const texts = useSessionTexts();
   const common = useTexts();
+  const { language } = useLanguage();
   const { session, stream } = props;
   const { delta_lag_p50_ms: p50, delta_lag_p95_ms: p95 } = stream;
   // The card above explains the error that ended the stream.
@@ -61,7 +63,9 @@ function Figures(props: { session: SessionReport; stream: NonNullable<SessionRep
               <li key={hint}>
                 <code>{hint}</code> {texts.hint[hint]}
                 {hint === 'suspicious_audio' && stream.audio_hint !== null && (
-                  <span className="block text-ink-2">{stream.audio_hint}</span>
+                  <span className="block text-ink-2">
+                    {explainAudioHint(stream.audio_hint, language)}
+                  </span>
                 )}
               </li>
             ))}
