@@ -17,6 +17,16 @@ export function networkOf(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
+/**
+ * Returns the block that one customer of a network operator may have whole: the /24 of an IPv4 address,
+ * the /48 of an IPv6 address.
+ */
+export function blockOf(address: string): string {
+  const network = networkOf(address);
+  if (network.includes(':')) return `${network.split(':').slice(0, 3).join(':')}::/48`;
+  return `${network.split('.').slice(0, 3).join('.')}.0/24`;
+}
+
 export type IsTrusted = (address: string) => boolean;
 
 /** Whether a proxy is an address or a network in CIDR notation, such as 10.0.0.0/8. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientAddress, isProxyEntry, networkOf, trustProxies } from '../src/network.ts';
+import { blockOf, clientAddress, isProxyEntry, networkOf, trustProxies } from '../src/network.ts';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -11,6 +11,14 @@ test.each([
   ['::1', '0:0:0:0::/64'],
 ])('%s is counted as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.0/24'],
+  ['::ffff:192.0.2.7', '192.0.2.0/24'],
+  ['2001:db8:0:1:aaaa:bbbb:cccc:dddd', '2001:db8:0::/48'],
+])('%s belongs to the block %s', (address, block) => {
+  expect(blockOf(address)).toBe(block);
 });
 
 test.each([

@@ -605,6 +605,7 @@ grant delete, select, update (email_due_at, email_tries) on security_notices to 
 create table demo_claims (
   day date not null,
   network_hash sha256_hash not null,
+  block_hash sha256_hash,
   constraint demo_claims_pkey PRIMARY KEY (day, network_hash)
 );
 
@@ -797,7 +798,7 @@ create view entry as
 -- check_not_copying() returns trigger security definer
 -- check_reserved_credit() returns trigger security definer
 -- check_txn() returns trigger security definer
--- claim_demo(p_network bytea, p_per_day integer) returns text security definer to svc_console
+-- claim_demo(p_network bytea, p_per_day integer, p_block bytea DEFAULT NULL::bytea) returns text security definer to svc_console
 -- claim_session(p_account uuid, p_session uuid, p_upgrade uuid, p_node text, p_epoch bigint, OUT outcome text, OUT model text, OUT reserved_ms integer, OUT allowed_origins text[]) returns record security definer to svc_node
 -- close_console_session(p_token text) returns void security definer to svc_console
 -- close_console_sessions(p_token text) returns integer security definer to svc_console
@@ -814,7 +815,8 @@ create view entry as
 -- decline_as_operator(p_token text, p_entry uuid, p_reason text) returns text security definer to svc_console
 -- decline_invitation(p_user uuid, p_id uuid) returns boolean security definer to svc_console
 -- demo_day() returns date
--- demo_state(p_network bytea, p_per_day integer, p_account uuid, p_ms bigint) returns text security definer to svc_console
+-- demo_refusal(p_network bytea, p_per_day integer, p_block bytea) returns text
+-- demo_state(p_network bytea, p_per_day integer, p_block bytea, p_account uuid, p_ms bigint) returns text security definer to svc_console
 -- depart_account(p_account uuid, p_move uuid, p_receipt text) returns void security definer to svc_mover
 -- departure_receipt(p_account uuid, p_move uuid) returns text security definer to svc_mover
 -- digest_account(p_account uuid) returns TABLE(part text, counted bigint, digest text) security definer to svc_mover

@@ -176,32 +176,47 @@ $$;
 create or replace function demo_day() returns date
 language sql stable as $$ select (clock_timestamp() at time zone 'UTC')::date $$;
 
--- 'claimed', 'used' if this network had its session today, or 'closed' if the day's sessions are used up.
-create or replace function claim_demo(p_network bytea, p_per_day integer) returns text
+-- 'used' if this network had its session today or its block has had its share, 'closed' if the day's sessions are used up,
+-- otherwise null. One block gets a tenth of them and at least ten, because its owner has thousands of networks.
+create or replace function demo_refusal(p_network bytea, p_per_day integer, p_block bytea) returns text
+language sql stable set search_path = public, pg_temp as $$
+  select case
+    when exists (select 1 from demo_claims where day = demo_day() and network_hash = p_network) then 'used'
+    when (select count(*) from demo_claims where day = demo_day()) >= p_per_day then 'closed'
+    when (select count(*) from demo_claims where day = demo_day() and block_hash = p_block) >= greatest(10, p_per_day / 10)
+      then 'used'
+  end
+$$;
+
+drop function if exists claim_demo(bytea, integer);
+
+-- Claims the demo of this network and returns 'claimed', or what demo_refusal says.
+create or replace function claim_demo(p_network bytea, p_per_day integer, p_block bytea default null) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_refusal text;
 begin
-  -- One at a time, so that the count below includes concurrent claims.
+  -- One at a time, so that the counts include concurrent claims.
   perform pg_advisory_xact_lock(hashtextextended('demo_claims', 0));
-  if exists (select 1 from demo_claims where day = demo_day() and network_hash = p_network) then
-    return 'used';
+  v_refusal := demo_refusal(p_network, p_per_day, p_block);
+  if v_refusal is not null then
+    return v_refusal;
   end if;
-  if (select count(*) from demo_claims where day = demo_day()) >= p_per_day then
-    return 'closed';
-  end if;
-  insert into demo_claims (day, network_hash) values (demo_day(), p_network);
+  insert into demo_claims (day, network_hash, block_hash) values (demo_day(), p_network, p_block);
   return 'claimed';
 end
 $$;
 
+drop function if exists demo_state(bytea, integer, uuid, bigint);
+
 -- What claim_demo and a reservation would answer now: 'open', 'used' or 'closed'. Changes nothing.
-create or replace function demo_state(p_network bytea, p_per_day integer, p_account uuid, p_ms bigint) returns text
+create or replace function demo_state(p_network bytea, p_per_day integer, p_block bytea, p_account uuid, p_ms bigint) returns text
 language sql security definer set search_path = public, pg_temp as $$
-  select case
-    when exists (select 1 from demo_claims where day = demo_day() and network_hash = p_network) then 'used'
-    when (select count(*) from demo_claims where day = demo_day()) >= p_per_day then 'closed'
-    when exists (select 1 from accounts where id = p_account and status = 'active' and available_ms >= p_ms) then 'open'
-    else 'closed'
-  end
+  select coalesce(
+    demo_refusal(p_network, p_per_day, p_block),
+    (select 'open' from accounts where id = p_account and status = 'active' and available_ms >= p_ms),
+    'closed'
+  )
 $$;
 
 -- Gives the claim back if no session could be reserved.

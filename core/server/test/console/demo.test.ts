@@ -113,6 +113,21 @@ test('parallel claims of one network get one session, and of many no more than t
   expect(rows).toHaveLength(5);
 });
 
+test('a block of addresses gets a tenth of the day, so its owner cannot use up the demo', async () => {
+  const service = await startDemo({ perDay: 120 });
+  const codes: (string | number)[] = [];
+  for (let at = 0; at < 14; at += 1) {
+    const { status, body } = await startFrom(service, `2001:db8:1:${at.toString(16)}::1`);
+    codes.push(status === 201 ? status : body.error.code);
+  }
+  expect(codes).toEqual([
+    ...Array.from({ length: 12 }, () => 201),
+    ...Array.from({ length: 2 }, () => 'demo_used'),
+  ]);
+  expect((await startFrom(service, '2001:db8:2::1')).status).toBe(201);
+  expect((await startFrom(service, '203.0.113.7')).status).toBe(201);
+});
+
 test('a claim waits for one that is being made, and then counts it', async () => {
   const service = await startDemo({ perDay: 1 });
   const db = service.database.pool;

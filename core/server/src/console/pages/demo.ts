@@ -1,7 +1,7 @@
 import type { AsrSession } from '@svc-asr/protocol';
 import { CONSOLE_LIMITS, StartDemo, type DemoState } from '@svc-asr/protocol/console/console.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { networkOf } from '@svc-asr/runtime/network.ts';
+import { blockOf, networkOf } from '@svc-asr/runtime/network.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { ApiError } from '../../platform/api-error.ts';
 import { createRateLimiter } from '../../platform/network/rate-limit.ts';
@@ -14,8 +14,8 @@ import { limitForms } from '../request/guard.ts';
 import { keyed } from '../../accounts/people/sign-in-code.ts';
 
 type Claim = 'claimed' | 'used' | 'closed';
-const CLAIM = statement('select claim_demo($1, $2) as claim', { claim: t.text<Claim>() });
-const STATE = statement('select demo_state($1, $2, $3, $4) as state', {
+const CLAIM = statement('select claim_demo($1, $2, $3) as claim', { claim: t.text<Claim>() });
+const STATE = statement('select demo_state($1, $2, $3, $4, $5) as state', {
   state: t.text<DemoState['state']>(),
 });
 /** Views of the public page. They are not forms, so that they can't lock a network out of the sign-in. */
@@ -27,18 +27,23 @@ const CLOSED = new Set(['insufficient_credits', 'account_inactive']);
 
 /**
  * A short session for a visitor of the public page, paid from the account of the operator's choice. Its credit and its
- * concurrency limit bound the cost, like those of any account. One per network and UTC day.
+ * concurrency limit bound the cost, like those of any account. One per network and UTC day, and a tenth of all for one
+ * block of networks.
  */
 export function demoRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   const { demo } = deps.service.config.console;
   const [secret] = deps.secrets;
   if (demo === null || secret === undefined) return;
-  const networkKey = (request: FastifyRequest) => keyed(secret, `demo ${networkOf(request.ip)}`);
+  const keysOf = ({ ip }: FastifyRequest) => ({
+    network: keyed(secret, `demo ${networkOf(ip)}`),
+    block: keyed(secret, `demo block ${blockOf(ip)}`),
+  });
   const looks = createRateLimiter(LOOKS, deps.service.clock);
   app.get('/demo', async (request): Promise<DemoState> => {
     const { allowed, resetSeconds } = looks.take(networkOf(request.ip));
     if (!allowed) throw new ApiError('request_rate_exceeded', { retryAfterSeconds: resetSeconds });
-    const values = [networkKey(request), demo.perDay, demo.accountId, SESSION_MS];
+    const { network, block } = keysOf(request);
+    const values = [network, demo.perDay, block, demo.accountId, SESSION_MS];
     const [row] = await queryRows(deps.db, STATE, values);
     return { state: row?.state ?? 'closed' };
   });
@@ -46,8 +51,8 @@ export function demoRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     '/demo/session',
     { onRequest: limitForms(deps), schema: { body: StartDemo } },
     async (request, reply): Promise<AsrSession> => {
-      const network = networkKey(request);
-      const [row] = await queryRows(deps.db, CLAIM, [network, demo.perDay]);
+      const { network, block } = keysOf(request);
+      const [row] = await queryRows(deps.db, CLAIM, [network, demo.perDay, block]);
       if (row?.claim === 'used') throw new ConsoleError('demo_used');
       if (row?.claim !== 'claimed') throw new ConsoleError('demo_closed');
       try {
