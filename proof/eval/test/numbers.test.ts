@@ -19,7 +19,7 @@ test.each(['ki', 'luo'] as const)(
 );
 
 test('every number is read as it was said', () => {
-  expect(roundTrips(300)).toEqual({ checked: 4 * 360, wrong: 0 });
+  expect(roundTrips(300)).toEqual({ checked: 4 * 360, wrong: 0, ambiguous: 0 });
 });
 
 test('counts words and numbers of sentence lists', async () => {

@@ -2,7 +2,7 @@ import type { NumberEntity, Word } from '../events.ts';
 import { foldKeyterm } from '../keyterms.ts';
 import type { NumberLanguage } from '../languages.ts';
 import { Lexicon, type Parts } from './lexicon.ts';
-import { readNumbers, type Reading } from './read-number.ts';
+import { NUMBER_WORDS_MAX, readNumbers, type Reading } from './read-number.ts';
 import { formsOf, type Kind, type Table } from './table.ts';
 
 /** Words and numbers in their order. */
@@ -148,6 +148,13 @@ class Utterance {
     return this.#is(at - 1, 'and', 'of') && this.#numberEnd < at - 1 && this.#counts(at - 2);
   }
 
+  /** Whether a word beside a number, or beyond a conjunction, sounds like a number word that was misheard. */
+  #isCutOff(at: number, end: number): boolean {
+    const before = this.#is(at - 1, 'and', 'of') ? at - 2 : at - 1;
+    const after = this.#is(end, 'and', 'of') ? end + 1 : end;
+    return [before, after].some((beside) => this.#lexicon.isNearly(this.#text(beside)));
+  }
+
   /** Whether the words around a number cast doubt on it. */
   #isDoubtful(at: number, { end, language }: Reading): boolean {
     const next = this.#text(end);
@@ -155,6 +162,7 @@ class Utterance {
       (role) => role.kind === 'or' && role.language === language,
     );
     return (
+      this.#isCutOff(at, end) ||
       // Distributive: "mia mia", "piero abich abich".
       next === this.#text(end - 1) ||
       this.#text(at - 1) === this.#text(at) ||
@@ -207,7 +215,7 @@ class Utterance {
     let text = '';
     let times = 1;
     let end = at;
-    for (; ; end += 1) {
+    for (; end <= at + NUMBER_WORDS_MAX; end += 1) {
       const repeat = this.#find(end, 'repeat', table.language);
       if (repeat !== undefined) {
         times = repeat.value;
@@ -219,7 +227,9 @@ class Utterance {
       times = 1;
     }
     const isCount = '123456789'.startsWith(text) || /^(.)\1*$/u.test(text);
-    if (text.length < DIGITS_MIN || end - at < 3 || times > 1 || isCount) return null;
+    const isLong = end > at + NUMBER_WORDS_MAX;
+    if (text.length < DIGITS_MIN || end - at < 3 || times > 1 || isCount || isLong) return null;
+    if (this.#isCutOff(at, end)) return null;
     return this.#make(at, end, { kind: 'digits', text, value: null, language: table.language });
   }
 

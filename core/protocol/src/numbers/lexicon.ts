@@ -20,6 +20,9 @@ export interface Parts {
   readonly particle: string;
 }
 
+/** From these lengths on, one letter or two make a word that was misheard. */
+const NEAR_LETTERS = [5, 7] as const;
+
 const NOTHING: Parts = { parts: [], roles: [], isInNumbers: false, particle: '' };
 
 /** The words of a language's table, and of those that its speakers borrow numbers from. */
@@ -29,6 +32,8 @@ export class Lexicon {
   readonly never: readonly (readonly string[])[];
   readonly #roles = new Map<string, Role[]>();
   readonly #known = new Map<string, Parts>();
+  /** Number words that are hardly anything else. */
+  readonly #clear: readonly string[];
   readonly #elided: readonly string[];
   readonly #particles: readonly string[];
 
@@ -47,6 +52,9 @@ export class Lexicon {
         }
       }
     }
+    this.#clear = [...this.#roles].flatMap(([text, roles]) =>
+      roles.some(({ kind, isWeak }) => CLEAR.has(kind) && !isWeak) ? text : [],
+    );
   }
 
   /** Looks up a word as `foldKeyterm` spells it. */
@@ -60,6 +68,16 @@ export class Lexicon {
     const found = { parts, particle, roles, isInNumbers };
     this.#known.set(word, found);
     return found;
+  }
+
+  /** Whether a word that is in no number sounds nearly like one that is: "ithaatũ". */
+  isNearly(word: string): boolean {
+    if (this.lookUp(word).parts.length > 0) return false;
+    return this.#clear.some((form) => {
+      const length = Math.max(word.length, form.length);
+      const most = length < NEAR_LETTERS[0] ? 0 : length < NEAR_LETTERS[1] ? 1 : 2;
+      return isWithin(word, form, most);
+    });
   }
 
   is(word: string, ...kinds: readonly Kind[]): boolean {
@@ -91,6 +109,23 @@ export class Lexicon {
     const and = this.#roles.get(formsOf(TABLES[language ?? 'en'], 'and')[0] ?? '') ?? [];
     return [and, rest];
   }
+}
+
+const CLEAR: ReadonlySet<Kind> = new Set(['unit', 'ten', 'tens', 'hundred', 'scale', 'zero']);
+
+/** Whether at most so many letters differ, are added or are missing. */
+function isWithin(word: string, other: string, most: number): boolean {
+  if (Math.abs(word.length - other.length) > most) return false;
+  let start = 0;
+  while (start < word.length && word[start] === other[start]) start += 1;
+  const [left, right] = [word.slice(start), other.slice(start)];
+  if (left === '' || right === '') return left.length + right.length <= most;
+  if (most === 0) return false;
+  return (
+    isWithin(left.slice(1), right.slice(1), most - 1) ||
+    isWithin(left.slice(1), right, most - 1) ||
+    isWithin(left, right.slice(1), most - 1)
+  );
 }
 
 function isUnitOrTen({ kind }: Role): boolean {

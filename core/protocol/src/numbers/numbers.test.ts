@@ -54,6 +54,8 @@ test.each<[NumberLanguage, string, string]>([
   // A telephone number.
   ['ki', 'hũrĩra zero mũgwanja igĩrĩ igĩrĩ ithano inya', 'hũrĩra 072254'],
   ['luo', 'go zero seven double one four', 'go 07114'],
+  // Other words beside a number are no reason to doubt it.
+  ['ki', 'andũ mĩrongo ĩtatũ na ithano na atumia', 'andũ 35 na atumia'],
 ])('%s: writes "%s" as "%s"', (language, said, expected) => {
   expect(written(language, said)).toBe(expected);
 });
@@ -68,6 +70,11 @@ test.each<[NumberLanguage, string]>([
   ['ki', 'wa mĩrongo ĩrĩ na gatandatũ'], // An ordinal.
   ['ki', 'mĩrongo ĩrĩ na tano'], // Number words that don't fit together.
   ['ki', 'ĩmwe igĩrĩ ithatũ inya ithano'], // Counting aloud.
+  // Beside what sounds like a number word that was misheard, digits would be those of half a number.
+  ['ki', 'ciringi magana manana ma mĩrongo ĩnana na ithaatũ'],
+  ['ki', 'ngiri mũgwanja magana meerĩ mĩrũngũ ĩtano'],
+  ['ki', 'mzero inya ithatũ ithatũ inya ĩmwe'],
+  ['luo', "piero ang'wen gi abiich"],
 ])('%s: leaves "%s" in words', (language, said) => {
   expect(written(language, said)).toBe(said);
 });
@@ -119,6 +126,15 @@ test('writes the beginning of an utterance as the whole utterance has it', () =>
     expect(`${whole.text} `.startsWith(text === '' ? '' : `${text} `), text).toBe(true);
   }
 });
+
+test.each(['na', 'zero', 'double', 'gaturumo igĩrĩ', 'ngiri', 'ĩmwe igĩrĩ ithatũ'])(
+  'the cost of "%s" said for hours grows with its length',
+  { timeout: 20_000 },
+  (said) => {
+    const words = say(Array.from({ length: 60_000 }, () => said).join(' ')).slice(0, 60_000);
+    expect(formatNumbers(words, 'ki').text.length).toBeGreaterThan(0);
+  },
+);
 
 test('names a line of a table that it cannot read', () => {
   expect(() => readTable('language ki: head_first\nunits 1: ĩmwe')).toThrow('units 1: ĩmwe');

@@ -20,10 +20,14 @@ interface Part {
   readonly isLastOfWord: boolean;
 }
 
+/** No number has as many words. A longer run of number words is read in pieces, so that its cost grows with its length. */
+export const NUMBER_WORDS_MAX = 64;
+
 /** All readings that start at the word `at`. The first is the longest, and of equally long ones that whose multiplier is largest. */
 export function readNumbers(lexicon: Lexicon, words: readonly string[], at: number): Reading[] {
   const parts: Part[] = [];
-  for (let word = at; word < words.length; word += 1) {
+  const last = Math.min(words.length, at + NUMBER_WORDS_MAX);
+  for (let word = at; word < last; word += 1) {
     const found = lexicon.lookUp(words[word] ?? '');
     if (!found.isInNumbers) break;
     for (const [i, roles] of found.parts.entries()) {
@@ -34,9 +38,9 @@ export function readNumbers(lexicon: Lexicon, words: readonly string[], at: numb
   }
   const readings: Reading[] = [];
   for (const reading of parts.length === 0 ? [] : new Phrase(lexicon, parts).number(0, Infinity)) {
-    const last = parts[reading.end - 1];
-    if (last?.isLastOfWord !== true) continue;
-    const whole = { ...reading, end: last.word + 1 };
+    const part = parts[reading.end - 1];
+    if (part?.isLastOfWord !== true) continue;
+    const whole = { ...reading, end: part.word + 1 };
     const same = readings.findIndex(({ end, value }) => end === whole.end && value === whole.value);
     if (same < 0) readings.push(whole);
     else if (readings[same]?.isMixed === true) readings[same] = whole;

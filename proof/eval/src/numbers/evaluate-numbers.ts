@@ -42,7 +42,7 @@ export async function evaluateNumbers(options: Options): Promise<number> {
     console.log(`${language}: ${forms.length} forms, ${guesses} of them in no text`);
   }
   const trips = roundTrips(options.short ? 5_000 : 1_000_000);
-  console.log(`Round trips: ${trips.checked}, wrong ${trips.wrong}`);
+  console.log(`Round trips: ${JSON.stringify(trips)}`);
   const figures: Record<string, number> = { numbers_round_trip_wrong: trips.wrong };
   let unstable = 0;
   if (options.sentences !== undefined) {
@@ -56,6 +56,7 @@ export async function evaluateNumbers(options: Options): Promise<number> {
   const heard = judged.filter(({ isHeard }) => isHeard);
   for (const result of ['right', 'wrong', 'left'] as const) {
     figures[`numbers_${result}_pct`] = share(heard, result);
+    figures[`numbers_spoken_${result}_pct`] = share(judged, result);
   }
   const passed =
     trips.wrong === 0 &&
