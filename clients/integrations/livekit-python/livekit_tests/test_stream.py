@@ -25,10 +25,12 @@ def frames(pcm: bytes) -> list[rtc.AudioFrame]:
     ]
 
 
-async def listen(emulator: Emulator, turns: int) -> list[stt.SpeechEvent]:
+async def listen(
+    emulator: Emulator, turns: int, numbers: bool = False
+) -> list[stt.SpeechEvent]:
     """Sends turns one after another, each after END_OF_SPEECH of the previous one."""
     async with client_of(emulator) as client:
-        stream = SvcSTT(model="svc-asr-kikuyu-v1", client=client).stream()
+        stream = SvcSTT(model="svc-asr-kikuyu-v1", client=client, numbers=numbers).stream()
         seen: list[stt.SpeechEvent] = []
         turn = frames(TURN)
         for frame in turn:
@@ -90,6 +92,19 @@ async def test_silence_between_turns_is_not_sent(emulator: Emulator) -> None:
     assert second.start_time - first.start_time == pytest.approx(
         len(SENTENCE) / 32_000 + 5, abs=0.5
     )
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [(True, "ciringi 2500"), (False, "ciringi ngiri igĩrĩ na magana matano")],
+)
+async def test_numbers_are_digits_for_an_agent_that_asks_for_them(
+    emulator: Emulator, numbers: bool, text: str
+) -> None:
+    emulator.say("ciringi ngiri igĩrĩ na magana matano")
+    events = await listen(emulator, 1, numbers)
+    emulator.say(TEXT)
+    assert [data.text for data in finals(events)] == [text]
 
 
 async def test_an_outage_is_reported_before_the_next_final_and_turns_stay_separate(

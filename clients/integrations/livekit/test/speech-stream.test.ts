@@ -110,6 +110,19 @@ test('eagerMs gives a PREFLIGHT_TRANSCRIPT before the final of the turn', async 
   expect(said?.words?.map((word) => word.text)).toEqual(TEXT.split(' '));
 });
 
+test('numbers are digits for an agent that asks for them, and words for others', async () => {
+  const said = 'ciringi ngiri igĩrĩ na magana matano';
+  emulator.say([said]);
+  const texts: (string | undefined)[] = [];
+  for (const options of [{ numbers: true }, {}]) {
+    const events = await listen(sttOf(options).stream(), 1);
+    const final = events.find((event) => event.type === Type.FINAL_TRANSCRIPT);
+    texts.push(final?.alternatives?.[0]?.text);
+  }
+  emulator.say([TEXT]);
+  expect(texts).toEqual(['ciringi 2500', said]);
+});
+
 test('resamples 48 kHz frames', async () => {
   const events = await listen(sttOf().stream(), 1, 48_000);
   const final = events.find((event) => event.type === Type.FINAL_TRANSCRIPT);

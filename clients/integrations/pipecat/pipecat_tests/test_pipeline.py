@@ -58,12 +58,14 @@ async def run(
     frames: Sequence[Frame],
     rate: int = 16_000,
     endpointing: Endpointing | None = None,
+    numbers: bool = False,
 ) -> tuple[Sequence[Frame], Sequence[Frame]]:
     async with client_of(emulator) as client:
         service = SvcSTTService(
             model="svc-asr-kikuyu-v1",
             client=client,
             endpointing=endpointing,
+            numbers=numbers,
             audio_passthrough=False,
         )
         params = PipelineParams(
@@ -91,6 +93,19 @@ async def test_a_turn_pushes_interims_and_a_finalized_transcription(emulator: Em
     assert [frame.finalized for frame in finals] == [True, True]
     assert [final_of(frame).id for frame in finals] == ["1", "2"]
     assert any(isinstance(frame, InterimTranscriptionFrame) for frame in down)
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+async def test_numbers_are_digits_in_the_text_if_asked_for_and_never_in_the_words(
+    emulator: Emulator, numbers: bool
+) -> None:
+    said = "ciringi ngiri igĩrĩ na magana matano"
+    emulator.say(said)
+    down, _ = await run(emulator, turn(), numbers=numbers)
+    emulator.say(TEXT)
+    (frame,) = transcriptions(down)
+    assert frame.text == ("ciringi 2500" if numbers else said)
+    assert " ".join(word.text for word in final_of(frame).words) == said
 
 
 @pytest.mark.parametrize("language", ["ki", "luo"])

@@ -90,6 +90,23 @@ async def alignment(walker: Walker) -> None:
     walker.equal("frames are one byte stream, whatever comes between them", texts, [texts[0]] * len(texts))
 
 
+async def digits(walker: Walker) -> None:
+    """The same speech has the same text, words and accounts, whether numbers are asked for or not."""
+    finals = []
+    for asked in (False, True):
+        stream = await walker.ready(WHO)
+        await stream.send(type="config", numbers=asked)
+        await send_audio(stream, walker.speech)
+        await stream.send(type="flush")
+        finals.append(await stream.next("final"))
+        await stream.socket.close()
+    words, with_digits = finals
+    walker.check("a final has digits only if they were asked for", "text_formatted" not in words)
+    added = {name: with_digits.pop(name) for name in ("text_formatted", "entities")}
+    walker.equal("numbers change nothing else in a final", with_digits, words)
+    walker.check("the spoken text has a formatted one", len(added["text_formatted"]) > 0)
+
+
 async def duplicate_members(walker: Walker) -> None:
     response = await walker.api.create(WHO, f'{{"model":"{KIKUYU}","model":"{KIKUYU}"}}')
     walker.equal("a duplicate member is refused over HTTP", response.status_code, 400)

@@ -29,6 +29,7 @@ CONTRACT = (
     contract_sections.config,
     contract_sections.ids,
     contract_sections.alignment,
+    contract_sections.digits,
     contract_sections.duplicate_members,
     contract_sections.turns,
     contract_sections.bunched_flushes,

@@ -33,6 +33,10 @@ function version4() {
   return createClient(emulator.apiKey, { global: { fetch: { options: { url } } } });
 }
 
+function shown(transcript: string) {
+  return { results: { channels: [{ alternatives: [{ transcript }] }] } };
+}
+
 test('@deepgram/sdk 5 transcribes a file', async () => {
   const answer = await version5().listen.v1.media.transcribeFile(WAV, { model: MODEL });
   expect(answer).toMatchObject({
@@ -51,6 +55,23 @@ test('@deepgram/sdk 5 shows why an address is refused', async () => {
   const url = 'https://example.org/speech.wav';
   const answer = version5().listen.v1.media.transcribeUrl({ url, model: MODEL });
   await expect(answer).rejects.toThrow(/Send the audio itself/);
+});
+
+test('@deepgram/sdk 5 and 4 show digits with numerals and smart_format, and words without', async () => {
+  const said = 'ciringi ngiri igĩrĩ na magana matano';
+  service.emulator.say([said]);
+  const media = version5().listen.v1.media;
+  const files = version4().listen.prerecorded;
+  const [numerals, plain] = await Promise.all(
+    [{ numerals: true }, {}].map((option) =>
+      media.transcribeFile(WAV, { model: MODEL, ...option }),
+    ),
+  );
+  const { result } = await files.transcribeFile(WAV, { model: MODEL, smart_format: true });
+  service.emulator.say([TEXT]);
+  expect(numerals).toMatchObject(shown('ciringi 2500'));
+  expect(result).toMatchObject(shown('ciringi 2500'));
+  expect(plain).toMatchObject(shown(said));
 });
 
 test('@deepgram/sdk 4 transcribes a file', async () => {

@@ -54,6 +54,25 @@ test('a turn is SpeechStarted, interim results and a final with words; then Meta
   expect(client.headers['svc-ignored-parameters']).toBe('punctuate');
 });
 
+test('numerals: final results have digits, interim results and `word` the words', async () => {
+  const said = 'ciringi ngiri igĩrĩ na magana matano';
+  service.emulator.say([said]);
+  const client = await open(`${RAW}&${EVENTS}&endpointing=300&numerals=true`);
+  client.sendAudio(SENTENCE);
+  client.sendAudio(silence(1_000));
+  await client.received((message) => message.type === 'Results' && message.speech_final);
+  await closeStream(client);
+  service.emulator.say([TEXT]);
+  const interim = client.results.filter((result) => !result.is_final);
+  expect(interim.length).toBeGreaterThan(0);
+  for (const { channel } of interim) {
+    expect(said.startsWith(channel.alternatives[0].transcript)).toBe(true);
+  }
+  expect(client.text).toBe('ciringi 2500');
+  const words = client.finals.flatMap((result) => result.channel.alternatives[0].words);
+  expect(words.map(({ punctuated_word }) => punctuated_word)).toEqual(['ciringi', '2500']);
+});
+
 test('Finalize ends the utterance, and each one has exactly one answer, even without audio', async () => {
   const client = await open();
   client.command('Finalize');
