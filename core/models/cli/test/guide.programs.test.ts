@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { STAND_IN_DIR } from '@svc-asr/testing/speech/stand-in.ts';
+import { STAND_IN, STAND_IN_DIR, ZIPFORMER_DIR } from '@svc-asr/testing/speech/stand-in.ts';
 import { expect, test } from 'vitest';
 import { startHub } from './hub-process.ts';
+import { vocabularyOfStandIn } from './vocabulary.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const PAGE = join(ROOT, 'docs/guides/weights.md');
@@ -41,6 +42,36 @@ test('the first commands of the guide fetch, serve and try a model of a hub', as
     expect(JSON.parse(manifest)).toMatchObject({ build: 'omniasr-300m', licence: 'apache-2.0' });
   } finally {
     await hub.stop();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('the commands of the guide for files of this machine import and serve them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'guide-'));
+  try {
+    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    await cp(STAND_IN.model, join(folder, 'model.onnx'));
+    await writeFile(join(folder, 'vocab.json'), await vocabularyOfStandIn());
+    await cp(ZIPFORMER_DIR, join(folder, 'exp-onnx'), { recursive: true });
+    await cp(join(ROOT, 'core/engine/test/lm/words.bin'), join(folder, 'ki-3gram.bin'));
+    await writeFile(join(folder, 'ki-unigrams.txt'), 'mwega\n');
+    await mkdir(join(folder, 'models'));
+    const blocks = [...(await readFile(PAGE, 'utf8')).matchAll(/```sh\n(.*?)```/gs)];
+    const lines = blocks[1]?.[1]?.trimEnd().split('\n') ?? [];
+    // A checkpoint needs NeMo: the tests of training/ import one.
+    const commands = lines.filter((line) => !line.includes(' import nemo '));
+    expect(commands).toHaveLength(4);
+    for (const command of commands) {
+      const env = { ...process.env, MODELS_DIR: join(folder, 'models') };
+      await promisify(execFile)('bash', ['-c', command], { cwd: folder, env });
+    }
+    const manifest = await readFile(join(folder, 'models/svc-asr-kikuyu-v1.json'), 'utf8');
+    expect(JSON.parse(manifest)).toMatchObject({
+      build: 'mine',
+      decoding: { unit: 'word', alpha: 0.5, beta: 1.5, beam: 100 },
+      files: { unigrams: { path: 'mine/unigrams-ki' } },
+    });
+  } finally {
     await rm(folder, { recursive: true });
   }
 });
