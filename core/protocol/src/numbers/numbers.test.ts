@@ -129,10 +129,17 @@ test('writes the beginning of an utterance as the whole utterance has it', () =>
 
 test.each(['na', 'zero', 'double', 'gaturumo igĩrĩ', 'ngiri', 'ĩmwe igĩrĩ ithatũ'])(
   'the cost of "%s" said for hours grows with its length',
-  { timeout: 20_000 },
   (said) => {
-    const words = say(Array.from({ length: 60_000 }, () => said).join(' ')).slice(0, 60_000);
-    expect(formatNumbers(words, 'ki').text.length).toBeGreaterThan(0);
+    const cpuUs = (times: number): number => {
+      const words = say(Array.from({ length: times }, () => said).join(' '));
+      const before = process.cpuUsage();
+      formatNumbers(words, 'ki');
+      return process.cpuUsage(before).user;
+    };
+    cpuUs(10_000); // The first run is compiled.
+    const few = Math.max(cpuUs(1_000), 1_000);
+    // Ten times as many words cost about ten times as much. Before, a hundred times.
+    expect(cpuUs(10_000)).toBeLessThan(35 * few);
   },
 );
 
