@@ -1,4 +1,4 @@
-import { cues, toSrt, toVtt } from '@svc-asr/protocol/captions.ts';
+import { cues, toSrt, toVtt, toVttCue, VTT_HEAD } from '@svc-asr/protocol/captions.ts';
 import type { FinalEvent } from '@svc-asr/sdk/stream';
 import type { FileTranscript } from './file-transcript.ts';
 
@@ -35,6 +35,29 @@ export function render(format: Exclude<Format, 'json'>, transcript: FileTranscri
     case 'vtt':
       return toVtt(cues(transcript.finals));
   }
+}
+
+/** Formats that can be written while somebody speaks. */
+export const LIVE_FORMATS = ['text', 'srt', 'vtt'] as const;
+export type LiveFormat = (typeof LIVE_FORMATS)[number];
+
+/** Renders finals one by one as they arrive. Each result is one line or one cue; an empty final gives none. */
+export function liveRenderer(format: LiveFormat): {
+  readonly head: string | null;
+  render(final: FinalEvent): string[];
+} {
+  let count = 0;
+  return {
+    head: format === 'vtt' ? VTT_HEAD : null,
+    render(final) {
+      if (final.text === '') return [];
+      if (format === 'text') return [shownText(final)];
+      return cues([final]).map((cue) => {
+        count += 1;
+        return format === 'srt' ? toSrt([cue], count) : toVttCue(cue);
+      });
+    },
+  };
 }
 
 /** The text with numbers as digits, if they were asked for. */

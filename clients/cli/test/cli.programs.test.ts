@@ -119,6 +119,19 @@ test('listen reads PCM from a pipe', async () => {
   expect(err).toMatch(/s charged/);
 });
 
+test('listen writes subtitles, one cue per turn, as they are spoken', async () => {
+  const pcm = (await readFile(FIXTURE)).subarray(44);
+  const pipe = { input: pcm, own: 'process' } as const;
+  const cue = /00:00:00,\d{3} --> 00:00:0\d,\d{3}\nnĩ wega mũno\n\n$/;
+  const { code, out } = await svc(['listen', '-l', 'ki', '--stdin', '-f', 'srt'], pipe);
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`^1\\n${cue.source}`));
+  const vtt = await svc(['listen', '-l', 'ki', '--stdin', '-f', 'vtt'], pipe);
+  expect(vtt.out).toMatch(new RegExp(`^WEBVTT\\n\\n${cue.source.replaceAll(',', '\\.')}`));
+  const both = await svc(['listen', '-l', 'ki', '--stdin', '-f', 'srt', '--json']);
+  expect(both.code).toBe(2);
+});
+
 test('models, usage and session print JSON', async () => {
   const models = JSON.parse((await svc(['models', '--json'], { env: { SVC_API_KEY: '' } })).out);
   expect(models).toHaveLength(2);

@@ -131,7 +131,7 @@ const server = createServer((request, response) => {
   if (request.method === 'GET') onVerification(request, response);
   else onWebhook(request, response).catch(report);
 });
-server.listen(Number(process.env['PORT'] ?? 3002), '127.0.0.1', () => {
+server.listen(Number(process.env['PORT'] ?? 3003), '127.0.0.1', () => {
   const address = server.address();
   console.log(`http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`);
 });

@@ -39,12 +39,19 @@ export function cues(
   });
 }
 
-export function toSrt(lines: readonly Cue[]): string {
-  return lines.map((cue, at) => `${at + 1}\n${span(cue, ',')}\n${wrap(cue.text)}\n`).join('\n');
+/** Numbers the cues from `first` on. */
+export function toSrt(lines: readonly Cue[], first = 1): string {
+  return lines.map((cue, at) => `${first + at}\n${span(cue, ',')}\n${wrap(cue.text)}\n`).join('\n');
 }
 
+export const VTT_HEAD = 'WEBVTT\n';
+
 export function toVtt(lines: readonly Cue[]): string {
-  return ['WEBVTT\n', ...lines.map((cue) => `${span(cue, '.')}\n${wrap(cue.text)}\n`)].join('\n');
+  return [VTT_HEAD, ...lines.map(toVttCue)].join('\n');
+}
+
+export function toVttCue(cue: Cue): string {
+  return `${span(cue, '.')}\n${wrap(cue.text)}\n`;
 }
 
 function splitTurn(words: readonly TimedWord[]): (readonly TimedWord[])[] {

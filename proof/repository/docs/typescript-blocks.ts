@@ -18,6 +18,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@livekit/agents': 'clients/integrations/livekit/node_modules/@livekit/agents',
   '@livekit/agents-plugin-openai':
     'clients/integrations/compatible/node_modules/@livekit/agents-plugin-openai',
+  vite: 'web/console/node_modules/vite',
+  vitest: 'node_modules/vitest',
   openai: 'clients/integrations/compatible/node_modules/openai',
   '@types/node': 'node_modules/@types/node',
   '@types/react': 'web/console/node_modules/@types/react',

@@ -1,5 +1,5 @@
 import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { EXIT, type Context, type ExitCode, type RunCommand } from '../command.ts';
 import { createSession } from '../create-session.ts';
 import { afterFirstAudio, Feeder, TURN_SILENCE_MS } from '../bulk/feeder.ts';
@@ -13,7 +13,7 @@ import { languageOption, modelFor } from '../languages.ts';
 import { findRecorder, MediaError, record } from '../media.ts';
 import { openClient } from '../settings.ts';
 import { clock, tail, type Terminal } from '../terminal.ts';
-import { shownText } from '../transcript-formats.ts';
+import { LIVE_FORMATS, liveRenderer, type LiveFormat } from '../transcript-formats.ts';
 
 interface ListenOptions extends RecognitionOptions {
   readonly language?: string;
@@ -21,6 +21,7 @@ interface ListenOptions extends RecognitionOptions {
   readonly stdin?: true;
   readonly keepSilence?: true;
   readonly json?: true;
+  readonly format: LiveFormat;
 }
 
 export function addListenCommand(program: Command, run: RunCommand): void {
@@ -34,6 +35,12 @@ export function addListenCommand(program: Command, run: RunCommand): void {
     .option('--device <name>', 'microphone, as arecord or ffmpeg names it')
     .option('--stdin', 'read 16 kHz mono 16-bit PCM from standard input instead')
     .option('--keep-silence', 'send silence too')
+    .addOption(
+      new Option('-f, --format <format>', 'print lines, or one cue per turn')
+        .choices(LIVE_FORMATS)
+        .default('text')
+        .conflicts('json'),
+    )
     .option('--json', 'print one JSON event per line')
     .addHelpText(
       'after',
@@ -41,7 +48,8 @@ export function addListenCommand(program: Command, run: RunCommand): void {
 Examples:
   svc listen -l ki
   svc listen -l luo --device hw:1,0
-  ffmpeg -i radio.mp3 -f s16le -ar 16000 -ac 1 - | svc listen -l ki --stdin`,
+  svc listen -l ki -f srt > talk.srt
+  ffmpeg -re -i radio.mp3 -f s16le -ar 16000 -ac 1 - | svc listen -l ki --stdin`,
     )
     .action((options: ListenOptions) => run((context) => listen(context, options)));
   addRecognitionOptions(command);
@@ -69,7 +77,7 @@ async function listen(context: Context, options: ListenOptions): Promise<ExitCod
     ...recognition,
   });
   reportKeyterms(stream, recognition, (text) => terminal.note(text));
-  show(terminal, stream, options.json === true);
+  show(terminal, stream, options.json === true ? 'json' : options.format);
   const feeder = new Feeder(stream, { skipSilence: options.keepSilence !== true });
   try {
     for await (const bytes of source) await feeder.push(bytes);
@@ -114,14 +122,17 @@ async function* untilAborted(
   }
 }
 
-function show(terminal: Terminal, stream: SvcStream, json: boolean): void {
+function show(terminal: Terminal, stream: SvcStream, format: LiveFormat | 'json'): void {
+  const json = format === 'json';
+  const live = liveRenderer(json ? 'text' : format);
+  if (live.head !== null) terminal.print(live.head);
   stream.on('delta', (delta) => {
     if (json) terminal.json(delta);
     else terminal.live([terminal.style('dim', tail(delta.text, terminal.columns - 1))]);
   });
   stream.on('final', (final) => {
     if (json) terminal.json(final);
-    else if (final.text !== '') terminal.print(shownText(final));
+    else for (const text of live.render(final)) terminal.print(text);
   });
   stream.on('status', (status) => {
     const hint = status.hint === undefined ? '' : ` ${status.hint}`;

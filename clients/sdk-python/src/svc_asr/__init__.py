@@ -7,6 +7,7 @@ from .client import SvcClient
 from .errors import SvcError
 from .files import read_audio, transcribe, transcribe_file
 from .stream import Endpointing, SvcStream, open_stream
+from .subtitles import to_srt, to_vtt
 from .wire import (
     AsrSession,
     ConfigAckEvent,
@@ -57,6 +58,8 @@ __all__ = [
     "Word",
     "open_stream",
     "read_audio",
+    "to_srt",
+    "to_vtt",
     "transcribe",
     "transcribe_file",
 ]

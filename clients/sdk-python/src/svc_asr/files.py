@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 import wave
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -17,10 +18,34 @@ from .stream import open_stream
 from .wire import ModelId
 
 CHUNK_BYTES = BYTES_PER_SECOND // 2
+LIVE_BYTES = BYTES_PER_SECOND // 10
 
 
-async def read_audio(path: str | Path) -> AsyncGenerator[bytes, None]:
-    """Yields a file as 16 kHz mono PCM. WAV in that format is read as it is; ffmpeg converts everything else."""
+async def read_audio(path: str | Path, *, real_time: bool = False) -> AsyncGenerator[bytes, None]:
+    """Yields a file as 16 kHz mono PCM. WAV in that format is read as it is; ffmpeg converts everything else.
+
+    With ``real_time`` it yields 100 ms at a time and no faster than a microphone would, to test live use.
+    """
+    audio = _read(path)
+    chunks = _paced(audio) if real_time else audio
+    async with aclosing(audio), aclosing(chunks):
+        async for chunk in chunks:
+            yield chunk
+
+
+async def _paced(audio: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    began = time.monotonic()
+    sent = 0
+    async for read in audio:
+        for at in range(0, len(read), LIVE_BYTES):
+            chunk = read[at : at + LIVE_BYTES]
+            sent += len(chunk)
+            # A microphone has a piece of audio when it has ended.
+            await asyncio.sleep(max(0.0, began + sent / BYTES_PER_SECOND - time.monotonic()))
+            yield chunk
+
+
+async def _read(path: str | Path) -> AsyncGenerator[bytes, None]:
     plain = _open_plain_wav(path)
     if plain is None:
         async with aclosing(_convert(path)) as converted:

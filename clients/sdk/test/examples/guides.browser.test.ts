@@ -43,7 +43,7 @@ test('the program of the quickstart prints the transcript', async () => {
 test('the server for voice notes answers an OGG file, and the page for slow networks, with the text', async () => {
   const [block] = await codeBlocks('docs/guides/voice-notes.md');
   const port = String(await freePort());
-  const program = (block?.code ?? '').replace('listen(3002)', `listen(${port})`);
+  const program = (block?.code ?? '').replace('listen(3003)', `listen(${port})`);
   await writeFile(join(project.folder, 'notes.mjs'), program);
   const ogg = join(project.folder, 'note.ogg');
   await run('ffmpeg', ['-v', 'error', '-i', RECORDING, '-c:a', 'libopus', '-b:a', '16k', ogg]);
