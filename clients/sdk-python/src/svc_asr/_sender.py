@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ._connection import Connection
-from ._pause_detector import PauseDetector
+from ._detectors.pause import PauseDetector
 from ._replay_buffer import SAMPLE_RATE_HZ, Audio, Entry, Flush, ReplayBuffer
 from .wire import ReadyEvent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ._level_detector import WINDOW_BYTES, WINDOW_MS, LevelDetector
+from ._detectors.level import WINDOW_BYTES, WINDOW_MS, LevelDetector
 
 # Silence before the first speech is sent with it if it is no longer than this. A recording that starts with a short
 # silence then reaches the recogniser sample by sample, as without a gate.

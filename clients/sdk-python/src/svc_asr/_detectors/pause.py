@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._level_detector import WINDOW_BYTES, LevelDetector
+from .level import WINDOW_BYTES, LevelDetector
 
 PAUSE_WINDOWS = 10
 

@@ -1,0 +1,1 @@
+"""Where speech is loud, and where it pauses."""
