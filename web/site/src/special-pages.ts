@@ -27,7 +27,7 @@ const TASKS = [
   [
     '/docs/start/quickstart',
     'Quickstart',
-    'From an API key to a transcript, with curl, TypeScript, Python or the command line.',
+    'From an API key to a transcript, with TypeScript, Python or the command line.',
   ],
   [
     '/docs/guides/browser',
