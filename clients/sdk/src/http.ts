@@ -1,4 +1,4 @@
-import { lostHost } from '@svc-asr/protocol/lost-host.ts';
+import { readLostKey } from '@svc-asr/protocol/lost-host.ts';
 import { untrustedCertificate } from './certificate.ts';
 import { errorFromResponse, SvcError } from './errors.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
@@ -32,7 +32,7 @@ export async function request<T>(options: HttpOptions, input: RequestInput<T>): 
     const timeoutMs = Math.min(options.timeoutMs, Math.max(1, deadlineAt - performance.now()));
     const result = await attempt<T>({ ...options, timeoutMs }, input);
     if (result.ok) return result.value;
-    const isAfterLoss = lostHost(input.idempotencyKey ?? null) !== null;
+    const isAfterLoss = readLostKey(input.idempotencyKey ?? null) !== null;
     const state = { failures, waitedMs, isAfterLoss };
     const waitMs = retryWaitMs(result.error, state, options.limits, Math.random);
     if (waitMs === null || performance.now() + waitMs >= deadlineAt) throw result.error;

@@ -175,6 +175,11 @@ export const ResetAckEvent = Type.Object(
         'requested earlier: audio from that final on is not charged.',
     ),
     total_audio_ms: TotalAudio,
+    billable_ms: Type.Optional(
+      count(
+        'What the session costs so far. Left out unless it continues a lost session, which was charged for some of this audio.',
+      ),
+    ),
   },
   { title: 'ResetAckEvent', description: 'Confirms `reset`.' },
 );

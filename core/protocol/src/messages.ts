@@ -3,6 +3,9 @@ import { CONTEXT_SIZE, ENDPOINTING, MODELS } from './constants.ts';
 import { KEYTERMS } from './keyterms.ts';
 import { constant } from './schema.ts';
 
+/** How many lost sessions a stream may name. */
+export const CONTINUES_MAX = 4;
+
 /** Text messages that a client may send. Unknown fields are not an error; `config_ack.ignored` lists them. */
 
 const Id = Type.Optional(
@@ -89,6 +92,14 @@ export const ConfigMessage = Type.Object(
         description:
           'Adds `text_formatted` and `entities` to finals: numbers as digits. `text` and `words` stay as they are. Applies to ' +
           'utterances that end after this message.',
+      }),
+    ),
+    continues: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[0-9a-f]{32}_[A-Za-z0-9_-]{16}$' }), {
+        maxItems: CONTINUES_MAX,
+        description:
+          'Sessions whose connection you lost, before you send their audio again: the id without hyphens, `_` and the last 16 ' +
+          'characters of the credential. Audio that one of them was charged for is not charged again. Must come before audio.',
       }),
     ),
   },

@@ -141,13 +141,15 @@ create table sessions (
   claimed_at timestamp with time zone,
   completed_at timestamp with time zone,
   swept_at timestamp with time zone,
+  continues uuid,
+  replayed_samples bigint,
   constraint sessions_pkey PRIMARY KEY (account_id, id),
   constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint sessions_billed_by_samples CHECK (samples >= 0 AND samples <= (reserved_ms::integer * 16) AND audio_ms = ((samples + 15) / 16) AND
+  constraint sessions_billed_by_samples CHECK (samples >= 0 AND samples <= (reserved_ms::integer * 16) AND audio_ms = ((samples + 15) / 16) AND (continues IS NULL) = (replayed_samples IS NULL) AND COALESCE(replayed_samples >= 1 AND replayed_samples <= samples, true) AND
   CASE
-      WHEN status <> 'completed'::session_status THEN billable_ms = 0
-      WHEN swept_at IS NOT NULL THEN (billable_ms % 1000) = 0 AND billable_ms >= 0 AND billable_ms <= LEAST(reserved_ms::bigint, (samples + 15999) / 16000 * 1000)
-      ELSE billable_ms = LEAST(reserved_ms::bigint, (samples + 15999) / 16000 * 1000)
+      WHEN status <> 'completed'::session_status THEN billable_ms = 0 AND continues IS NULL
+      WHEN swept_at IS NOT NULL THEN (billable_ms % 1000) = 0 AND billable_ms >= 0 AND billable_ms <= LEAST(reserved_ms::bigint, (samples - COALESCE(replayed_samples, 0::bigint) + 15999) / 16000 * 1000)
+      ELSE billable_ms = LEAST(reserved_ms::bigint, (samples - COALESCE(replayed_samples, 0::bigint) + 15999) / 16000 * 1000)
   END),
   constraint sessions_claimed_before_expiry CHECK (
   CASE
@@ -157,6 +159,7 @@ create table sessions (
   constraint sessions_slot_while_live CHECK ((status = ANY (ARRAY['reserved'::session_status, 'active'::session_status])) = (slot IS NOT NULL) AND (status = ANY (ARRAY['reserved'::session_status, 'active'::session_status])) = (completed_at IS NULL)),
   constraint sessions_swept_has_ended CHECK (swept_at IS NULL OR (status = ANY (ARRAY['completed'::session_status, 'failed'::session_status])))
 ) with (fillfactor=50);
+CREATE UNIQUE INDEX sessions_continued ON sessions USING btree (account_id, continues) WHERE (continues IS NOT NULL);
 CREATE INDEX sessions_failed ON sessions USING btree (completed_at) WHERE (status = 'failed'::session_status);
 CREATE UNIQUE INDEX sessions_live ON sessions USING btree (account_id, slot) WHERE (slot IS NOT NULL);
 CREATE CONSTRAINT TRIGGER sessions_late_settlement_posted AFTER UPDATE OF status ON sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.status = 'failed'::session_status AND new.status = 'completed'::session_status) EXECUTE FUNCTION check_late_settlement();
@@ -763,6 +766,28 @@ CREATE TRIGGER claims_given_back_append_only BEFORE DELETE OR UPDATE ON claims_g
 CREATE TRIGGER claims_given_back_not_truncated BEFORE TRUNCATE ON claims_given_back FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a claim is given back once');
 grant select on claims_given_back to svc_auditor;
 
+create table lost_audio (
+  account_id uuid not null,
+  session_id uuid not null,
+  lengths bigint[] not null,
+  digests text[] not null,
+  lost_at timestamp with time zone not null,
+  constraint lost_audio_pkey PRIMARY KEY (account_id, session_id),
+  constraint lost_audio_check CHECK (cardinality(lengths) >= 1 AND cardinality(lengths) <= 16 AND cardinality(digests) = cardinality(lengths))
+);
+CREATE INDEX lost_audio_age ON lost_audio USING btree (lost_at);
+
+create table session_takeovers (
+  session_id uuid not null,
+  account_id uuid not null,
+  proof text not null,
+  requested_at timestamp with time zone not null default clock_timestamp(),
+  constraint session_takeovers_pkey PRIMARY KEY (session_id),
+  constraint session_takeovers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint session_takeovers_proof_check CHECK (length(proof) >= 1 AND length(proof) <= 32)
+);
+grant select on session_takeovers to svc_node;
+
 -- Views
 
 create view entry as
@@ -791,6 +816,7 @@ create view entry as
 -- cancel_move(p_account uuid) returns boolean security definer to svc_mover
 -- cell_link_fingerprint(p_cell text) returns text security definer to svc_mover
 -- chain_row(p_chain bytea, p_part text, p_content text) returns bytea
+-- charged_before(p_session sessions, p_lost uuid, p_replayed bigint, p_samples bigint) returns bigint
 -- charged_since(p_account uuid, p_at timestamp with time zone) returns bigint security definer to svc_console
 -- check_balance() returns trigger security definer
 -- check_credit_levels(p_batch integer) returns integer security definer to svc_console
@@ -803,7 +829,7 @@ create view entry as
 -- close_console_session(p_token text) returns void security definer to svc_console
 -- close_console_sessions(p_token text) returns integer security definer to svc_console
 -- close_other_console_session(p_token text, p_id uuid) returns boolean security definer to svc_console
--- close_session(p_account uuid, p_session uuid, p_status text, p_samples bigint, p_node text, p_epoch bigint, p_upgrade uuid) returns text security definer to svc_node
+-- close_session(p_account uuid, p_session uuid, p_status text, p_samples bigint, p_node text, p_epoch bigint, p_upgrade uuid, p_lost uuid DEFAULT NULL::uuid, p_replayed bigint DEFAULT 0, p_lengths bigint[] DEFAULT NULL::bigint[], p_digests text[] DEFAULT NULL::text[]) returns text security definer to svc_node
 -- confirm_console_session(p_token text, p_user uuid) returns boolean security definer to svc_sign_in
 -- confirmed_operator(p_token text, OUT o_id uuid, OUT o_email text, OUT o_problem text) returns record
 -- console_idle_limit(p_is_operator boolean) returns interval
@@ -831,6 +857,7 @@ create view entry as
 -- export_signed(p_account uuid, p_move uuid) returns TABLE(part text, content text) security definer to svc_mover
 -- fail_orphans(p_batch integer, OUT failed integer, OUT quiet_ms integer) returns record security definer to svc_sweeper
 -- find_console_session(p_token text) returns TABLE(user_id uuid, email text, language text, is_operator boolean, verified_by text, account_id uuid, role text, account_name text, account_active boolean) security definer to svc_console
+-- find_lost_audio(p_account uuid, p_sessions uuid[]) returns TABLE(session_id uuid, is_over boolean, lengths text[], digests text[]) security definer to svc_node
 -- finish_import(p_account uuid, p_move uuid, p_signature text) returns void security definer to svc_mover
 -- first_reservation_at(p_account uuid, p_at timestamp with time zone) returns bigint security definer to svc_console
 -- forget_audit_sources() returns void security definer to svc_console
@@ -854,6 +881,8 @@ create view entry as
 -- is_late_settlement(p_old sessions, p_new sessions) returns boolean
 -- is_operable(p_account uuid) returns boolean
 -- is_orphan(p_session sessions, p_node nodes, p_expired_before timestamp with time zone) returns boolean
+-- is_paid(p_session sessions) returns boolean
+-- keep_lost_audio(p_session sessions, p_lengths bigint[], p_digests text[]) returns void
 -- late_close_window() returns interval
 -- lease_length() returns interval to public
 -- link_cell(p_cell text, p_key bytea) returns void
@@ -890,6 +919,7 @@ create view entry as
 -- request_credit(p_id uuid, p_account uuid, p_user uuid, p_ms bigint, p_message text) returns text security definer to svc_console
 -- request_session_end(p_session uuid) returns text security definer to svc_operator
 -- request_sign_in_code(p_challenge uuid, p_user uuid, p_email_hash bytea, p_source_hashes bytea[], p_device_hashes bytea[], p_code_hash bytea, p_lifetime interval) returns integer security definer to svc_sign_in
+-- request_takeover(p_account uuid, p_session uuid, p_proof text) returns boolean security definer to svc_api, svc_node
 -- require_signature(p_cell text, p_signature text, p_statement text) returns void
 -- reserve_session(p_account uuid, p_session uuid, p_retry boolean, p_key text, p_model text, p_requested_ms integer, p_key_hash bytea, p_request_hash bytea, p_node text, p_url text, OUT outcome text, OUT replayed boolean, OUT session_id uuid, OUT websocket_url text, OUT reserved_ms integer, OUT remaining_ms bigint, OUT created_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT blocker text, OUT retry_after_ms integer) returns record security definer to svc_api
 -- reset_passkeys(p_email text) returns integer security definer to svc_operator
@@ -910,6 +940,7 @@ create view entry as
 -- sign_move(p_cell text, p_statement text) returns text
 -- switch_console_account(p_token text, p_account uuid) returns void security definer to svc_console
 -- touch_api_keys(p_ids text[]) returns integer security definer to svc_api
+-- unpaid_ms(p_session sessions, p_samples bigint) returns bigint
 -- use_sign_in_code(p_challenge uuid, p_code_hashes bytea[], p_tries integer) returns uuid security definer to svc_sign_in
 -- wait_for_fewer(p_times timestamp with time zone[], p_limit integer, p_now timestamp with time zone) returns interval
 -- withdraw_invitation(p_account uuid, p_id uuid) returns boolean security definer to svc_console

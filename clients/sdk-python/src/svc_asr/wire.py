@@ -442,6 +442,10 @@ class ResetAckEvent:
     """
     total_audio_ms: int
     """Audio that the session has accepted so far, in milliseconds."""
+    billable_ms: int | None = None
+    """What the session costs so far. Left out unless it continues a lost session, which was charged for
+    some of this audio.
+    """
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ResetAckEvent:
@@ -451,6 +455,7 @@ class ResetAckEvent:
             utterance=wire.get("utterance", 0),
             discarded_ms=wire.get("discarded_ms", 0),
             total_audio_ms=wire.get("total_audio_ms", 0),
+            billable_ms=wire.get("billable_ms"),
         )
 
 

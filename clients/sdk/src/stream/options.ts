@@ -52,6 +52,8 @@ export interface Config {
   readonly endpointing?: object | undefined;
   readonly keyterms?: readonly string[] | undefined;
   readonly numbers?: true | undefined;
+  /** Lost sessions whose audio is sent again. */
+  readonly continues?: readonly string[];
 }
 
 /** Returns null for anything but PCM, such as Web Audio's Float32Array. JavaScript callers have no compiler. */

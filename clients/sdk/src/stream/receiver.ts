@@ -20,6 +20,8 @@ interface ReceiverOptions {
   readonly canReconnect: boolean;
   /** Returns the message that every session gets, or null for none. */
   readonly config: () => Config | null;
+  /** The sessions whose connection was lost, as `continues` of config names them. */
+  readonly lostSessions: () => readonly string[];
 }
 
 /** Handles a session's events: builds the transcript, emits events, and resolves pending flushes and resets. */
@@ -65,7 +67,7 @@ export class Receiver {
       case 'ready':
         // The session before it may have left one open.
         this.#resume();
-        connection.configure(this.#options.config());
+        connection.configure(this.#config());
         events.emit(event);
         sender.restartIdleTimer();
         sender.pump();
@@ -101,6 +103,14 @@ export class Receiver {
       case 'status':
     }
     events.emit(event);
+  }
+
+  /** Only audio that is sent again may have been charged before. */
+  #config(): Config | null {
+    const { config, lostSessions, buffer } = this.#options;
+    const continues = lostSessions();
+    if (continues.length === 0 || buffer.isEmpty) return config();
+    return { ...config(), continues: [...continues] };
   }
 
   #resume(): void {

@@ -25,8 +25,8 @@ export class SessionSource {
   #unused: AsrSession | null = null;
   /** Of a request that was given up. Its session may have been created, so the next request asks for the same. */
   #unansweredKey: string | null = null;
-  /** Of the node that did not answer last. */
-  #lostUrl: string | null = null;
+  /** The session whose node did not answer last. */
+  #lost: AsrSession | null = null;
 
   constructor(
     options: StreamOptions,
@@ -52,8 +52,8 @@ export class SessionSource {
   }
 
   /** The node does not answer. The next request says so, and asks for another one. */
-  onLost({ websocket_url }: AsrSession): void {
-    this.#lostUrl = websocket_url;
+  onLost(session: AsrSession): void {
+    this.#lost = session;
   }
 
   async next(need: Pick<SessionRequest, 'why' | 'signal'>): Promise<AsrSession> {
@@ -69,7 +69,7 @@ export class SessionSource {
         const received = checked(await withinLimits(getSession, request, waitMsMax));
         this.#receivedAt.set(received, performance.now());
         this.#unansweredKey = null;
-        this.#lostUrl = null;
+        this.#lost = null;
         return received;
       } catch (error) {
         if (signal.aborted) throw error;
@@ -88,7 +88,7 @@ export class SessionSource {
   }
 
   #newKey(): string {
-    return this.#lostUrl === null ? randomKey() : lostKey(randomKey(), this.#lostUrl);
+    return this.#lost === null ? randomKey() : lostKey(randomKey(), this.#lost);
   }
 
   /** The unused session, if its credential is still valid. */

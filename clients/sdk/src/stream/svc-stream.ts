@@ -1,6 +1,7 @@
 import { connect as platformConnect } from '#socket';
 import type { AsrSession, FinalEvent } from '@svc-asr/protocol';
 import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
+import { lostToken } from '@svc-asr/protocol/lost-host.ts';
 import { SvcError } from '../errors.ts';
 import { wait } from '../retry.ts';
 import { billed, endedByTime, isNodeLost, type CloseInfo } from './close-info.ts';
@@ -43,6 +44,8 @@ import { WriteQueue } from './write-queue.ts';
 export const FINISH_MS_MAX = 10_000;
 /** A machine that is gone does not answer at all. A slow network takes seconds, which is known after the first time. */
 const OPEN_MS = { first: 10_000, least: 5_000, most: 20_000 };
+/** The service reads no more. */
+const CONTINUES_MAX = 4;
 const NOT_PCM = 'Write 16 kHz mono PCM as Int16Array or bytes. See AudioConverter.';
 
 /**
@@ -65,6 +68,8 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   readonly #sender: Sender;
   readonly #receiver: Receiver;
   #connection: Connection | null = null;
+  /** The last sessions whose connection was lost. */
+  #lost: readonly string[] = [];
   #writable: WritableStream<AudioChunk> | null = null;
   #nextId = 1;
   #openMsMax = OPEN_MS.first;
@@ -97,6 +102,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
       events: this.#events,
       canReconnect: this.#sessions.hasMore,
       config: () => toConfig(options),
+      lostSessions: () => this.#lost,
     });
     this.closed = this.#run();
     const { signal } = options;
@@ -255,6 +261,9 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
         onEnd: (info, isUnused) => {
           this.#openMsMax = nextOpenMsMax(this.#openMsMax, connection.openMs);
           if (isNodeLost(info)) this.#sessions.onLost(session);
+          if (billed(info) === 'unknown' && !isUnused) {
+            this.#lost = [...this.#lost, lostToken(session)].slice(-CONTINUES_MAX);
+          }
           if (isUnused) this.#sessions.keepUnused(session);
           else forgetSession(session.id);
           this.#failover.onEnd(connection.readyForMs);

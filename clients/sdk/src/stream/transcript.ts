@@ -65,9 +65,9 @@ export class TranscriptBuilder {
   }
 
   /** Dropped audio is charged by the started second, even if no final follows in this session. */
-  onDropped({ total_audio_ms: totalMs }: ResetAckEvent): void {
+  onDropped({ total_audio_ms: totalMs, billable_ms: toldMs }: ResetAckEvent): void {
     const receipt = this.#receipts.at(-1);
-    const chargedMs = Math.ceil(totalMs / 1000) * 1000;
+    const chargedMs = toldMs ?? Math.ceil(totalMs / 1000) * 1000;
     if (receipt !== undefined) receipt.billableMs = Math.max(receipt.billableMs ?? 0, chargedMs);
   }
 

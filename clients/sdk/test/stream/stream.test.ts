@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { ReadableStream } from 'node:stream/web';
 import { SvcError } from '@svc-asr/sdk';
 import { openStream, type StreamEvent } from '@svc-asr/sdk/stream';
@@ -124,6 +125,19 @@ describe('failures that a stream survives', () => {
     expect(closes).toEqual([[code, reason]]);
     expect(text).toBe('nĩ wega mũno');
     expectWhole(finals, 8_000);
+  });
+
+  test('audio that is sent again after a lost connection is charged once', async () => {
+    emulator.faults.arm({ name: 'connection-lost', ms: 2_500, times: 1 });
+    const charged = await chargedMs(async () => {
+      const stream = streamOf(emulator);
+      await stream.write(randomBytes(8_000 * 32));
+      const { finals } = await stream.finish();
+      expectWhole(finals, 8_000);
+    });
+    // Each of the two sessions rounds up to whole seconds.
+    expect(charged).toBeGreaterThanOrEqual(8_000);
+    expect(charged).toBeLessThanOrEqual(9_000);
   });
 
   test.each(['restart', 'connection-lost'] as const)(

@@ -54,8 +54,8 @@ create or replace function is_late_settlement(p_old sessions, p_new sessions) re
 language sql stable as $$
   select p_old.status = 'failed' and p_new.status = 'completed' and p_old.claimed_at is not null
     and p_new.completed_at between p_old.swept_at and p_old.swept_at + late_close_window()
-    and to_jsonb(p_old) - '{status,samples,audio_ms,billable_ms,completed_at}'::text[]
-      = to_jsonb(p_new) - '{status,samples,audio_ms,billable_ms,completed_at}'::text[]
+    and to_jsonb(p_old) - '{status,samples,audio_ms,billable_ms,completed_at,continues,replayed_samples}'::text[]
+      = to_jsonb(p_new) - '{status,samples,audio_ms,billable_ms,completed_at,continues,replayed_samples}'::text[]
 $$;
 
 -- The condition is in `when`, so that an ordinary update calls no function.

@@ -39,6 +39,12 @@ begin
 end
 $$;
 
+-- The audio of a session in whole seconds, without what the session before it was charged for.
+create or replace function unpaid_ms(p_session sessions, p_samples bigint) returns bigint
+language sql immutable as $$
+  select (p_samples - coalesce(p_session.replayed_samples, 0) + 15999) / 16000 * 1000
+$$;
+
 -- Ends a session and moves its credit. The caller has locked the account and the session.
 create or replace function end_session(
   p_session sessions,
@@ -51,7 +57,7 @@ declare
   v_billable integer := 0;
 begin
   if p_status = 'completed' then
-    v_billable := least(p_session.reserved_ms, (p_samples + 15999) / 16000 * 1000);
+    v_billable := least(p_session.reserved_ms, unpaid_ms(p_session, p_samples));
   end if;
   update sessions set
     status = p_status,
@@ -60,7 +66,9 @@ begin
     audio_ms = (p_samples + 15) / 16,
     billable_ms = v_billable,
     completed_at = p_at,
-    swept_at = p_session.swept_at
+    swept_at = p_session.swept_at,
+    continues = p_session.continues,
+    replayed_samples = p_session.replayed_samples
     where account_id = p_session.account_id and id = p_session.id;
   perform post(
     p_session.account_id,
@@ -85,13 +93,15 @@ create or replace function settle_late(
 language plpgsql as $$
 declare
   v_billable integer := least(
-    p_session.reserved_ms, (p_samples + 15999) / 16000 * 1000, p_available / 1000 * 1000);
+    p_session.reserved_ms, unpaid_ms(p_session, p_samples), p_available / 1000 * 1000);
 begin
   update sessions set
     status = 'completed',
     samples = p_samples,
     audio_ms = (p_samples + 15) / 16,
     billable_ms = v_billable,
+    continues = p_session.continues,
+    replayed_samples = p_session.replayed_samples,
     -- After the sweep, even if the clock was set back since.
     completed_at = greatest(p_at, p_session.swept_at)
     where account_id = p_session.account_id and id = p_session.id;

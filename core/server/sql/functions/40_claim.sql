@@ -86,3 +86,53 @@ begin
   return 'given_back';
 end
 $$;
+
+-- Whether a session was charged for all of its audio. One that was settled late may not be.
+create or replace function is_paid(p_session sessions) returns boolean
+language sql immutable as $$ select p_session.billable_ms = unpaid_ms(p_session, p_session.samples) $$;
+
+-- How many of the first samples of a session were charged in the lost session that it continues, which is handed on once.
+create or replace function charged_before(p_session sessions, p_lost uuid, p_replayed bigint, p_samples bigint)
+returns bigint
+language sql stable as $$
+  select nullif(least(p_replayed, p_samples, lost.samples), 0)
+  from sessions lost
+  where lost.account_id = p_session.account_id and lost.id = p_lost and lost.id <> p_session.id
+    and lost.status = 'completed' and is_paid(lost)
+    and not exists (
+      select from sessions other where other.account_id = p_session.account_id and other.continues = p_lost)
+$$;
+
+-- Remembers what a stream that lost its client was charged for. Without lengths, the client knows how its stream ended.
+create or replace function keep_lost_audio(p_session sessions, p_lengths bigint[], p_digests text[]) returns void
+language sql as $$
+  insert into lost_audio (account_id, session_id, lengths, digests, lost_at)
+    select p_session.account_id, p_session.id, p_lengths, p_digests, clock_timestamp()
+    where cardinality(p_lengths) > 0
+    on conflict do nothing
+$$;
+
+-- The lost sessions that a stream continues, with the audio that they were charged for and nobody sent again yet.
+create or replace function find_lost_audio(p_account uuid, p_sessions uuid[]) returns table (
+  session_id uuid, is_over boolean, lengths text[], digests text[]
+)
+language sql stable security definer set search_path = public, pg_temp as $$
+  select s.id, s.completed_at is not null, l.lengths::text[], l.digests
+  from sessions s
+    left join lost_audio l on l.account_id = s.account_id and l.session_id = s.id and s.status = 'completed' and is_paid(s)
+      and not exists (select from sessions o where o.account_id = s.account_id and o.continues = s.id)
+  where s.account_id = p_account and s.id = any(p_sessions)
+$$;
+
+-- Asks the node of an open stream to give it up, because its client is back and wants another session. Moves no credit.
+create or replace function request_takeover(p_account uuid, p_session uuid, p_proof text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  delete from session_takeovers where requested_at < clock_timestamp() - interval '1 hour';
+  insert into session_takeovers as t (session_id, account_id, proof)
+    select s.id, s.account_id, p_proof from sessions s
+    where s.account_id = p_account and s.id = p_session and s.status = 'active'
+    on conflict (session_id) do update set proof = excluded.proof, requested_at = excluded.requested_at;
+  return found;
+end
+$$;

@@ -1,3 +1,6 @@
+-- Before sessions could continue others. Calls with seven arguments get the function below.
+drop function if exists close_session(uuid, uuid, text, bigint, text, bigint, uuid);
+
 -- Settles a session once. Returns 'already' if it was closed before, 'superseded' if another upgrade
 -- has it, 'settled_late' if the sweeper had failed it although its node was alive.
 --
@@ -10,7 +13,11 @@ create or replace function close_session(
   p_samples bigint,
   p_node text,
   p_epoch bigint,
-  p_upgrade uuid
+  p_upgrade uuid,
+  p_lost uuid default null,
+  p_replayed bigint default 0,
+  p_lengths bigint[] default null,
+  p_digests text[] default null
 ) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -26,6 +33,10 @@ begin
   -- At most the reservation is charged, whatever a node reports.
   v_samples := case when v_session.claimed_at is not null
     then least(p_samples, v_session.reserved_ms::bigint * 16) else 0 end;
+  if p_lost is not null and p_status = 'completed' then
+    v_session.replayed_samples := charged_before(v_session, p_lost, p_replayed, v_samples);
+    v_session.continues := case when v_session.replayed_samples is not null then p_lost end;
+  end if;
   if v_session.completed_at is not null then
     -- The client was told that its session completed, so it stays true. An account that is leaving
     -- this cell has been copied.
@@ -34,6 +45,7 @@ begin
       and v_session.swept_at + late_close_window() >= clock_timestamp()
       and coalesce(v_account.move_state, 'moving') = 'moving' then
       perform settle_late(v_session, v_samples, v_account.available_ms, clock_timestamp());
+      perform keep_lost_audio(v_session, p_lengths, p_digests);
       return 'settled_late';
     end if;
     return 'already';
@@ -62,6 +74,9 @@ begin
       using errcode = 'SVC04';
   end if;
   perform end_session(v_session, p_status::session_status, v_samples, clock_timestamp());
+  if p_status = 'completed' then
+    perform keep_lost_audio(v_session, p_lengths, p_digests);
+  end if;
   return 'closed';
 end
 $$;

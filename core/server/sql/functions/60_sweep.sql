@@ -93,7 +93,7 @@ begin
 end
 $$;
 
--- Deletes idempotency keys of expired sessions, which can be reused.
+-- Deletes idempotency keys of expired sessions, which can be reused, and lost audio that nobody will send again.
 create or replace function forget_idempotency(p_batch integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -104,6 +104,7 @@ begin
       where expires_at < clock_timestamp() - interval '1 minute'
       order by expires_at limit p_batch for update skip locked);
   get diagnostics v_forgotten = row_count;
+  delete from lost_audio where lost_at < clock_timestamp() - interval '5 minutes';
   return v_forgotten;
 end
 $$;

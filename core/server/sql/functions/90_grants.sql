@@ -4,7 +4,7 @@ revoke all on
   cell, cell_peppers, live_audio, accounts, api_keys, waitlist, nodes, sweeper_watch, sessions, txn, entry, idempotency,
   claim_log, claims_given_back, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
   passkey_challenges, operator_enrolments, security_notices, known_places, usage_by_key, usage_by_key_rolled, ledger_marks,
-  session_end_requests, session_details, api_calls, credit_levels, credit_notices, demo_claims, operator_grants,
+  session_end_requests, session_takeovers, lost_audio, session_details, api_calls, credit_levels, credit_notices, demo_claims, operator_grants,
   ledger_audits, credit_requests, credit_request_notices, cell_links, account_imports, account_arrivals
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function. Grants of earlier versions end here too.
@@ -31,14 +31,18 @@ grant select (account_id, seq, kind, session_id) on txn to svc_api;
 -- node: spends credentials and settles streams.
 grant execute on function claim_session(uuid, uuid, uuid, text, bigint) to svc_node;
 grant execute on function give_back_session(uuid, uuid, uuid) to svc_node;
-grant execute on function close_session(uuid, uuid, text, bigint, text, bigint, uuid) to svc_node;
+grant execute on function close_session(
+  uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[]
+) to svc_node;
+grant execute on function find_lost_audio(uuid, uuid[]) to svc_node;
+grant execute on function request_takeover(uuid, uuid, text) to svc_node, svc_api;
 grant execute on function register_node(text, text, text[], integer, text) to svc_node;
 grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
 grant execute on function retire_node(text, bigint) to svc_node;
 grant execute on function report_live_audio(text, bigint, uuid[], bigint[]) to svc_node;
 grant execute on function record_streams(text, jsonb) to svc_node;
 grant execute on function record_calls(json) to svc_node;
-grant select on nodes, session_end_requests to svc_node;
+grant select on nodes, session_end_requests, session_takeovers to svc_node;
 grant select (id, status, allowed_origins) on accounts to svc_node;
 
 -- sweeper: ends expired reservations and orphaned sessions.

@@ -20,6 +20,7 @@ import { writeRefusal } from '../platform/network/raw-refusal.ts';
 import { sleep } from '../platform/sleep.ts';
 import { browserCloseCode, BrowserRefusals } from './upgrade/browser-refusal.ts';
 import { describeClient } from './upgrade/describe-client.ts';
+import { awaitLostAudio } from './await-lost-audio.ts';
 import { OpenStreams } from './open-streams.ts';
 import { Settlements, type Settlement } from './settlements.ts';
 import { detailsRow } from './record/stream-record.ts';
@@ -32,6 +33,7 @@ import {
   claimSession,
   checkOrigin,
   limitFailedUpgrades,
+  proofIn,
   takeProtocols,
   type ClaimedSession,
 } from './upgrade/upgrade.ts';
@@ -86,6 +88,7 @@ interface Candidate {
 interface Claimed {
   readonly owner: Omit<CloseInput, 'status' | 'samples'> & GiveBackInput;
   readonly session: ClaimedSession;
+  readonly proof: string;
 }
 
 /** Accepts, times and drains all streams of this process. */
@@ -166,7 +169,7 @@ export class Gateway {
       const beganMs = this.#now();
       const claimed = await this.#claim(credential, requestId);
       trace?.part('ledger.claim', this.#now() - beganMs);
-      await this.#open(candidate, { ...claimed, trace });
+      await this.#open(candidate, { ...claimed, proof: proofIn(offered), trace });
     } catch (error) {
       const address = clientAddress(
         request.socket.remoteAddress ?? 'unknown',
@@ -202,7 +205,7 @@ export class Gateway {
   }
 
   /** Holds a slot before the claim. If there is none, the credential stays valid for another node. */
-  async #claim(credential: SessionCredential, requestId: string): Promise<Claimed> {
+  async #claim(credential: SessionCredential, requestId: string): Promise<Omit<Claimed, 'proof'>> {
     const { active, capacity } = this.#deps.engine.health();
     const slots = { active: active + this.#claiming, capacity };
     if (slots.active >= capacity || this.#claiming >= CLAIMING_MAX) {
@@ -249,7 +252,7 @@ export class Gateway {
 
   async #open(
     candidate: Candidate,
-    { owner, session, trace }: Claimed & { readonly trace: StreamTrace | null },
+    { owner, session, proof, trace }: Claimed & { readonly trace: StreamTrace | null },
   ): Promise<void> {
     const { request, wire, head, requestId } = candidate;
     // `ws` calls back synchronously, or not at all if the client disconnected during the database query.
@@ -266,6 +269,7 @@ export class Gateway {
         wire,
         session: { sessionId: session.id, requestId, model, reservedMs },
         accountId: session.accountId,
+        proof,
         engine,
         confirmer,
         clock,
@@ -273,6 +277,7 @@ export class Gateway {
         metrics: this.#metrics,
         trace,
         settle: (outcome) => this.#settlements.settle({ ...owner, ...outcome }),
+        findLost: (lost) => awaitLostAudio(this.#deps, session.accountId, lost),
         onFault: (fault) =>
           this.#deps.log.error({ sessionId: session.id, requestId, ...fault }, 'A stream failed.'),
         onEnd: (ended, ending, details) => {

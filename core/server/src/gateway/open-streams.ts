@@ -81,6 +81,13 @@ export class OpenStreams {
     this.end('session_ended', ({ sessionId }) => sessionIds.has(sessionId));
   }
 
+  /** Ends streams whose clients are back and have proved that they are theirs. */
+  giveUp(proofs: ReadonlyMap<string, string>): void {
+    for (const connection of this.#connections) {
+      if (proofs.get(connection.sessionId) === connection.proof) connection.giveUp();
+    }
+  }
+
   end(code: StreamErrorCode, which: (connection: Connection) => boolean = () => true): void {
     for (const connection of this.#connections) if (which(connection)) connection.end(code);
   }

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Engine, VoiceConfirmer } from '@svc-asr/engine/core.ts';
 import { MODEL_IDS, STREAM_PATH } from '@svc-asr/protocol';
 import { listSuspended } from '../accounts/accounts.ts';
+import { listTakeovers } from '../sessions/lost-sessions.ts';
 import { listEndRequested } from '../sessions/end-requests.ts';
 import type { ConnectionLimits } from './connection/connection.ts';
 import { Gateway, type GatewayDeps } from './gateway.ts';
@@ -56,7 +57,9 @@ export async function startStreaming(
       if (gateway === null) return;
       const { streams } = gateway;
       streams.suspend(await listSuspended(db, [...streams.accountIds()]));
-      streams.endSessions(await listEndRequested(db, [...streams.acceptedAudio().keys()]));
+      const sessionIds = [...streams.acceptedAudio().keys()];
+      streams.endSessions(await listEndRequested(db, sessionIds));
+      streams.giveUp(await listTakeovers(db, sessionIds));
     },
   });
   const details = startSessionDetails({

@@ -4,12 +4,12 @@ import { retryOnce } from './retry-once.ts';
 import type { CloseInput, CloseResult } from './types.ts';
 
 const CLOSE = statement(
-  'select close_session($1, $2, $3, $4, $5, $6, $7) as outcome',
+  'select close_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as outcome',
   { outcome: t.text<CloseResult>() },
   { name: 'close_session' },
 );
 
-/** Settles accepted audio and releases the rest, exactly once. */
+/** Settles accepted audio that is new and releases the rest, exactly once. */
 export async function close(db: Queryable, input: CloseInput): Promise<CloseResult> {
   return retryOnce(async () => {
     const { outcome } = await queryRow(db, CLOSE, [
@@ -20,6 +20,10 @@ export async function close(db: Queryable, input: CloseInput): Promise<CloseResu
       input.nodeId,
       input.nodeEpoch,
       input.upgradeId ?? null,
+      input.replayed?.sessionId ?? null,
+      input.replayed?.samples ?? 0,
+      input.lost?.lengths ?? null,
+      input.lost?.digests ?? null,
     ]);
     return outcome;
   });

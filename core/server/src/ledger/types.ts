@@ -92,6 +92,13 @@ export interface CloseInput {
   readonly nodeEpoch: number;
   /** The upgrade that claimed it. Left out: any upgrade of this node. */
   readonly upgradeId?: string;
+  /** The first samples, and the lost session that was charged for them. */
+  readonly replayed?: { readonly sessionId: string; readonly samples: number } | null;
+  /** The stream lost its client, which may send the last utterances again. */
+  readonly lost?: {
+    readonly lengths: readonly number[];
+    readonly digests: readonly string[];
+  } | null;
 }
 
 /**

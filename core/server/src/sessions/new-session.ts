@@ -6,17 +6,23 @@ import {
   type AsrSession,
   type ModelId,
 } from '@svc-asr/protocol';
-import { lostHost } from '@svc-asr/protocol/lost-host.ts';
+import { readLostKey } from '@svc-asr/protocol/lost-host.ts';
 import { withinDeadline } from '../platform/deadline.ts';
 import { ApiError } from '../platform/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lifecycle } from '../platform/lifecycle.ts';
+import type { Queryable } from '../platform/database/db.ts';
+import { requestTakeover } from './lost-sessions.ts';
 import type { Credentials } from './credentials.ts';
 import type { Placement } from './placement.ts';
 import type { Ledger, ReservedSession, ReserveInput, ReserveResult } from '../ledger/ledger.ts';
 
 /** The default Retry-After of service_restarting. */
 const RETRY_ELSEWHERE_MS = 2_000;
+/** Nodes look every two seconds for streams that they should end. */
+const TAKEOVER_MS = 2_000;
+/** The most that a reservation is told to wait for an open session: its node has renewed its lease lately. */
+const BLOCKED_BY_LIVE_NODE_MS = 5_000;
 /** While an account moves to another cell. Most moves take a few seconds. */
 const RETRY_MOVE_SECONDS = 2;
 
@@ -25,18 +31,30 @@ export interface ReservationDeps {
   readonly placement: Placement;
   readonly ledger: Ledger;
   readonly clock: Clock;
+  readonly db: Queryable;
 }
 
 /** Reserves a new session, for the API (with a key) and for the console (signed in). */
 export async function openReservation(deps: ReservationDeps, input: Omit<ReserveInput, 'node'>) {
   // A draining process still answers replays. Without a node nothing new is reserved.
   const { draining } = deps.lifecycle;
-  const host = lostHost(input.idempotencyKey);
-  const lost = host === null ? null : { host, accountId: input.accountId };
+  const known = readLostKey(input.idempotencyKey);
+  const lost = known === null ? null : { host: known.host, accountId: input.accountId };
   const node = draining ? null : deps.placement.choose(input.model, lost);
   const reservation = await withinDeadline(deps.ledger.reserve({ ...input, node }));
   if (draining && reservation.outcome === 'no_capacity') throw restarting(deps, input.model);
+  const session = known?.session ?? null;
+  if (reservation.outcome === 'concurrency_limit_exceeded' && session !== null) {
+    const isOpen = await withinDeadline(requestTakeover(deps.db, input.accountId, session));
+    const retryAfterMs = isOpen ? soon(reservation.retryAfterMs) : reservation.retryAfterMs;
+    return requireReserved({ ...reservation, retryAfterMs });
+  }
   return requireReserved(reservation);
+}
+
+/** The node of a lost session ends it with its next renewal. A node that missed renewals is probably gone. */
+function soon(retryAfterMs: number): number {
+  return retryAfterMs >= BLOCKED_BY_LIVE_NODE_MS ? TAKEOVER_MS : retryAfterMs;
 }
 
 /** With another node alive, a retry reaches it at once. Otherwise nothing is reserved before the drain ends. */

@@ -11,7 +11,8 @@ export interface Difference {
   readonly actual: string;
 }
 
-const TABLES = `accounts, sessions, txn, claim_log, claims_given_back, idempotency, nodes, ledger_marks, session_end_requests, live_audio,
+const TABLES = `accounts, sessions, txn, claim_log, claims_given_back, idempotency, nodes, ledger_marks, session_end_requests, session_takeovers, lost_audio,
+  live_audio,
   sweeper_watch, audit_log`;
 
 /** Empties the database. Only possible with the guards off, which is why it needs a superuser. */

@@ -13,7 +13,7 @@ const COLUMNS = {
     reserved_ms, consumed_ms, last_seq, move_state, move_cell`,
   sessions: `account_id, id, key_id, model, status, reserved_ms, remaining_ms, websocket_url, node_id,
     node_epoch, upgrade_id, samples, audio_ms, billable_ms, created_at, expires_at, claimed_at, completed_at, swept_at,
-    slot is null as over`,
+    continues, replayed_samples, slot is null as over`,
   txn: `account_id, kind, session_id, request_id, reason, available_ms, reserved_ms, consumed_ms, created_at`,
   claim_log: 'account_id, session_id, upgrade_id, node_id, node_epoch, claimed_at',
   claims_given_back: 'account_id, session_id, upgrade_id, given_back_at',
@@ -23,6 +23,8 @@ const COLUMNS = {
   ledger_marks: 'process_id, node_id, position, marked_at, refused_at, accepted_at',
   session_end_requests: 'session_id, requested_at',
   live_audio: 'node_id, node_epoch, session_ids, samples',
+  lost_audio: 'account_id, session_id, lengths, digests, lost_at',
+  session_takeovers: 'session_id, account_id, proof, requested_at',
   sweeper_watch: 'last_tick_at, quiet_until',
 } as const;
 
@@ -57,6 +59,8 @@ export function modelRows(state: LedgerState): LedgerRows {
       sessionIds: [...samples.keys()],
       samples: [...samples.values()],
     })),
+    lost_audio: [...state.lostAudio.values()],
+    session_takeovers: [...state.takeovers.values()],
     sweeper_watch: [state.watch],
   };
   return Object.fromEntries(

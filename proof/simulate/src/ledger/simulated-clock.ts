@@ -15,6 +15,7 @@ const INSTALL = `
   create function simulated.pg_postmaster_start_time() returns timestamptz language sql as
     $$ select to_timestamp(current_setting('simulated.started_ms')::float8 / 1000) $$;
   alter table accounts alter limit_changed_at set default simulated.clock_timestamp();
+  alter table session_takeovers alter requested_at set default simulated.clock_timestamp();
   alter table session_end_requests alter requested_at set default simulated.clock_timestamp();
   do $$
   declare

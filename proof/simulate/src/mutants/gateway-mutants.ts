@@ -99,17 +99,37 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     'drain',
     mutant('failure-is-charged', 'A stream that failed is settled as completed.', {
       in: CONNECTION,
-      from: 'const settled = settle({ status: ending.status, samples });',
-      to: `const settled = settle({ status: 'completed', samples });`,
+      from: 'const settled = settle({ status: ending.status, samples, replayed, lost });',
+      to: `const settled = settle({ status: 'completed', samples, replayed, lost });`,
     }),
   ),
   during(
     'engine-stall',
     mutant('all-audio-is-charged', 'Audio whose final came too late is charged too.', {
       in: CONNECTION,
-      from: 'const settled = settle({ status: ending.status, samples });',
-      to: 'const settled = settle({ status: ending.status, samples: meter.acceptedSamples });',
+      from: 'const settled = settle({ status: ending.status, samples, replayed, lost });',
+      to: 'const settled = settle({ status: ending.status, samples: meter.acceptedSamples, replayed, lost });',
     }),
+  ),
+  during(
+    'reset-connection',
+    mutant('replay-is-charged', 'Audio that a lost session was charged for is charged again.', {
+      in: CONNECTION,
+      from: 'const replayed = this.#replayed?.replayed ?? null;',
+      to: 'const replayed = null;',
+    }),
+  ),
+  during(
+    'reset-connection',
+    mutant(
+      'lost-audio-forgotten',
+      'A node forgets what a session that lost its client was charged for.',
+      {
+        in: CONNECTION,
+        from: 'const lost = isKnown ? null : this.#digests.end();',
+        to: 'const lost = isKnown ? this.#digests.end() : null;',
+      },
+    ),
   ),
   during(
     'drain',

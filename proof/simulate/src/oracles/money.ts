@@ -1,6 +1,7 @@
 import { createLedger, type UsageRecord } from '@svc-asr/server/ledger/ledger.ts';
 import { mayFailWhenBroken, mayLoseSettlement } from './explained.ts';
 import type { SessionWatch } from './session-watch.ts';
+import type { ClientPlan } from '../world/client.ts';
 import type { SessionTap } from '../world/session-tap.ts';
 import type { World } from '../world/world.ts';
 
@@ -27,6 +28,8 @@ export async function checkMoney(world: World): Promise<string[]> {
       if (problem !== null) problems.push(`${plan.name}: ${session.id.slice(0, 8)} ${problem}`);
     }
     if (world.wasRolledBack || outcome === 'vanished') continue;
+    const twiceMs = transcript === null ? 0 : chargedTwiceMs(plan, taps, sessions);
+    if (twiceMs > 0) problems.push(`${plan.name}: is charged for ${twiceMs} ms twice`);
     for (const { sessionId, billableMs } of transcript?.sessions ?? []) {
       const session = sessions.get(sessionId);
       if (session === undefined || billableMs === null) continue;
@@ -37,6 +40,23 @@ export async function checkMoney(world: World): Promise<string[]> {
     }
   }
   return problems.map((problem) => `money: ${problem}`);
+}
+
+/** Every session is rounded up to whole seconds, so that each may cost almost a second more than its audio. */
+function chargedTwiceMs(
+  { steps }: ClientPlan,
+  taps: readonly SessionTap[],
+  sessions: ReadonlyMap<string, UsageRecord>,
+): number {
+  const saidMs = steps.reduce((sum, step) => {
+    return step.do === 'say' || step.do === 'say-fast' || step.do === 'silence'
+      ? sum + step.ms
+      : sum;
+  }, 0);
+  const ids = new Set(taps.map(({ sessionId }) => sessionId ?? ''));
+  const costs = [...ids].map((id) => sessions.get(id)?.billableMs ?? 0).filter((ms) => ms > 0);
+  const costMs = costs.reduce((sum, ms) => sum + ms, 0);
+  return Math.max(0, costMs - saidMs - 1000 * costs.length);
 }
 
 async function readSessions(world: World): Promise<Map<string, UsageRecord>> {

@@ -38,6 +38,8 @@ export class SessionWatch {
   /** Messages that the service refused, such as too many flushes. */
   #refusals = 0;
   #billableMs = 0;
+  /** The audio of lost sessions costs nothing when it is sent again. */
+  #continues = false;
   /** Frames that are not whole milliseconds. */
   #hasOddFrames = false;
   /** The service decides which of the audio before `ready` it takes. */
@@ -87,6 +89,7 @@ export class SessionWatch {
   onSent(data: string | Uint8Array): void {
     // Settings are taken before `ready` too.
     const isConfig = typeof data === 'string' && data.startsWith('{"type":"config"');
+    if (isConfig && data.includes('"continues":[')) this.#continues = true;
     if (this.#isReady || isConfig) this.#keyterms.onSent(data, this.sentMs);
     else {
       // The service may have been ready, so a flush may have ended an utterance.
@@ -129,7 +132,7 @@ export class SessionWatch {
         return this.#onFinal(event);
       case 'reset_ack':
         this.#lastFinal = Math.max(this.#lastFinal, event.utterance - 1);
-        this.#onDropped(event.total_audio_ms, event.discarded_ms);
+        this.#onDropped(event);
         return;
       case 'error':
         if (event.fatal) this.#fatal = event;
@@ -213,7 +216,8 @@ export class SessionWatch {
     const mayFall = reason === 'draining' || isFree;
     const wholeSecondsMs = Math.ceil(final.end_ms / 1000) * 1000;
     const expectedMs = mayFall ? 0 : Math.min(this.#maxAudioMs, wholeSecondsMs);
-    if (final.billable_ms !== expectedMs) {
+    const isCheaper = this.#continues && final.billable_ms < expectedMs;
+    if (isCheaper ? final.billable_ms % 1000 !== 0 : final.billable_ms !== expectedMs) {
       this.#report(`${final.billable_ms} ms of ${final.end_ms} are billable, not ${expectedMs}`);
     }
     this.#billableMs = final.billable_ms;
@@ -250,7 +254,11 @@ export class SessionWatch {
     return null;
   }
 
-  #onDropped(totalMs: number, discardedMs: number): void {
+  #onDropped({
+    total_audio_ms: totalMs,
+    discarded_ms: discardedMs,
+    billable_ms: toldMs,
+  }: ServerEvent & { type: 'reset_ack' }): void {
     const reset = this.#resets.shift() ?? { flushes: 0, samples: 0 };
     const end = this.#hasOddFrames ? reset.samples : totalMs * SAMPLES_PER_MS;
     if (Math.ceil(end / SAMPLES_PER_MS) !== totalMs) this.#isAudioKnown = false;
@@ -266,6 +274,7 @@ export class SessionWatch {
       );
     }
     this.#settledMs = totalMs;
-    this.#billableMs = Math.max(this.#billableMs, Math.ceil(totalMs / 1000) * 1000);
+    const wholeSecondsMs = Math.ceil(totalMs / 1000) * 1000;
+    this.#billableMs = toldMs ?? Math.max(this.#billableMs, wholeSecondsMs);
   }
 }

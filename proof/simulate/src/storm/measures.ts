@@ -122,7 +122,10 @@ export class Measures implements TalkerWatch {
     for (const { sessionIds, samples } of this.#finished) {
       const charged = sessionIds.reduce((sum, id) => {
         const session = sessions.get(id);
-        return sum + (session?.status === 'completed' ? session.samples : 0);
+        return (
+          sum +
+          (session?.status === 'completed' ? session.samples - (session.replayedSamples ?? 0) : 0)
+        );
       }, 0);
       this.doubledSamples += Math.max(0, charged - samples);
     }

@@ -56,7 +56,7 @@ async function start(
   const placement = new NodeRoster(log);
   const credentials = createCredentials(config.secrets.signingKeys);
   const lifecycle = { draining: false, drainDeadlineAtMs: null, checks: [], warnings: [] };
-  const deps = { ledger, placement, credentials, lifecycle, clock: systemClock };
+  const deps = { ledger, placement, credentials, lifecycle, clock: systemClock, db };
   const limiter = sessions === undefined ? null : createRateLimiter(sessions, systemClock);
   const stopHistory = await history.watch(db);
   const stopRoster = await placement.watch(rosterDb);

@@ -10,6 +10,8 @@ export interface Mutant {
 }
 
 const SPENT: PromiseName = 'accepted audio is charged and the rest is returned';
+const REPLAYED: PromiseName = 'audio that is sent again is charged once';
+const UNPAID: PromiseName = 'audio that is sent again is charged if it was not paid';
 const SELECT_SESSION =
   'select * into v_session from sessions s where s.account_id = p_account and s.id = p_session for update;';
 
@@ -150,9 +152,34 @@ const ending: readonly Mutant[] = [
     },
   ),
   broken('seconds are rounded down', SPENT, 'database', {
-    in: 'end_session',
-    from: '(p_samples + 15999) / 16000',
-    to: 'p_samples / 16000',
+    in: 'unpaid_ms',
+    from: '+ 15999) / 16000',
+    to: ') / 16000',
+  }),
+  broken('replayed audio is charged again', REPLAYED, 'database', {
+    in: 'unpaid_ms',
+    from: 'coalesce(p_session.replayed_samples, 0)',
+    to: '0',
+  }),
+  broken('lost audio is handed on twice', REPLAYED, 'database', {
+    in: 'charged_before',
+    from: 'other.continues = p_lost',
+    to: 'false',
+  }),
+  broken('more audio is free than was charged before', REPLAYED, 'audit', {
+    in: 'charged_before',
+    from: 'least(p_replayed, p_samples, lost.samples)',
+    to: 'least(p_replayed, p_samples)',
+  }),
+  broken('audio of a session that was free is free again', REPLAYED, 'audit', {
+    in: 'charged_before',
+    from: `lost.status = 'completed' and is_paid(lost)`,
+    to: 'true',
+  }),
+  broken('audio that was not paid is free again', UNPAID, 'promise', {
+    in: 'is_paid',
+    from: 'p_session.billable_ms = unpaid_ms(p_session, p_session.samples)',
+    to: 'true',
   }),
   broken('more than the reservation is billed', 'at most the reservation is charged', 'database', {
     in: 'close_session',

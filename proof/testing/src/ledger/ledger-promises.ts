@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { setAccountStatus, setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
-import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
+import { createLedger, type CloseInput } from '@svc-asr/server/ledger/ledger.ts';
 import { registerNode } from '@svc-asr/server/nodes/nodes.ts';
 import { NODE, type LedgerFixture } from './ledger-fixture.ts';
 import { eventually } from '../eventually.ts';
@@ -331,6 +331,45 @@ export const PROMISES = {
     must(await fixture.close(session, end), 'settled_late', 'the close');
     must(await fixture.close(session, end), 'already', 'the same close again');
     must(await figures(fixture, session.accountId), [0, 9_000, 1_000], 'after it');
+  },
+  async 'audio that is sent again is charged once'(fixture) {
+    const accountId = await fixture.account(60_000);
+    const stream = async (end: Partial<CloseInput>) => {
+      const session = await fixture.reserve(accountId, { requestedMs: 10_000 });
+      await fixture.claim(session);
+      must(await fixture.close(session, end), 'closed', 'a close');
+      return session.id;
+    };
+    const lost = { lengths: [16_000, 16_000], digests: ['a', 'b'] };
+    const first = await stream({ samples: 32_000, lost });
+    const replayed = { sessionId: first, samples: 16_000 };
+    await stream({ samples: 24_000, replayed });
+    must(await figures(fixture, accountId), [57_000, 0, 3_000], 'after the replay');
+    await stream({ samples: 24_000, replayed });
+    must(await figures(fixture, accountId), [55_000, 0, 5_000], 'after the same again');
+    const short = await stream({ samples: 16_000, lost });
+    await stream({ samples: 48_000, replayed: { sessionId: short, samples: 48_000 } });
+    must(await figures(fixture, accountId), [52_000, 0, 8_000], 'after a longer one');
+    const free = await stream({ status: 'failed', samples: 16_000, lost });
+    await stream({ samples: 16_000, replayed: { sessionId: free, samples: 16_000 } });
+    must(await figures(fixture, accountId), [51_000, 0, 9_000], 'after a free session');
+  },
+  async 'audio that is sent again is charged if it was not paid'(fixture) {
+    const node = { ...NODE, id: 'seemed-dead' };
+    const session = await fixture.reserve(await fixture.account(10_000));
+    const { accountId } = session;
+    const nodeEpoch = await registerNode(fixture.owner, node);
+    await fixture.ledger.claim({ sessionId: session.id, accountId, nodeId: node.id, nodeEpoch });
+    await registerNode(fixture.owner, node);
+    await fixture.ledger.sweep();
+    const next = await fixture.reserve(accountId, { requestedMs: 9_000 });
+    await fixture.claim(next);
+    const lost = { lengths: [32_000], digests: ['a'] };
+    const end = { nodeId: node.id, nodeEpoch, samples: 32_000, lost };
+    must(await fixture.close(session, end), 'settled_late', 'the late close');
+    const replayed = { sessionId: session.id, samples: 32_000 };
+    must(await fixture.close(next, { samples: 32_000, replayed }), 'closed', 'the close');
+    must(await figures(fixture, accountId), [7_000, 0, 3_000], 'after it');
   },
   async 'only whole seconds are reserved, and at least one'(fixture) {
     must((await fixture.reserve(await fixture.account(7_999))).reservedMs, 7_000, 'of 7,999 ms');

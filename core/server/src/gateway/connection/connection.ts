@@ -8,6 +8,8 @@ import {
   type VoiceConfirmer,
 } from '@svc-asr/engine/core.ts';
 import { AUDIO, LIMITS, type ServerEvent, type StreamErrorCode } from '@svc-asr/protocol';
+import type { LostSession } from '@svc-asr/protocol/lost-host.ts';
+import type { CloseInput } from '../../ledger/ledger.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { sleep } from '../../platform/sleep.ts';
 import { AudioCheck } from '../audio-check/audio-check.ts';
@@ -24,6 +26,7 @@ import { violation, type StreamSocket } from './stream-socket.ts';
 import type { StreamDetails } from '../record/stream-record.ts';
 import { StreamTimings } from '../record/stream-timings.ts';
 import { endWith } from '../rules/finishing.ts';
+import { AudioDigests, ReplayedAudio, type LostAudio } from '../rules/lost-audio.ts';
 import {
   startStream,
   type Action,
@@ -43,6 +46,7 @@ import {
   onEngineEvent,
   onReady,
   onReclaim,
+  onReplayed,
   onTick,
   onWaiting,
 } from '../rules/stream.ts';
@@ -60,6 +64,8 @@ export interface ConnectionInput {
   readonly wire: Socket;
   readonly session: StreamSession;
   readonly accountId: string;
+  /** The end of the session's credential. */
+  readonly proof: string;
   readonly engine: Engine;
   /** Null: there is no second detector of speech. */
   readonly confirmer: VoiceConfirmer | null;
@@ -69,7 +75,11 @@ export interface ConnectionInput {
   /** Null: traces are off. */
   readonly trace: StreamTrace | null;
   /** Resolves when the ledger has confirmed it. */
-  readonly settle: (outcome: { status: Ending['status']; samples: number }) => Promise<void>;
+  readonly settle: (
+    outcome: Pick<CloseInput, 'status' | 'samples' | 'replayed' | 'lost'>,
+  ) => Promise<void>;
+  /** Resolves with the audio that the lost sessions were charged for. */
+  readonly findLost: (lost: readonly LostSession[]) => Promise<readonly LostAudio[]>;
   /** Called with the cause before an engine failure ends the stream. */
   readonly onFault: (fault: { readonly reason: string; readonly err?: unknown }) => void;
   readonly onEnd: (connection: Connection, ending: Ending, details: StreamDetails) => void;
@@ -77,6 +87,9 @@ export interface ConnectionInput {
 
 /** The close frame is sent after at most this long. The settlement continues in the background. */
 const SETTLE_BEFORE_CLOSE_MS = 1_000;
+
+/** A lost session that is over is found at once. One that is still open takes seconds, and audio doesn't wait for it. */
+const HOLD_REPLAY_MS = 500;
 
 /** Connects a socket, the protocol rules and an engine stream. Decides only when to read and when to stop. */
 export class Connection {
@@ -98,12 +111,17 @@ export class Connection {
   #endAfterActions: StreamErrorCode | null = null;
   #isOver = false;
   #lateFrames = 0;
+  readonly #digests: AudioDigests;
+  /** Null: the stream continues no other one. */
+  #replayed: ReplayedAudio | null = null;
+  #isLost = false;
 
   constructor(input: ConnectionInput) {
     const nowMs = input.clock.monotonicMs();
     this.#input = input;
     const { socket, wire, limits, metrics, trace, engine, session } = input;
     this.#liveness = new ClientLiveness({ socket, wire, limits, nowMs });
+    this.#digests = new AudioDigests(session.sessionId);
     this.#timings = new StreamTimings({ metrics, trace, openedAtMs: nowMs });
     this.#state = startStream({ session, nowMs, limits });
     this.#intake = new Intake({
@@ -136,6 +154,11 @@ export class Connection {
 
   get accountId(): string {
     return this.#input.accountId;
+  }
+
+  /** What its client proves itself with when it is back. */
+  get proof(): string {
+    return this.#input.proof;
   }
 
   get sessionId(): string {
@@ -188,10 +211,13 @@ export class Connection {
     this.#engine.open();
     const liveness = this.#liveness.check(nowMs, reading);
     if (liveness === 'slow_reader') this.end('slow_reader');
-    if (liveness === 'lost') {
-      this.#take(onConnectionLost(this.#state));
-      this.#input.socket.terminate();
-    }
+    if (liveness === 'lost') this.giveUp();
+  }
+
+  /** The client is gone, or is back and wants another session. */
+  giveUp(): void {
+    this.#lose();
+    this.#input.socket.terminate();
   }
 
   /** Audio of the last seconds as a share of real time. 1 while the stream starts, ends or waits for the engine. */
@@ -236,6 +262,7 @@ export class Connection {
   /** The connection is gone. What arrived before still counts. */
   #lose(): void {
     this.#intake.release();
+    this.#isLost = true;
     this.#take(onConnectionLost(this.#state));
   }
 
@@ -314,20 +341,25 @@ export class Connection {
     switch (action.do) {
       case 'feed':
         if (!this.#check.isOver) this.#checkAudio(action.pcm);
+        this.#recogniseReplay(action.pcm);
         this.#measureAudio(action.pcm.byteLength / AUDIO.bytesPerSample);
         return this.#engine.feed?.write(action.pcm);
       case 'send':
         return this.#send(action.event);
       case 'flush':
         this.#timings.onFlush(this.#now());
+        this.#digests.cut();
         return this.#engine.feed?.flush();
       case 'reset':
         this.#timings.onReset();
+        this.#digests.cut();
         return this.#engine.feed?.reset();
       case 'peek':
         return void this.#peek(action.number);
       case 'expect':
         return this.#engine.feed?.expect(action.keyterms);
+      case 'continue':
+        return void this.#continue(action.lost);
       case 'stop_reading':
         this.#ignoresClient = true;
         return this.#input.socket.pause();
@@ -341,6 +373,29 @@ export class Connection {
     if (peeked !== null && peeked !== undefined && !this.#isOver) {
       this.#take(onPeeked(this.#state, { ...peeked, number }));
     }
+  }
+
+  /** Never rejects: without an answer the audio is charged like any other. */
+  async #continue(lost: readonly LostSession[]): Promise<void> {
+    const replayed = new ReplayedAudio();
+    this.#replayed = replayed;
+    const found = this.#input.findLost(lost);
+    // The first final should count what was charged before.
+    this.#intake.hold(Promise.race([found, sleep(HOLD_REPLAY_MS)]));
+    replayed.know(await found);
+    if (!this.#isOver) this.#countReplay();
+  }
+
+  #recogniseReplay(pcm: Uint8Array): void {
+    this.#digests.add(pcm);
+    this.#replayed?.add(pcm);
+    this.#countReplay();
+  }
+
+  #countReplay(): void {
+    const samples = this.#replayed?.replayed?.samples ?? 0;
+    if (samples > this.#state.meter.replayedSamples)
+      this.#state = onReplayed(this.#state, samples)[0];
   }
 
   #measureAudio(samples: number): void {
@@ -395,7 +450,11 @@ export class Connection {
     if (!this.isReady) metrics.neverReady(ending.status);
     metrics.accepted(audioMs(meter.acceptedSamples));
     const beganMs = this.#now();
-    const settled = settle({ status: ending.status, samples });
+    const replayed = this.#replayed?.replayed ?? null;
+    // A client that has not asked for the end may never learn of it.
+    const isKnown = ending.reason === 'completed' && !this.#isLost;
+    const lost = isKnown ? null : this.#digests.end();
+    const settled = settle({ status: ending.status, samples, replayed, lost });
     const freed = this.#engine.close();
     await Promise.race([Promise.all([settled, freed]), sleep(SETTLE_BEFORE_CLOSE_MS)]);
     this.trace?.part('ledger.close', this.#now() - beganMs);

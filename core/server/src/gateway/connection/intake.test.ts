@@ -115,3 +115,35 @@ test('audio keeps the time of its arrival while it waits', async () => {
   await new Promise(setImmediate);
   expect(arrivals).toEqual([5, 17]);
 });
+
+test('what arrives during a hold waits, with the socket paused, and a release ends the hold', async () => {
+  const { log, intake } = start(null);
+  const held = Promise.withResolvers<void>();
+  intake.hold(held.promise);
+  intake.audio(Buffer.from('a'), 0);
+  intake.other(() => log.push('flush'));
+  expect(log).toEqual(['pause']);
+  held.resolve();
+  await new Promise(setImmediate);
+  expect(log).toEqual(['pause', 'a', 'flush', 'resume']);
+  intake.hold(new Promise(() => {}));
+  intake.audio(Buffer.from('b'), 0);
+  intake.release();
+  expect(log.slice(4)).toEqual(['pause', 'b', 'resume']);
+});
+
+test('a hold that a message asks for is in front of what arrived with the message', async () => {
+  const confirmer = new Confirmer();
+  const { log, intake } = start(confirmer);
+  intake.listen(true, 0);
+  intake.audio(Buffer.from('a'), 0);
+  const held = Promise.withResolvers<void>();
+  intake.other(() => intake.hold(held.promise));
+  intake.other(() => log.push('flush'));
+  confirmer.answers[0]?.(VERDICTS);
+  await new Promise(setImmediate);
+  expect(log).toEqual(['a+', 'pause']);
+  held.resolve();
+  await new Promise(setImmediate);
+  expect(log).toEqual(['a+', 'pause', 'flush', 'resume']);
+});

@@ -15,7 +15,9 @@ export interface IntakeInput {
 
 type Item =
   | { readonly frame: Buffer; readonly atMs: number; voice: VoiceVerdicts | null | undefined }
-  | { readonly run: () => void };
+  | { readonly run: () => void }
+  /** Everything behind it waits. */
+  | { isHeld: boolean };
 
 /** The socket is paused while this much audio waits: four seconds. */
 const PAUSE_BYTES = 128 * 1024;
@@ -76,6 +78,18 @@ export class Intake {
     }
   }
 
+  /** Nothing that arrives now passes before `until`, which never rejects. */
+  hold(until: Promise<unknown>): void {
+    const item = { isHeld: true };
+    // In front of what arrived with the message that asks for it.
+    this.#items.unshift(item);
+    if (!this.#isPaused) {
+      this.#isPaused = true;
+      this.#input.onPause();
+    }
+    void this.#release(item, until);
+  }
+
   /** Runs after the audio before it. */
   other(run: () => void): void {
     if (this.#items.length === 0 && !this.#isPassing) run();
@@ -83,10 +97,13 @@ export class Intake {
     if (this.#items.length > ITEMS_MAX) this.release();
   }
 
-  /** Passes everything at once: what waits has no verdict. */
+  /** Passes everything at once: what waits has no verdict, and nothing is held. */
   release(): void {
     this.#listener?.skip();
-    for (const item of this.#items) if ('frame' in item) item.voice ??= null;
+    for (const item of this.#items) {
+      if ('frame' in item) item.voice ??= null;
+      if ('isHeld' in item) item.isHeld = false;
+    }
     this.#pass();
   }
 
@@ -103,11 +120,20 @@ export class Intake {
     this.#pass();
   }
 
+  async #release(item: { isHeld: boolean }, when: Promise<unknown>): Promise<void> {
+    await when;
+    item.isHeld = false;
+    this.#pass();
+  }
+
   #pass(): void {
     if (this.#isPassing) return;
     this.#isPassing = true;
     for (let item = this.#items[0]; item !== undefined; item = this.#items[0]) {
-      if ('run' in item) {
+      if ('isHeld' in item) {
+        if (item.isHeld) break;
+        this.#items.shift();
+      } else if ('run' in item) {
         this.#items.shift();
         item.run();
       } else {
@@ -118,7 +144,8 @@ export class Intake {
       }
     }
     this.#isPassing = false;
-    if (!this.#isPaused || this.#heldBytes > PAUSE_BYTES / 2) return;
+    const isHeld = this.#items.some((item) => 'isHeld' in item);
+    if (!this.#isPaused || isHeld || this.#heldBytes > PAUSE_BYTES / 2) return;
     this.#isPaused = false;
     this.#input.onResume();
   }

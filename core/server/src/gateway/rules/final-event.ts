@@ -1,7 +1,7 @@
 import type { EngineEvent, EngineWord } from '@svc-asr/engine/core.ts';
 import { AUDIO, MODELS, type FinalEvent, type Word } from '@svc-asr/protocol';
 import { formatNumbers } from '@svc-asr/protocol/numbers/format-numbers.ts';
-import { audioMs, billableMs } from './metering.ts';
+import { audioMs, billableMs, type Meter } from './metering.ts';
 import type { FinalMarker, StreamState } from './stream-state.ts';
 
 /** Less audio than this can't contain a word. A flush of it gets an empty final without decoding. */
@@ -55,6 +55,11 @@ function withDigits(
   }
   const formatted = formatNumbers(words, MODELS[state.session.model].languageCode);
   return { text_formatted: formatted.text, entities: formatted.entities };
+}
+
+/** Says what a session costs if that doesn't follow from its audio. */
+export function costOf(meter: Meter, samples: number): { billable_ms?: number } {
+  return meter.replayedSamples === 0 ? {} : { billable_ms: billableMs(meter, samples) };
 }
 
 /** A stream cut by a drain is not charged. */

@@ -1,7 +1,7 @@
 import type { ServerEvent, StreamErrorCode } from '@svc-asr/protocol';
 import { endSpeech } from './endpointing.ts';
-import { EMPTY_RESULT, finalEvent, holdsWords } from './final-event.ts';
-import { audioMs } from './metering.ts';
+import { costOf, EMPTY_RESULT, finalEvent, holdsWords } from './final-event.ts';
+import { audioMs, type Meter } from './metering.ts';
 import {
   andThen,
   close,
@@ -138,14 +138,18 @@ function closeLate(state: Finishing): Step {
   const samples = unanswered?.startSample ?? state.meter.acceptedSamples;
   const replies = state.markers.flatMap((marker): Action[] =>
     marker.ask === 'event' && marker.event.type !== 'final'
-      ? [{ do: 'send', event: withoutUncharged(marker.event, samples) }]
+      ? [{ do: 'send', event: withoutUncharged(marker.event, { meter: state.meter, samples }) }]
       : [],
   );
   return andThen([state, replies], () => closeFinished({ ...state, markers: [] }, samples));
 }
 
 /** A reply to a reset counts only audio that is charged. */
-function withoutUncharged(event: ServerEvent, chargedSamples: number): ServerEvent {
+function withoutUncharged(
+  event: ServerEvent,
+  { meter, samples }: { readonly meter: Meter; readonly samples: number },
+): ServerEvent {
   if (event.type !== 'reset_ack') return event;
-  return { ...event, discarded_ms: 0, total_audio_ms: audioMs(chargedSamples) };
+  const cost = costOf(meter, samples);
+  return { ...event, discarded_ms: 0, total_audio_ms: audioMs(samples), ...cost };
 }

@@ -4,6 +4,8 @@ import { AUDIO } from '@svc-asr/protocol';
 export interface Meter {
   readonly limitSamples: number;
   readonly acceptedSamples: number;
+  /** The first samples, which the client's lost session was charged for. */
+  readonly replayedSamples: number;
   /** Frames form one byte stream. An odd byte waits here for its other half. */
   readonly carriedByte: number | null;
 }
@@ -18,7 +20,8 @@ const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;
 const NOTHING = new Uint8Array(0);
 
 export function createMeter(reservedMs: number): Meter {
-  return { limitSamples: reservedMs * SAMPLES_PER_MS, acceptedSamples: 0, carriedByte: null };
+  const limitSamples = reservedMs * SAMPLES_PER_MS;
+  return { limitSamples, acceptedSamples: 0, replayedSamples: 0, carriedByte: null };
 }
 
 export function acceptAudio(meter: Meter, frame: Uint8Array): Accepted {
@@ -30,6 +33,7 @@ export function acceptAudio(meter: Meter, frame: Uint8Array): Accepted {
   return {
     meter: {
       limitSamples: meter.limitSamples,
+      replayedSamples: meter.replayedSamples,
       acceptedSamples: meter.acceptedSamples + samples,
       carriedByte: isOdd ? (bytes[bytes.byteLength - 1] ?? null) : null,
     },
@@ -55,9 +59,10 @@ export function momentMs(samples: number): number {
   return Math.floor(samples / SAMPLES_PER_MS);
 }
 
-/** Rounded up to whole seconds once a session, and never more than was reserved. */
+/** Rounded up to whole seconds once a session, and never more than was reserved. Replayed audio was charged before. */
 export function billableMs(meter: Meter, samples: number): number {
-  const wholeSeconds = Math.ceil(samples / AUDIO.sampleRateHz) * 1000;
+  const unpaid = Math.max(0, samples - meter.replayedSamples);
+  const wholeSeconds = Math.ceil(unpaid / AUDIO.sampleRateHz) * 1000;
   return Math.min(meter.limitSamples / SAMPLES_PER_MS, wholeSeconds);
 }
 

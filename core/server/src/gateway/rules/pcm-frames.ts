@@ -17,6 +17,7 @@ export type TextMessage =
       readonly endpointing: unknown;
       readonly keyterms: unknown;
       readonly numbers: unknown;
+      readonly continues: unknown;
       /** The names of all its fields, except `type` and `id`. */
       readonly fields: readonly string[];
       readonly ignored: readonly string[];
@@ -60,6 +61,7 @@ export function parseTextMessage(bytes: Buffer): TextMessage {
     endpointing: fields['endpointing'],
     keyterms: fields['keyterms'],
     numbers: fields['numbers'],
+    continues: fields['continues'],
     fields: shortList(unknownNames(fields, FRAME_FIELDS)),
     ignored: shortList([
       ...unknownNames(fields, CONFIG_FIELDS),

@@ -1,13 +1,15 @@
 import {
   CONTEXT_SIZE,
+  CONTINUES_MAX,
   LIMITS,
   MODELS,
   readKeyterms,
   type ConfigAckEvent,
   type ResetAckEvent,
 } from '@svc-asr/protocol';
+import { readLostToken, type LostSession } from '@svc-asr/protocol/lost-host.ts';
 import { configureEndpointing, endSpeech, resumeTurn } from './endpointing.ts';
-import { EMPTY_RESULT, finalEvent, holdsWords } from './final-event.ts';
+import { costOf, EMPTY_RESULT, finalEvent, holdsWords } from './final-event.ts';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import { audioMs } from './metering.ts';
 import { offend } from './finishing.ts';
@@ -121,6 +123,7 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
     return reportError(state, { code: 'invalid_numbers', ...refused });
   }
   const keyterms = expectKeyterms(state, message.keyterms);
+  const lost = lostSessions(state, message.continues);
   const set = { ...state, numbers };
   const [next, announced] = rules === undefined ? [set, []] : configureEndpointing(set, rules);
   const isEagerIgnored = rules?.eagerMs !== undefined && !state.canPeek;
@@ -132,10 +135,23 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
     endpointing: presentEndpointing(next),
     ...keyterms.answer,
     numbers,
-    ignored: [...message.ignored, ...(isEagerIgnored ? ['endpointing.eager_ms'] : [])],
+    ignored: [
+      ...message.ignored,
+      ...(isEagerIgnored ? ['endpointing.eager_ms'] : []),
+      ...(message.continues !== undefined && lost.length === 0 ? ['continues'] : []),
+    ],
   };
   const [replied, actions] = reply(next, { event, nowMs });
-  return [replied, [...announced, ...keyterms.actions, ...actions]];
+  const continued: readonly Action[] = lost.length > 0 ? [{ do: 'continue', lost }] : [];
+  return [replied, [...announced, ...keyterms.actions, ...continued, ...actions]];
+}
+
+/** Only a stream without audio can continue others. Whoever names a wrong one is charged like everybody. */
+function lostSessions({ meter }: StreamState, tokens: unknown): LostSession[] {
+  if (!Array.isArray(tokens) || meter.acceptedSamples > 0) return [];
+  return tokens.slice(0, CONTINUES_MAX).flatMap((token) => {
+    return (typeof token === 'string' ? readLostToken(token) : null) ?? [];
+  });
 }
 
 /** Keyterms never change in the middle of an utterance. The other settings are in force at once. */
@@ -184,6 +200,7 @@ function reset(state: StreamState, input: { id: MessageId | undefined; nowMs: nu
     utterance: fresh.utterance,
     discarded_ms: audioMs(discarded),
     total_audio_ms: audioMs(state.meter.acceptedSamples),
+    ...costOf(state.meter, state.meter.acceptedSamples),
   };
   const [next, actions] = reply(fresh, { event, nowMs: input.nowMs });
   return [next, [...announced, { do: 'reset' }, ...actions]];

@@ -6,6 +6,7 @@ import {
   type ServerEvent,
   type StreamErrorCode,
 } from '@svc-asr/protocol';
+import type { LostSession } from '@svc-asr/protocol/lost-host.ts';
 import type { MessageId, TextMessage } from './pcm-frames.ts';
 import type { FlushMoment } from './flush-rate.ts';
 import { createMeter, type Meter } from './metering.ts';
@@ -138,6 +139,8 @@ export type Action =
   | { readonly do: 'reset' }
   | { readonly do: 'peek'; readonly number: number }
   | { readonly do: 'expect'; readonly keyterms: readonly string[] }
+  /** The client sends audio again that these sessions may be charged for. */
+  | { readonly do: 'continue'; readonly lost: readonly LostSession[] }
   /** Nothing that the client sends matters any more. */
   | { readonly do: 'stop_reading' }
   /** `samples` are charged, if the stream completed. */

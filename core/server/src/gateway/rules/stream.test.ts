@@ -1,4 +1,5 @@
 import { LIMITS, type ServerEvent } from '@svc-asr/protocol';
+import type { LostSession } from '@svc-asr/protocol/lost-host.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent } from '@svc-asr/engine';
@@ -28,6 +29,7 @@ class Stage {
   readonly recognized: Uint8Array[] = [];
   readonly asked: ('flush' | 'reset')[] = [];
   readonly keyterms: (readonly string[])[] = [];
+  readonly continued: LostSession[] = [];
   ending: (Action & { do: 'close' })['ending'] | null = null;
   chargedSamples = 0;
   ignoresClient = false;
@@ -99,6 +101,7 @@ class Stage {
         this.chargedSamples = action.samples;
       } else if (action.do === 'stop_reading') this.ignoresClient = true;
       else if (action.do === 'expect') this.keyterms.push(action.keyterms);
+      else if (action.do === 'continue') this.continued.push(...action.lost);
       else if (action.do !== 'peek') this.asked.push(action.do);
     }
     return this;

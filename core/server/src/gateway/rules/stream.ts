@@ -182,6 +182,11 @@ export function onClientClose(state: StreamState, nowMs: number): Step {
   }
 }
 
+/** The first samples of the stream were charged in the session that it continues. */
+export function onReplayed(state: StreamState, samples: number): Step {
+  return [{ ...state, meter: { ...state.meter, replayedSamples: samples } }, []];
+}
+
 /** The connection is lost, so nothing more can be sent. */
 export function onConnectionLost(state: StreamState): Step {
   return close(state, 'completed');

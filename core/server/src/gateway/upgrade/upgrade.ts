@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CREDENTIAL_PREFIX, STREAM_PATH, SUBPROTOCOL } from '@svc-asr/protocol';
+import { proofOf } from '@svc-asr/protocol/lost-host.ts';
 import type { SessionCredential } from '../../sessions/credentials.ts';
 import type { Deps } from '../../deps.ts';
 import { listAllowedOrigins } from '../../accounts/accounts.ts';
@@ -40,6 +41,11 @@ export function checkUpgrade(
   const credential = deps.credentials.verify(text);
   if (credential === null) throw new ApiError('invalid_session_credential');
   return credential;
+}
+
+/** The proof of the credential that `checkUpgrade` accepted. */
+export function proofIn(offered: readonly string[]): string {
+  return proofOf(offered.find((value) => value.startsWith(CREDENTIAL_PREFIX)) ?? '');
 }
 
 /**

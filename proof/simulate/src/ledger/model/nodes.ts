@@ -5,6 +5,7 @@ import { sessionOf, type Moment, type NodeRow, type SessionRow } from './state.t
 
 const LEASE_MS = 6_000;
 const STREAM_MAX_MS = 20 * 60_000;
+const LOST_AUDIO_KEPT_MS = 300_000;
 const KEY_KEPT_MS = 60_000;
 
 export function registerNode(
@@ -143,6 +144,9 @@ export function sweepReservations(
     if (expiresAt >= nowMs - KEY_KEPT_MS) continue;
     state.idempotency.delete(key);
     forgotten += 1;
+  }
+  for (const [id, { lostAt }] of state.lostAudio) {
+    if (lostAt < nowMs - LOST_AUDIO_KEPT_MS) state.lostAudio.delete(id);
   }
   return { expired, forgotten };
 }

@@ -46,17 +46,32 @@ export function refuseWhileAway(account: AccountRow): void {
   }
 }
 
+/** The first samples of a session, which were charged in another one. */
+export interface Replayed {
+  readonly sessionId: string;
+  readonly samples: number;
+}
+
 const END_KINDS = { completed: 'complete', failed: 'fail', expired: 'expire' } as const;
 
 /** Ends a live session and moves its credit. */
 export function endSession(
   state: LedgerState,
   session: SessionRow,
-  end: { status: keyof typeof END_KINDS; samples: number; at: number; sweptAt?: number },
+  end: {
+    status: keyof typeof END_KINDS;
+    samples: number;
+    at: number;
+    sweptAt?: number;
+    replayed?: Replayed | null;
+  },
 ): void {
   const account = requireAccount(state, session.accountId);
+  const replayed = end.replayed?.samples ?? 0;
   const billableMs =
-    end.status === 'completed' ? Math.min(session.reservedMs, wholeSeconds(end.samples)) : 0;
+    end.status === 'completed'
+      ? Math.min(session.reservedMs, wholeSeconds(end.samples - replayed))
+      : 0;
   post(state, account, {
     kind: END_KINDS[end.status],
     sessionId: session.id,
@@ -72,6 +87,7 @@ export function endSession(
   session.billableMs = billableMs;
   session.completedAt = end.at;
   session.sweptAt = end.sweptAt ?? null;
+  setReplayed(state, session, end.replayed ?? null);
   state.live.delete(session.id);
   state.liveOf.get(session.accountId)?.delete(session);
 }
@@ -80,15 +96,17 @@ export function endSession(
 export function settleLate(
   state: LedgerState,
   session: SessionRow,
-  late: { samples: number; at: number },
+  late: { samples: number; at: number; replayed: Replayed | null },
 ): void {
   const account = requireAccount(state, session.accountId);
   const availableMs = Math.floor(account.availableMs / 1000) * 1000;
-  const billableMs = Math.min(session.reservedMs, wholeSeconds(late.samples), availableMs);
+  const unpaid = late.samples - (late.replayed?.samples ?? 0);
+  const billableMs = Math.min(session.reservedMs, wholeSeconds(unpaid), availableMs);
   session.status = 'completed';
   session.samples = late.samples;
   session.audioMs = Math.ceil(late.samples / 16);
   session.billableMs = billableMs;
+  setReplayed(state, session, late.replayed);
   session.completedAt = Math.max(late.at, session.sweptAt ?? 0);
   post(state, account, {
     kind: 'settle_late',
@@ -98,6 +116,21 @@ export function settleLate(
     reserved: 0,
     consumed: billableMs,
   });
+}
+
+/** Whether a session was charged for all of its audio. One that was settled late may not be. */
+export function isPaid({ billableMs, samples, replayedSamples }: SessionRow): boolean {
+  return billableMs === wholeSeconds(samples - (replayedSamples ?? 0));
+}
+
+function setReplayed(
+  { continued }: LedgerState,
+  session: SessionRow,
+  replayed: Replayed | null,
+): void {
+  session.continues = replayed?.sessionId ?? null;
+  session.replayedSamples = replayed?.samples ?? null;
+  if (replayed !== null) continued.add(replayed.sessionId);
 }
 
 function requireAccount({ accounts }: LedgerState, id: string): AccountRow {

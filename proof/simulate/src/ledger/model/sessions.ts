@@ -1,5 +1,5 @@
 import { databaseError } from '../database.ts';
-import { endSession, post, settleLate } from './post.ts';
+import { endSession, isPaid, post, settleLate, type Replayed } from './post.ts';
 import {
   sessionOf,
   type AccountRow,
@@ -135,6 +135,8 @@ function insertSession(
     claimedAt: null,
     completedAt: null,
     sweptAt: null,
+    continues: null,
+    replayedSamples: null,
   };
   post(state, account, {
     kind: 'reserve',
@@ -259,6 +261,10 @@ export interface Close {
   readonly nodeId: string;
   readonly nodeEpoch: number;
   readonly upgradeId: string | null;
+  readonly lostId: string | null;
+  readonly replayed: number;
+  readonly lengths: readonly number[] | null;
+  readonly digests: readonly string[] | null;
 }
 
 /** Settles a session once. */
@@ -268,9 +274,11 @@ export function close({ state, nowMs }: Moment, call: Close): string {
   const isOwner = session.nodeId === call.nodeId && session.nodeEpoch === call.nodeEpoch;
   const samples =
     session.claimedAt === null ? 0 : Math.min(call.samples, session.reservedMs * SAMPLES_PER_MS);
+  const replayed = replayedIn(state, session, { ...call, samples });
   if (session.completedAt !== null) {
     if (!isOwner || !maySettleLate({ state, nowMs }, session, call)) return 'already';
-    settleLate(state, session, { samples, at: nowMs });
+    settleLate(state, session, { samples, at: nowMs, replayed });
+    keepLostAudio({ state, nowMs }, call);
     return 'settled_late';
   }
   if (session.status === 'reserved' && session.expiresAt <= nowMs) {
@@ -287,8 +295,69 @@ export function close({ state, nowMs }: Moment, call: Close): string {
   if (!isActive) {
     throw databaseError('SVC04', 'the session was never claimed');
   }
-  endSession(state, session, { status: call.status, samples, at: nowMs });
+  endSession(state, session, { status: call.status, samples, at: nowMs, replayed });
+  if (call.status === 'completed') keepLostAudio({ state, nowMs }, call);
   return 'closed';
+}
+
+/** How much of a session was charged in the lost one that it continues, which is handed on once. */
+function replayedIn(state: LedgerState, session: SessionRow, call: Close): Replayed | null {
+  if (call.lostId === null || call.lostId === session.id || call.status !== 'completed')
+    return null;
+  const lost = sessionOf(state, session.accountId, call.lostId);
+  if (lost?.status !== 'completed' || !isPaid(lost) || state.continued.has(lost.id)) return null;
+  const samples = Math.min(call.replayed, call.samples, lost.samples);
+  return samples === 0 ? null : { sessionId: lost.id, samples };
+}
+
+function keepLostAudio(
+  { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
+  { accountId, sessionId, lengths, digests }: Close,
+): void {
+  if (lengths === null || lengths.length === 0 || state.lostAudio.has(sessionId)) return;
+  const audio = { lengths, digests: digests ?? [] };
+  state.lostAudio.set(sessionId, { accountId, sessionId, ...audio, lostAt: nowMs });
+}
+
+export interface FoundSession {
+  readonly sessionId: string;
+  readonly isOver: boolean;
+  readonly lengths: readonly string[] | null;
+  readonly digests: readonly string[] | null;
+}
+
+/** What lost sessions were charged for and nobody sent again yet. */
+export function findLostAudio(
+  { state }: Pick<Moment, 'state'>,
+  call: { readonly accountId: string; readonly sessionIds: readonly string[] },
+): FoundSession[] {
+  return call.sessionIds.flatMap((id) => {
+    const session = sessionOf(state, call.accountId, id);
+    if (session === undefined) return [];
+    const isFree = session.status === 'completed' && isPaid(session) && !state.continued.has(id);
+    const audio = isFree ? state.lostAudio.get(id) : undefined;
+    return {
+      sessionId: id,
+      isOver: session.completedAt !== null,
+      lengths: audio?.lengths.map(String) ?? null,
+      digests: audio?.digests ?? null,
+    };
+  });
+}
+
+const TAKEOVER_KEPT_MS = 3_600_000;
+
+/** Asks the node of an open session to end it. */
+export function requestTakeover(
+  { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
+  call: { readonly accountId: string; readonly sessionId: string; readonly proof: string },
+): boolean {
+  for (const [id, { requestedAt }] of state.takeovers) {
+    if (requestedAt < nowMs - TAKEOVER_KEPT_MS) state.takeovers.delete(id);
+  }
+  if (sessionOf(state, call.accountId, call.sessionId)?.status !== 'active') return false;
+  state.takeovers.set(call.sessionId, { ...call, requestedAt: nowMs });
+  return true;
 }
 
 function maySettleLate(

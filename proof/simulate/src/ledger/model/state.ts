@@ -39,6 +39,9 @@ export interface SessionRow {
   claimedAt: number | null;
   completedAt: number | null;
   sweptAt: number | null;
+  /** The lost session that was charged for the first samples. */
+  continues: string | null;
+  replayedSamples: number | null;
 }
 
 export type TxnKind =
@@ -88,6 +91,21 @@ interface IdempotencyRow {
   readonly expiresAt: number;
 }
 
+interface LostAudioRow {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly lengths: readonly number[];
+  readonly digests: readonly string[];
+  readonly lostAt: number;
+}
+
+interface TakeoverRow {
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly proof: string;
+  readonly requestedAt: number;
+}
+
 export interface NodeRow {
   readonly id: string;
   epoch: number;
@@ -123,6 +141,8 @@ export interface LedgerState {
   readonly sessions: Map<string, SessionRow>;
   /** The reserved and active ones of `sessions`. */
   readonly live: Map<string, SessionRow>;
+  /** The lost sessions that others continue. */
+  readonly continued: Set<string>;
   /** The same by account. */
   readonly liveOf: Map<string, Set<SessionRow>>;
   readonly txns: TxnRow[];
@@ -136,6 +156,10 @@ export interface LedgerState {
   /** When the end of a session was requested, by session. */
   readonly endRequests: Map<string, number>;
   readonly liveAudio: Map<string, LiveAudioRow>;
+  /** By session. */
+  readonly lostAudio: Map<string, LostAudioRow>;
+  /** By session. */
+  readonly takeovers: Map<string, TakeoverRow>;
   /** Sessions whose stream was described by its node. */
   readonly described: Set<string>;
   watch: { lastTickAt: number; quietUntil: number };
@@ -147,6 +171,7 @@ export function emptyLedger(): LedgerState {
     accounts: new Map(),
     sessions: new Map(),
     live: new Map(),
+    continued: new Set(),
     liveOf: new Map(),
     txns: [],
     claims: new Map(),
@@ -156,6 +181,8 @@ export function emptyLedger(): LedgerState {
     marks: new Map(),
     endRequests: new Map(),
     liveAudio: new Map(),
+    lostAudio: new Map(),
+    takeovers: new Map(),
     described: new Set(),
     watch: { lastTickAt: -Infinity, quietUntil: -Infinity },
   };

@@ -22,7 +22,16 @@ import {
   retireNode,
   sweepReservations,
 } from './nodes.ts';
-import { claim, close, giveBack, reserve, type Claimed, type Reserved } from './sessions.ts';
+import {
+  claim,
+  close,
+  findLostAudio,
+  giveBack,
+  requestTakeover,
+  reserve,
+  type Claimed,
+  type Reserved,
+} from './sessions.ts';
 import type { Moment } from './state.ts';
 
 /** The statements of the server, each with the function of the model that answers it. */
@@ -48,6 +57,32 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
     ],
   ],
   ['close_session(', (moment, values) => [{ outcome: answerClose(moment, values) }]],
+  [
+    'from find_lost_audio(',
+    (moment, [accountId, ids]) => {
+      const call = { accountId: asText(accountId), sessionIds: asList(ids).map(asText) };
+      return findLostAudio(moment, call).map(({ sessionId, isOver, lengths, digests }) => {
+        return { session_id: sessionId, is_over: isOver, lengths, digests };
+      });
+    },
+  ],
+  [
+    'request_takeover(',
+    (moment, [accountId, sessionId, proof]) => {
+      const session = { accountId: asText(accountId), sessionId: asText(sessionId) };
+      return [{ requested: requestTakeover(moment, { ...session, proof: asText(proof) }) }];
+    },
+  ],
+  [
+    'from session_takeovers',
+    ({ state }, [ids]) =>
+      asList(ids)
+        .map(asText)
+        .flatMap((id) => {
+          const proof = state.takeovers.get(id)?.proof;
+          return proof === undefined ? [] : [{ session_id: id, proof }];
+        }),
+  ],
   ['from fail_orphans(', (moment, [batch]) => [sweepRow(failOrphans(moment, asNumber(batch)))]],
   ['expire_reservations(', (moment, [batch]) => [sweepReservations(moment, asNumber(batch))]],
   ['from mark_ledger(', (moment, values) => [answerMark(moment, values)]],
@@ -239,7 +274,8 @@ function answerClaim(moment: Moment, values: Values): Row {
 }
 
 function answerClose(moment: Moment, values: Values): string {
-  const [accountId, sessionId, status, samples, nodeId, nodeEpoch, upgradeId] = values;
+  const [accountId, sessionId, status, samples, nodeId, nodeEpoch, upgradeId, ...audio] = values;
+  const [lostId, replayed, lengths, digests] = audio;
   return close(moment, {
     accountId: asText(accountId),
     sessionId: asText(sessionId),
@@ -248,6 +284,10 @@ function answerClose(moment: Moment, values: Values): string {
     nodeId: asText(nodeId),
     nodeEpoch: asNumber(nodeEpoch),
     upgradeId: asTextOrNull(upgradeId),
+    lostId: asTextOrNull(lostId),
+    replayed: asNumber(replayed),
+    lengths: lengths === null ? null : asList(lengths).map(asNumber),
+    digests: digests === null ? null : asList(digests).map(asText),
   });
 }
 
