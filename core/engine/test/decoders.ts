@@ -4,6 +4,8 @@ import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { toUtterance } from '@svc-asr/testing/speech/bare-recogniser.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import {
+  CACHED_STAND_IN,
+  cachedModels,
   STAND_IN,
   standInModels,
   ZIPFORMER,
@@ -52,6 +54,8 @@ export const ctcWithBeam = () => loader.load({ files: STAND_IN, decoding: beamOf
 /** Decodes once for two chunks. */
 export const ctcWithSteps = () => loader.load({ files: STAND_IN, stepChunks: 2 });
 
+export const ctcWithCache = () => loader.load({ files: CACHED_STAND_IN });
+
 const zipformer = () =>
   new ZipformerLoader().load({
     files: ZIPFORMER,
@@ -88,6 +92,7 @@ export const DECODERS: readonly Decoder[] = [
   decoder('offline CTC with steps of two chunks', ctcWithSteps, () =>
     standInModels(undefined, { step_ms: 2_240 }),
   ),
+  decoder('offline CTC with cached features', ctcWithCache, cachedModels),
   decoder('a Zipformer transducer with a beam and a language model', zipformer, () =>
     zipformerModels({ lm: LM, decoding: { ...weights(0.3), beam: 4 } }),
   ),

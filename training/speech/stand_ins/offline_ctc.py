@@ -166,19 +166,22 @@ def evaluate(model: OfflineCtc, audio: Audio, rows: list[Row]) -> tuple[float, f
     return error_rates(pairs)
 
 
-def export(model: OfflineCtc, out: Path) -> None:
-    """Writes model.onnx and tokens.txt in the layout of the published omniASR exports.
-
-    Those have unsigned 8-bit weights in their matrix products.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "model.onnx"
+def export_floats(model: nn.Module, path: Path) -> None:
     torch.onnx.export(
         model.eval(), (torch.randn(1, 4 * RATE),), str(path), input_names=["x"],
         output_names=["logits"], opset_version=OPSET, dynamo=False,
         dynamic_axes={"x": {0: "N", 1: "num_samples"}, "logits": {0: "N", 1: "num_frames"}},
     )  # fmt: skip
-    floats = path.rename(out / "model.fp32.onnx")
+
+
+def export(model: nn.Module, out: Path) -> None:
+    """Writes model.onnx and tokens.txt in the layout of the published omniASR exports.
+
+    Those have unsigned 8-bit weights in their matrix products.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    path, floats = out / "model.onnx", out / "model.fp32.onnx"
+    export_floats(model, floats)
     quantize_dynamic(floats, path, op_types_to_quantize=["MatMul"], weight_type=QuantType.QUInt8)
     floats.unlink()
     graph = onnx.load(path)

@@ -1,23 +1,34 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { ONE_THREAD, type Compute } from '../compute.ts';
 import type { Logits } from '../ctc/logits.ts';
+import { FEATURES } from '../ctc/cached-features.ts';
 import { createSession } from './onnx-session.ts';
 
-/** ONNX Runtime with one offline CTC model: a normalised window in, scores out. */
+/** Scores of a window, and the features of its samples if the model can use them again. */
+export interface Encoded extends Logits {
+  readonly features: Float32Array;
+}
+
+const NONE = new Float32Array();
+
+/** ONNX Runtime with one offline CTC model: normalised samples in, scores out. */
 export class CtcEncoder {
   /** Where it runs. */
   readonly device: 'cpu' | 'cuda';
+  /** Numbers per frame that a caller may keep and give back. Zero where the model takes samples only. */
+  readonly featureWidth: number;
   readonly #session: InferenceSession;
   readonly #input: string;
   readonly #output: string;
 
   private constructor(session: InferenceSession, device: 'cpu' | 'cuda') {
-    const [input] = session.inputNames;
-    const [output] = session.outputNames;
+    const input = session.inputNames.find((name) => name !== FEATURES.cached);
+    const output = session.outputNames.find((name) => name !== FEATURES.computed);
     if (input === undefined || output === undefined) {
       throw new RangeError('The CTC model has no input or no output.');
     }
     this.device = device;
+    this.featureWidth = featureWidthOf(session);
     this.#session = session;
     this.#input = input;
     this.#output = output;
@@ -37,13 +48,29 @@ export class CtcEncoder {
     }
   }
 
-  async run(window: Float32Array<ArrayBuffer>): Promise<Logits> {
-    const answer = await this.#session.run({
-      [this.#input]: new Tensor('float32', window, [1, window.length]),
-    });
+  /** Scores the frames of `cached` features and the samples after them. */
+  async run(samples: Float32Array<ArrayBuffer>, cached: Float32Array = NONE): Promise<Encoded> {
+    const feeds = { [this.#input]: new Tensor('float32', samples, [1, samples.length]) };
+    const wide = this.featureWidth;
+    if (wide > 0) {
+      feeds[FEATURES.cached] = new Tensor('float32', cached, [1, cached.length / wide, wide]);
+    }
+    const answer = await this.#session.run(feeds);
     const output = answer[this.#output];
     if (!(output?.data instanceof Float32Array)) throw new RangeError('Logits must be float32.');
     const [, count = 0, width = 0] = output.dims;
-    return { logits: output.data, count, width };
+    const features = answer[FEATURES.computed]?.data;
+    return {
+      logits: output.data,
+      count,
+      width,
+      features: features instanceof Float32Array ? features : NONE,
+    };
   }
+}
+
+function featureWidthOf(session: InferenceSession): number {
+  const cached = session.inputMetadata.find(({ name }) => name === FEATURES.cached);
+  const width = cached?.isTensor === true ? cached.shape[2] : 0;
+  return typeof width === 'number' ? width : 0;
 }

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { ONE_THREAD } from '../compute.ts';
 import { CTC_FRAME_SAMPLES, type Logits } from '../ctc/logits.ts';
+import { normalised, statisticsOf } from '../ctc/normalise.ts';
 import { parseCtcTokens, type CtcTokens } from '../ctc/tokens.ts';
-import { CtcEncoder } from './ctc-encoder.ts';
+import { CtcEncoder, type Encoded } from './ctc-encoder.ts';
 
 export interface OfflineCtcFiles {
   readonly model: string;
@@ -11,8 +12,7 @@ export interface OfflineCtcFiles {
 }
 
 /** Shorter input is padded with silence: the first convolutions need 400 samples. */
-const WINDOW_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
-const VARIANCE_FLOOR = 1e-5;
+export const WINDOW_SAMPLES_MIN = AUDIO.sampleRateHz / 10;
 
 /** An offline CTC model in memory: samples in, the scores of each frame out. */
 export class CtcModel {
@@ -33,11 +33,23 @@ export class CtcModel {
     return model;
   }
 
-  async run(samples: Float32Array): Promise<Logits> {
-    const logits = await this.#encoder.run(normalise(samples));
-    if (logits.width === this.tokens.texts.length) return logits;
+  /** Numbers per frame of the features that it can use again. Zero if it can't. */
+  get featureWidth(): number {
+    return this.#encoder.featureWidth;
+  }
+
+  /** Scores a window on its own. */
+  run(samples: Float32Array): Promise<Logits> {
+    const statistics = statisticsOf(samples);
+    return this.continue(normalised(samples, statistics, WINDOW_SAMPLES_MIN));
+  }
+
+  /** Scores the frames of `cached` features and the normalised samples after them. */
+  async continue(samples: Float32Array<ArrayBuffer>, cached?: Float32Array): Promise<Encoded> {
+    const encoded = await this.#encoder.run(samples, cached);
+    if (encoded.width === this.tokens.texts.length) return encoded;
     throw new RangeError(
-      `The model has ${logits.width} labels, tokens ${this.tokens.texts.length}.`,
+      `The model has ${encoded.width} labels, tokens ${this.tokens.texts.length}.`,
     );
   }
 
@@ -51,21 +63,4 @@ export class CtcModel {
     if (frames * CTC_FRAME_SAMPLES === second) return;
     throw new RangeError(`The model outputs ${frames} frames per second; it must output 50.`);
   }
-}
-
-/**
- * Zero mean and unit variance over the window, as in training. Plain loops: iterators would take a tenth of the encoder's
- * time.
- */
-function normalise(samples: Float32Array): Float32Array<ArrayBuffer> {
-  const count = samples.length;
-  const window = new Float32Array(Math.max(count, WINDOW_SAMPLES_MIN));
-  let sum = 0;
-  for (let at = 0; at < count; at += 1) sum += samples[at] ?? 0;
-  const mean = sum / Math.max(1, count);
-  let squares = 0;
-  for (let at = 0; at < count; at += 1) squares += ((samples[at] ?? 0) - mean) ** 2;
-  const scale = 1 / Math.sqrt(squares / Math.max(1, count) + VARIANCE_FLOOR);
-  for (let at = 0; at < count; at += 1) window[at] = ((samples[at] ?? 0) - mean) * scale;
-  return window;
 }

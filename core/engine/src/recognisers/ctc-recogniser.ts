@@ -4,15 +4,17 @@ import type { Transcript } from '../transcript.ts';
 import type { KeytermTree } from '../keyterms/keyterm-tree.ts';
 import { BeamText } from '../ctc/beam-text.ts';
 import { CTC_FRAME_SAMPLES } from '../ctc/logits.ts';
-import { appendSamples } from '../append-samples.ts';
+import type { AudioWindows } from './audio-windows.ts';
 import { listeningFor, type BeamSearch } from './beam-search.ts';
 import { cpuMsSince, liveStreamsPerChild, UNBATCHED_LOAD } from './live-streams.ts';
+import { CachedWindows } from './cached-windows.ts';
 import { CtcModel, type OfflineCtcFiles } from './ctc-model.ts';
+import { WholeWindows } from './whole-windows.ts';
 import { GreedyText } from '../ctc/greedy-text.ts';
 import type { UtteranceText } from '../ctc/utterance-text.ts';
 
-/** Audio that is encoded again as left context of the new audio. */
-const LEFT_SAMPLES = 2 * AUDIO.sampleRateHz;
+/** Frames that are encoded again as left context of the new audio. */
+const LEFT_FRAMES = (2 * AUDIO.sampleRateHz) / CTC_FRAME_SAMPLES;
 /** Audio at the end of a window whose frames wait for the next one. */
 const RIGHT_SAMPLES = CHUNK_SAMPLES;
 
@@ -45,17 +47,15 @@ export class CtcRecogniser implements Recognition {
     model: CtcModel,
     input: {
       readonly search: BeamSearch | null;
-      readonly windowCpuMs: number;
+      readonly cpuMsPerChunk: number;
       readonly options: StepOptions;
     },
   ) {
-    const { search, windowCpuMs, options } = input;
+    const { search, cpuMsPerChunk, options } = input;
     const { stepChunks, threads } = options;
-    this.stepSamples = options.stepChunks * CHUNK_SAMPLES;
+    this.stepSamples = stepChunks * CHUNK_SAMPLES;
     this.model = model;
     this.#search = search;
-    // A live stream encodes one window per step.
-    const cpuMsPerChunk = windowCpuMs / stepChunks;
     this.liveStreams = liveStreamsPerChild({ cpuMsPerChunk, threads, load: UNBATCHED_LOAD });
   }
 
@@ -64,18 +64,26 @@ export class CtcRecogniser implements Recognition {
     return CtcRecogniser.measure(await CtcModel.load(files), null);
   }
 
-  /** Measures what a window costs. Decodes greedily without a search. */
+  /** Measures what the first step with full context costs. Decodes greedily without a search. */
   static async measure(
     model: CtcModel,
     search: BeamSearch | null,
     options: StepOptions = ONE_CHUNK,
   ): Promise<CtcRecogniser> {
+    const windows = windowsOf(model);
     const stepSamples = options.stepChunks * CHUNK_SAMPLES;
-    const window = new Float32Array(LEFT_SAMPLES + stepSamples + RIGHT_SAMPLES);
-    await model.run(window);
-    const before = process.cpuUsage();
-    await model.run(window);
-    return new CtcRecogniser(model, { search, windowCpuMs: cpuMsSince(before), options });
+    const step = new Float32Array(stepSamples);
+    let stepCpuMs = 0;
+    for (let to = 0, keptFrames = 0; keptFrames < LEFT_FRAMES;) {
+      keptFrames = framesBefore(to - RIGHT_SAMPLES);
+      to += stepSamples;
+      windows.accept(step);
+      const before = process.cpuUsage();
+      await windows.encode(to, keptFrames);
+      stepCpuMs = cpuMsSince(before);
+    }
+    const cpuMsPerChunk = stepCpuMs / options.stepChunks;
+    return new CtcRecogniser(model, { search, cpuMsPerChunk, options });
   }
 
   begin(_language?: string, keyterms?: KeytermTree): CtcUtterance {
@@ -101,13 +109,20 @@ export class CtcRecogniser implements Recognition {
   }
 }
 
-/** One utterance: the audio that later windows still need, and the text so far. */
+function windowsOf(model: CtcModel): AudioWindows {
+  const Windows = model.featureWidth > 0 ? CachedWindows : WholeWindows;
+  return new Windows(model, LEFT_FRAMES);
+}
+
+function framesBefore(sample: number): number {
+  return Math.max(0, Math.floor(sample / CTC_FRAME_SAMPLES));
+}
+
+/** One utterance: its audio and the text so far. */
 export class CtcUtterance implements RecognisedUtterance {
   readonly recognition: CtcRecogniser;
   readonly #text: UtteranceText;
-  #audio = new Float32Array(0);
-  /** Position of #audio in the utterance. */
-  #audioFrom = 0;
+  readonly #windows: AudioWindows;
   #samples = 0;
   /** A chunk that doesn't complete a step is decoded without a window. */
   #decodedTo = 0;
@@ -118,6 +133,7 @@ export class CtcUtterance implements RecognisedUtterance {
   constructor(recognition: CtcRecogniser, keyterms?: KeytermTree) {
     this.recognition = recognition;
     this.#text = recognition.newText(keyterms);
+    this.#windows = windowsOf(recognition.model);
   }
 
   get samples(): number {
@@ -135,7 +151,7 @@ export class CtcUtterance implements RecognisedUtterance {
   }
 
   accept(samples: Float32Array): void {
-    this.#audio = appendSamples(this.#audio, samples);
+    this.#windows.accept(samples);
     this.#samples += samples.length;
   }
 
@@ -151,10 +167,9 @@ export class CtcUtterance implements RecognisedUtterance {
   async peek(): Promise<Transcript> {
     const samples = this.#samples;
     if (this.#encodedTo === samples) return this.transcript();
-    const from = this.#windowStart();
-    const logits = await this.recognition.model.run(this.#audio.subarray(from - this.#audioFrom));
+    const { logits, firstFrame } = await this.#windows.look(samples, this.#text.keptFrames);
     const audioMs = (samples * 1000) / AUDIO.sampleRateHz;
-    return this.#text.peek(logits, { firstFrame: from / CTC_FRAME_SAMPLES, audioMs });
+    return this.#text.peek(logits, { firstFrame, audioMs });
   }
 
   /** Encodes one window. Audio, a flush or a reset that arrives meanwhile applies to the next one. */
@@ -166,28 +181,13 @@ export class CtcUtterance implements RecognisedUtterance {
       this.#decodedTo = to;
       return;
     }
-    const from = this.#windowStart();
-    const window = this.#audio.subarray(from - this.#audioFrom, to - this.#audioFrom);
-    this.#encodedSamples += window.length;
-    const logits = await this.recognition.model.run(window);
-    this.#text.add(logits, {
-      firstFrame: from / CTC_FRAME_SAMPLES,
-      keepTo: Math.max(this.#text.keptFrames, Math.floor((to - RIGHT_SAMPLES) / CTC_FRAME_SAMPLES)),
-    });
+    const { keptFrames } = this.#text;
+    const { logits, firstFrame, samples } = await this.#windows.encode(to, keptFrames);
+    this.#encodedSamples += samples;
+    const keepTo = Math.max(keptFrames, framesBefore(to - RIGHT_SAMPLES));
+    this.#text.add(logits, { firstFrame, keepTo });
     this.#decodedTo = to;
     this.#encodedTo = to;
     if (this.#finished && !this.ready) this.#text.end();
-    this.#forget();
-  }
-
-  /** The first sample that later windows need. */
-  #windowStart(): number {
-    return Math.max(0, this.#text.keptFrames * CTC_FRAME_SAMPLES - LEFT_SAMPLES);
-  }
-
-  #forget(): void {
-    const needed = this.#windowStart();
-    this.#audio = this.#audio.subarray(needed - this.#audioFrom);
-    this.#audioFrom = needed;
   }
 }

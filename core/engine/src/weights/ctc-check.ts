@@ -1,3 +1,4 @@
+import { FEATURES } from '../ctc/cached-features.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 import { fieldsOf } from './protobuf.ts';
 
@@ -9,10 +10,13 @@ const VALUE = { name: 1, type: 2 };
 const TYPE = { tensor: 1 };
 const TENSOR_TYPE = { shape: 2 };
 
-/** Returns what is wrong with an offline CTC model: it takes one input, samples of the shape (N, samples). Null if nothing is. */
+/**
+ * Returns what is wrong with an offline CTC model: it takes samples of the shape (N, samples), and features if they are cached.
+ * Null if nothing is.
+ */
 export function checkCtcModel(file: Uint8Array): string | null {
   if (readOnnxMetadata(file) === null) return 'files.model is not an ONNX file';
-  const inputs = inputsOf(file);
+  const inputs = inputsOf(file).filter(({ name }) => name !== FEATURES.cached);
   const [first] = inputs;
   if (inputs.length > 1) {
     const names = inputs.map(({ name }) => name).join(', ');

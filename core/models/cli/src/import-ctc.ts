@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
+import { cacheFeatures } from './graph/cache-features.ts';
 import { modelName } from './model-name.ts';
 import { installModelSet, PROMPTS, type ModelSet } from './model-set.ts';
 import { pruneTokens, tokensOfLabels, tokensOfVocabulary } from './orthography.ts';
@@ -98,6 +99,7 @@ export async function ctcSet(
     const isExact = await signedIsExact();
     terminal.say(await quantise(join(folder, 'model.onnx'), { isExact }));
   }
+  terminal.say(await cacheFeatures(join(folder, 'model.onnx')));
   return {
     ...given,
     kind: 'offline_ctc',

@@ -3,7 +3,7 @@ import { copyFile, open, readFile, rename, rm } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { promisify } from 'node:util';
 import { Problem } from './problem.ts';
-import { toSignedWeights } from './signed-weights.ts';
+import { toSignedWeights } from './graph/signed-weights.ts';
 import { MAKE_ENVIRONMENT, TRAINING_DIR, trainingPython } from './training-python.ts';
 
 /** Operators of 8-bit weights. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { STAND_IN } from '@svc-asr/testing/speech/stand-in.ts';
 import { expect, test } from 'vitest';
 import { delimited, fieldsOf, readVarint, varint } from '@svc-asr/engine/protobuf.ts';
-import { toSignedWeights } from '../src/signed-weights.ts';
+import { toSignedWeights } from '../src/graph/signed-weights.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const message = (...parts: Uint8Array[][]): Uint8Array => Buffer.concat(parts.flat());

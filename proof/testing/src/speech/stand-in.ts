@@ -11,7 +11,14 @@ export const STAND_IN = {
   tokens: join(STAND_IN_DIR, 'tokens.txt'),
 };
 
-/** Its description, as `svc-models` writes it. */
+/** An offline CTC model with cached features, as `svc-models` writes it; synthetic speech only. */
+const CACHED_DIR = join(import.meta.dirname, '../../stand-in-cached');
+export const CACHED_STAND_IN = {
+  model: join(CACHED_DIR, 'model.onnx'),
+  tokens: join(CACHED_DIR, 'tokens.txt'),
+};
+
+/** The description of the first one, as `svc-models` writes it. */
 export const STAND_IN_SET = {
   build: 'ctc',
   kind: 'offline_ctc',
@@ -47,6 +54,12 @@ export function standInModels(
 ): string {
   const kind = 'offline_ctc';
   return modelsDirectory(STAND_IN_DIR, { search, fields: { kind, ...fields }, files: STAND_IN });
+}
+
+/** Creates a models directory in which both model ids use the CTC stand-in with cached features. The caller removes it. */
+export function cachedModels(): string {
+  const fields = { kind: 'offline_ctc' };
+  return modelsDirectory(CACHED_DIR, { search: undefined, fields, files: CACHED_STAND_IN });
 }
 
 /** Creates a models directory in which both model ids use the Zipformer stand-in. The caller removes it. */
