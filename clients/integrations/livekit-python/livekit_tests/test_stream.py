@@ -25,9 +25,7 @@ def frames(pcm: bytes) -> list[rtc.AudioFrame]:
     ]
 
 
-async def listen(
-    emulator: Emulator, turns: int, numbers: bool = False
-) -> list[stt.SpeechEvent]:
+async def listen(emulator: Emulator, turns: int, numbers: bool = False) -> list[stt.SpeechEvent]:
     """Sends turns one after another, each after END_OF_SPEECH of the previous one."""
     async with client_of(emulator) as client:
         stream = SvcSTT(model="svc-asr-kikuyu-v1", client=client, numbers=numbers).stream()
