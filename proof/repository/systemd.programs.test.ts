@@ -12,13 +12,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const services = readdirSync(UNITS).filter((name) => name.endsWith('.service'));
 
-test('the service, the engine node, the audit, the backup and svc-compatible have a unit', () => {
+test('the service, the engine node, the audit, the backup, svc-compatible and svc-telephony have a unit', () => {
   expect(services).toEqual([
     'svc-asr.service',
     'svc-audit.service',
     'svc-backup.service',
     'svc-compatible.service',
     'svc-engine.service',
+    'svc-telephony.service',
   ]);
 });
 

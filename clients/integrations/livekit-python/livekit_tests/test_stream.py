@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from uuid import UUID
+
 import pytest
 from livekit import rtc
 from livekit.agents import APIStatusError, stt
-from svc_asr import SvcError
+from livekit.agents.metrics import STTMetrics
+from svc_asr import SvcError, SvcStream
 from svc_asr.voice_gate import Send, VoiceGate
 from tests.conftest import TEXT
 from tests.emulator import Emulator
@@ -233,3 +237,73 @@ async def test_eager_ms_gives_a_preflight_before_the_final_of_the_turn(emulator:
     assert types[0] == Type.START_OF_SPEECH
     assert (preflight.text, preflight.language) == (final.text, "ki")
     assert [str(word) for word in preflight.words or []] == final.text.split()
+
+
+async def test_recognize_has_words_confidence_and_the_session(emulator: Emulator) -> None:
+    async with client_of(emulator) as client:
+        event = await SvcSTT(language="ki", client=client).recognize(frames(SENTENCE))
+    [data] = event.alternatives
+    assert data.words is not None
+    assert [str(word) for word in data.words] == TEXT.split()
+    assert data.start_time == data.words[0].start_time
+    assert 0 < data.confidence <= 1
+    assert UUID(event.request_id)
+
+
+async def test_keyterms_of_the_session_reach_an_open_stream(
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[tuple[str, ...]] = []
+    set_keyterms = SvcStream.set_keyterms
+
+    def record(stream: SvcStream, keyterms: Iterable[str]) -> None:
+        used.append(tuple(keyterms))
+        set_keyterms(stream, keyterms)
+
+    monkeypatch.setattr(SvcStream, "set_keyterms", record)
+    async with client_of(emulator) as client:
+        speech = SvcSTT(language="ki", client=client, keyterms=["Wanjikũ"])
+        assert speech.capabilities.keyterms
+        stream = speech.stream()
+        turn = frames(TURN)
+        for frame in turn:
+            stream.push_frame(frame)
+        async for event in stream:
+            if event.type != Type.END_OF_SPEECH:
+                continue
+            if used:
+                stream.end_input()
+                continue
+            speech._update_session_keyterms(["Kĩambu", "Wanjikũ"])
+            for frame in turn:
+                stream.push_frame(frame)
+        await stream.aclose()
+    assert used == [("Wanjikũ", "Kĩambu")]
+
+
+async def test_another_language_opens_a_new_stream_and_loses_no_word(emulator: Emulator) -> None:
+    async with client_of(emulator) as client:
+        speech = SvcSTT(language="ki", client=client)
+        metrics: list[STTMetrics] = []
+        speech.on("metrics_collected", metrics.append)
+        stream = speech.stream()
+        languages: list[str] = []
+        starts: list[float] = []
+        for frame in frames(SENTENCE):
+            stream.push_frame(frame)
+        async for event in stream:
+            if event.type == Type.INTERIM_TRANSCRIPT and not languages and speech.language == "ki":
+                speech.update_options(language="luo")
+                for frame in frames(TURN):
+                    stream.push_frame(frame)
+                stream.end_input()
+            if event.type == Type.FINAL_TRANSCRIPT:
+                languages.append(event.alternatives[0].language)
+                starts.append(event.alternatives[0].start_time)
+        await stream.aclose()
+    assert languages == ["ki", "luo"]
+    assert speech.model == "svc-asr-dholuo-v1"
+    # Counted from the start of the agent's stream.
+    assert starts[1] - starts[0] > len(SENTENCE) / 32_000 - 1
+    acquired = [each.acquire_time for each in metrics if each.acquire_time > 0]
+    assert len(acquired) == 2

@@ -1,2 +1,2 @@
-export { SvcSTT, type SvcSTTOptions } from './stt.ts';
+export { SvcSTT, type SvcSTTOptions, type SvcSTTUpdate } from './stt.ts';
 export { SvcSpeechStream } from './speech-stream.ts';

@@ -15,13 +15,20 @@ import { OutageReporter } from './outage-reporter.ts';
 import { speechData, toApiError } from './speech-events.ts';
 import { TurnTracker } from './turn-tracker.ts';
 
-export interface SpeechStreamOptions {
+/** What a stream is opened with. */
+export interface StreamSettings {
   readonly getSession: GetSession;
   readonly language: Language;
   readonly silenceMs: number;
-  readonly eagerMs?: number | undefined;
-  readonly keyterms?: readonly string[] | undefined;
-  readonly numbers?: boolean;
+  readonly eagerMs: number | undefined;
+  readonly numbers: boolean;
+}
+
+export interface SpeechStreamOptions {
+  /** Another object means that the stream must be opened again. */
+  readonly settings: () => StreamSettings;
+  /** Another array is used from the next audio on. */
+  readonly keyterms: () => readonly string[] | undefined;
   readonly connOptions?: APIConnectOptions | undefined;
 }
 
@@ -44,7 +51,9 @@ export class SvcSpeechStream extends stt.SpeechStream {
   readonly label = 'svc.SpeechStream';
   readonly #options: SpeechStreamOptions;
   readonly #owner: stt.STT;
-  readonly #turns: TurnTracker;
+  #settings: StreamSettings;
+  #keyterms: readonly string[] | undefined;
+  #turns: TurnTracker;
   readonly #outages: OutageReporter;
   /** The stream of the current attempt. */
   #stream: SvcStream | null = null;
@@ -58,14 +67,8 @@ export class SvcSpeechStream extends stt.SpeechStream {
     super(owner, SAMPLE_RATE_HZ, options.connOptions);
     this.#options = options;
     this.#owner = owner;
-    this.#turns = new TurnTracker(
-      {
-        onStart: () => this.#emit({ type: SpeechEventType.START_OF_SPEECH }),
-        onEnd: (speechEndMs) => this.#emitEnd(speechEndMs),
-        onFinalLate: () => this.#flush(),
-      },
-      options,
-    );
+    this.#settings = options.settings();
+    this.#turns = this.#newTurns();
     this.#outages = new OutageReporter({
       onOutage: (error) => this.#reportOutage(error),
       onRecovery: (outageMs) => {
@@ -75,17 +78,40 @@ export class SvcSpeechStream extends stt.SpeechStream {
   }
 
   protected override async run(): Promise<void> {
-    const { silenceMs } = this.#options;
+    while (!(await this.#runStream())) {
+      this.startTimeOffset += this.#audioMs / 1000;
+      this.#settings = this.#options.settings();
+      this.#turns = this.#newTurns();
+    }
+  }
+
+  #newTurns(): TurnTracker {
+    const events = {
+      onStart: () => this.#emit({ type: SpeechEventType.START_OF_SPEECH }),
+      onEnd: (speechEndMs: number | null) => this.#emitEnd(speechEndMs),
+      onFinalLate: () => this.#flush(),
+    };
+    return new TurnTracker(events, this.#settings);
+  }
+
+  /** Whether the audio has ended. Otherwise the settings have changed. */
+  async #runStream(): Promise<boolean> {
+    const { silenceMs } = this.#settings;
     const stream = this.#open();
     this.#stream = stream;
     const gate = new VoiceGate({ holdMs: silenceMs });
     this.#audioMs = 0;
+    let hasChanged = false;
     try {
       for (;;) {
         const input = await Promise.race([this.#nextInput(), stream.closed]);
         // The stream ended by itself. finish() reports why.
         if (!('done' in input) || input.done) break;
+        hasChanged = this.#options.settings() !== this.#settings;
+        // The frame belongs to the next stream.
+        if (hasChanged) break;
         this.#pendingInput = null;
+        this.#updateKeyterms(stream);
         if (typeof input.value === 'symbol') {
           this.#sendAll(stream, gate.end());
           this.#flushTurn();
@@ -94,6 +120,8 @@ export class SvcSpeechStream extends stt.SpeechStream {
       this.#sendAll(stream, gate.end());
       await stream.finish();
       this.#turns.end();
+      this.#isSending = false;
+      return !hasChanged;
     } catch (error) {
       throw toApiError(error);
     } finally {
@@ -104,13 +132,14 @@ export class SvcSpeechStream extends stt.SpeechStream {
   }
 
   #open(): SvcStream {
-    const { getSession, silenceMs, eagerMs, keyterms, numbers = false } = this.#options;
+    const { getSession, silenceMs, eagerMs, numbers } = this.#settings;
+    this.#keyterms = this.#options.keyterms();
     const turns = this.#turns;
     const signal = this.abortSignal;
     const stream = openStream({
       getSession,
       endpointing: { silenceMs, ...(eagerMs === undefined ? {} : { eagerMs }) },
-      ...withKeyterms(keyterms),
+      ...withKeyterms(this.#keyterms),
       numbers,
       signal,
     });
@@ -127,6 +156,13 @@ export class SvcSpeechStream extends stt.SpeechStream {
     stream.on('ready', () => turns.onReady());
     this.#outages.follow(stream);
     return stream;
+  }
+
+  #updateKeyterms(stream: SvcStream): void {
+    const keyterms = this.#options.keyterms();
+    if (keyterms === this.#keyterms) return;
+    this.#keyterms = keyterms;
+    stream.setKeyterms(keyterms ?? []);
   }
 
   #nextInput(): Promise<Input> {
@@ -192,7 +228,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
   #onDelta({ text, audio_ms }: DeltaEvent): void {
     if (text === '') return;
     this.#turns.onInterim();
-    const { language } = this.#options;
+    const { language } = this.#settings;
     const utterance = { text, start_ms: 0, end_ms: audio_ms, words: [] };
     this.#emit({
       type: SpeechEventType.INTERIM_TRANSCRIPT,
@@ -206,7 +242,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
     const utterance = { ...event, start_ms: 0, end_ms: event.audio_ms };
     this.#emit({
       type: SpeechEventType.PREFLIGHT_TRANSCRIPT,
-      alternatives: [speechData(utterance, this.#options.language, this.startTimeOffset)],
+      alternatives: [speechData(utterance, this.#settings.language, this.startTimeOffset)],
     });
   }
 
@@ -222,7 +258,7 @@ export class SvcSpeechStream extends stt.SpeechStream {
       this.#emit({
         type: SpeechEventType.FINAL_TRANSCRIPT,
         requestId,
-        alternatives: [speechData(event, this.#options.language, this.startTimeOffset)],
+        alternatives: [speechData(event, this.#settings.language, this.startTimeOffset)],
       });
     }
     if (event.audio_ms > 0) {

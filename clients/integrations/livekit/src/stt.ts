@@ -1,10 +1,10 @@
 import { mergeFrames, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
 import { SvcClient, type ModelId } from '@svc-asr/sdk';
 import { AudioConverter } from '@svc-asr/sdk/audio';
-import { openStream, type GetSession } from '@svc-asr/sdk/stream';
+import { openStream } from '@svc-asr/sdk/stream';
 import { languageOf, modelOf } from './language.ts';
 import { shownText, speechData, toApiError } from './speech-events.ts';
-import { SvcSpeechStream, withKeyterms } from './speech-stream.ts';
+import { SvcSpeechStream, withKeyterms, type StreamSettings } from './speech-stream.ts';
 
 export interface SvcSTTOptions {
   /** `ki` (Kikuyu) or `luo` (Dholuo), also with a region. Pass it or `model`. */
@@ -28,20 +28,55 @@ export interface SvcSTTOptions {
   readonly numbers?: boolean;
 }
 
+/** What `updateOptions` can change. */
+export type SvcSTTUpdate = Pick<
+  SvcSTTOptions,
+  'language' | 'model' | 'silenceMs' | 'keyterms' | 'numbers'
+>;
+
 const LABEL = 'svc.STT';
 
 /** Speech-to-text for an `AgentSession`. One stream lasts as long as the conversation, over as many sessions as needed. */
 export class SvcSTT extends stt.STT {
   readonly label = LABEL;
   readonly #options: SvcSTTOptions;
-  readonly #model: ModelId;
   readonly #client: SvcClient;
+  #model: ModelId;
+  #settings: StreamSettings;
+  #keyterms: readonly string[] | undefined;
+  #ownKeyterms: readonly string[] | undefined;
+  /** LiveKit's own: those of the session, and those it heard in the conversation. */
+  #sessionKeyterms: readonly string[] = [];
 
   constructor(options: SvcSTTOptions) {
-    super({ streaming: true, interimResults: true, alignedTranscript: 'word' });
+    super({ streaming: true, interimResults: true, alignedTranscript: 'word', keyterms: true });
     this.#options = options;
     this.#model = modelOf(options);
     this.#client = options.client ?? new SvcClient(options);
+    this.#ownKeyterms = options.keyterms;
+    this.#keyterms = options.keyterms;
+    const { silenceMs = 500, eagerMs, numbers = false } = options;
+    this.#settings = { silenceMs, eagerMs, numbers, ...this.#forModel() };
+  }
+
+  /**
+   * Changes what is passed, also for streams that are open. New keyterms count from the next utterance on. Any other change
+   * ends the turn, whose words still become final, and opens a new stream for the next audio.
+   */
+  updateOptions({ keyterms, ...update }: SvcSTTUpdate): void {
+    if (update.language !== undefined || update.model !== undefined) this.#model = modelOf(update);
+    const { silenceMs = this.#settings.silenceMs, numbers = this.#settings.numbers } = update;
+    if (Object.keys(update).length > 0) {
+      this.#settings = { ...this.#settings, silenceMs, numbers, ...this.#forModel() };
+    }
+    if (keyterms === undefined) return;
+    this.#ownKeyterms = keyterms;
+    this.#mergeKeyterms();
+  }
+
+  override _updateSessionKeyterms(keyterms: string[]): void {
+    this.#sessionKeyterms = keyterms;
+    this.#mergeKeyterms();
   }
 
   override get model(): string {
@@ -54,12 +89,8 @@ export class SvcSTT extends stt.STT {
 
   override stream(options: { connOptions?: APIConnectOptions } = {}): SvcSpeechStream {
     return new SvcSpeechStream(this, {
-      getSession: this.#getSession(),
-      language: languageOf(this.#model),
-      silenceMs: this.#options.silenceMs ?? 500,
-      eagerMs: this.#options.eagerMs,
-      keyterms: this.#options.keyterms,
-      numbers: this.#options.numbers ?? false,
+      settings: () => this.#settings,
+      keyterms: () => this.#keyterms,
       connOptions: options.connOptions,
     });
   }
@@ -69,13 +100,14 @@ export class SvcSTT extends stt.STT {
     signal?: AbortSignal,
   ): Promise<stt.SpeechEvent> {
     const { data, sampleRate, channels } = mergeFrames(buffer);
+    const { getSession, numbers, language } = this.#settings;
     const format = { encoding: 'pcm_s16le', sampleRateHz: sampleRate, channels } as const;
     const converter = new AudioConverter(format);
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     const stream = openStream({
-      getSession: this.#getSession(),
-      ...withKeyterms(this.#options.keyterms),
-      numbers: this.#options.numbers ?? false,
+      getSession,
+      ...withKeyterms(this.#keyterms),
+      numbers,
       ...(signal === undefined ? {} : { signal }),
     });
     try {
@@ -87,18 +119,24 @@ export class SvcSTT extends stt.STT {
       return {
         type: stt.SpeechEventType.FINAL_TRANSCRIPT,
         requestId: sessions.at(-1)?.sessionId ?? '',
-        alternatives: [
-          speechData({ text, start_ms: 0, end_ms, words }, languageOf(this.#model), 0),
-        ],
+        alternatives: [speechData({ text, start_ms: 0, end_ms, words }, language, 0)],
       };
     } catch (error) {
       throw toApiError(error);
     }
   }
 
-  #getSession(): GetSession {
+  /** Your keyterms go first. Streams use them from their next audio on. */
+  #mergeKeyterms(): void {
+    this.#keyterms = [...new Set([...(this.#ownKeyterms ?? []), ...this.#sessionKeyterms])];
+  }
+
+  #forModel(): Pick<StreamSettings, 'language' | 'getSession'> {
     const { maxAudioSeconds = 300 } = this.#options;
     const params = { model: this.#model, maxAudioSeconds };
-    return ({ signal }) => this.#client.sessions.create(params, { signal });
+    return {
+      language: languageOf(this.#model),
+      getSession: ({ signal }) => this.#client.sessions.create(params, { signal }),
+    };
   }
 }

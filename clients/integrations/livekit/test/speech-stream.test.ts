@@ -2,7 +2,8 @@ import { initializeLogger, stt } from '@livekit/agents';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { SvcClient } from '@svc-asr/sdk';
 import { VoiceGate } from '@svc-asr/sdk/audio';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openStream, type SvcStream } from '@svc-asr/sdk/stream';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { SvcSTT, type SvcSTTOptions } from '../src/index.ts';
 import { SENTENCE_MS, silence, turn } from './audio.ts';
 
@@ -238,4 +239,58 @@ test('recognize() transcribes a buffer', async () => {
   const event = await sttOf().recognize([...turn(200, 24_000)]);
   expect(event.type).toBe(Type.FINAL_TRANSCRIPT);
   expect(event.alternatives?.[0]?.text).toBe(TEXT);
+});
+
+function hasKeyterms(value: unknown): value is Pick<SvcStream, 'setKeyterms'> {
+  return typeof Object(value).setKeyterms === 'function';
+}
+
+test("the session's keyterms reach an open stream, after your own", async () => {
+  const plugin = sttOf({ keyterms: ['Wanjikũ'] });
+  expect(plugin.capabilities.keyterms).toBe(true);
+  const unused = openStream({ getSession: () => Promise.reject(new Error('unused')) });
+  const prototype: unknown = Object.getPrototypeOf(unused);
+  if (!hasKeyterms(prototype)) throw new Error('Streams have no setKeyterms.');
+  const set = vi.spyOn(prototype, 'setKeyterms');
+  const stream = plugin.stream();
+  let turns = 0;
+  for (const frame of turn(1_000)) stream.pushFrame(frame);
+  for await (const { type } of stream) {
+    if (type !== Type.END_OF_SPEECH) continue;
+    turns += 1;
+    if (turns === 2) stream.endInput();
+    else {
+      plugin['_updateSessionKeyterms'](['Kĩambu', 'Wanjikũ']);
+      for (const frame of turn(1_000)) stream.pushFrame(frame);
+    }
+  }
+  expect(set.mock.calls).toEqual([[['Wanjikũ', 'Kĩambu']]]);
+  set.mockRestore();
+});
+
+test('another language opens a new stream, and no word is lost', async () => {
+  const plugin = sttOf();
+  const stream = plugin.stream();
+  const finals: stt.SpeechData[] = [];
+  let isChanged = false;
+  for (const frame of turn(0)) stream.pushFrame(frame);
+  for await (const { type, alternatives } of stream) {
+    if (type === Type.INTERIM_TRANSCRIPT && !isChanged) {
+      isChanged = true;
+      plugin.updateOptions({ language: 'luo' });
+      for (const frame of turn(1_000)) stream.pushFrame(frame);
+      stream.endInput();
+    }
+    if (type === Type.FINAL_TRANSCRIPT) finals.push(...(alternatives ?? []));
+  }
+  expect(finals.map(({ text, language }) => `${language} ${text}`)).toEqual([
+    `ki ${TEXT}`,
+    `luo ${TEXT}`,
+  ]);
+  expect(plugin.model).toBe('svc-asr-dholuo-v1');
+  // Counted from the start of the agent's stream.
+  const [first, second] = finals;
+  expect((second?.startTime ?? 0) - (first?.startTime ?? 0)).toBeGreaterThan(
+    SENTENCE_MS / 1000 - 1,
+  );
 });

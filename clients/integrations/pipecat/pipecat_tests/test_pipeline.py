@@ -8,18 +8,22 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 from pipecat.frames.frames import (
+    ErrorFrame,
     Frame,
     InputAudioRawFrame,
     InterimTranscriptionFrame,
     MetricsFrame,
     ProposedUserStartedSpeakingFrame,
     ProposedUserStoppedSpeakingFrame,
+    STTUpdateSettingsFrame,
     TranscriptionFrame,
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
 from pipecat.metrics.metrics import STTUsageMetricsData, TTFBMetricsData
 from pipecat.pipeline.worker import PipelineParams
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.settings import STTSettings
 from pipecat.tests.utils import SleepFrame, run_test
 from svc_asr import Endpointing, FinalEvent, SpeechEndedEvent, SpeechStartedEvent, StreamEvent
 from tests.conftest import TEXT
@@ -59,9 +63,10 @@ async def run(
     rate: int = 16_000,
     endpointing: Endpointing | None = None,
     numbers: bool = False,
+    service_type: type[SvcSTTService] = SvcSTTService,
 ) -> tuple[Sequence[Frame], Sequence[Frame]]:
     async with client_of(emulator) as client:
-        service = SvcSTTService(
+        service = service_type(
             model="svc-asr-kikuyu-v1",
             client=client,
             endpointing=endpointing,
@@ -221,3 +226,40 @@ class TwoTurnsAtOnce:
     async def finish(self) -> None: ...
 
     async def close(self) -> None: ...
+
+
+class SpeaksAfterUpdate(SvcSTTService):
+    """Pipecat lets audio overtake settings, so this hears a second turn when they have changed."""
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, STTUpdateSettingsFrame):
+            for later in turn()[:-1]:
+                await super().process_frame(later, direction)
+
+
+async def test_a_settings_update_changes_the_language_of_the_next_audio(emulator: Emulator) -> None:
+    frames = [*turn(), STTUpdateSettingsFrame(delta=STTSettings(language="luo"))]
+    down, _ = await run(emulator, frames, service_type=SpeaksAfterUpdate)
+    assert [(frame.text, frame.language) for frame in transcriptions(down)] == [
+        (TEXT, "ki"),
+        (TEXT, "luo"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        STTSettings(language="en"),
+        STTSettings(model="nova-3"),
+        STTSettings(model="svc-asr-dholuo-v1", language="ki"),
+    ],
+)
+async def test_a_settings_update_that_the_service_cannot_follow_is_refused(
+    emulator: Emulator, delta: STTSettings
+) -> None:
+    down, up = await run(emulator, [STTUpdateSettingsFrame(delta=delta), *turn()])
+    errors = [frame.error for frame in up if isinstance(frame, ErrorFrame)]
+    assert len(errors) == 1
+    assert "The settings have not changed" in errors[0]
+    assert [frame.language for frame in transcriptions(down)] == ["ki"]

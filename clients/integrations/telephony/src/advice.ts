@@ -5,6 +5,8 @@ const ADVICE: Readonly<Record<string, string>> = {
     'limit, or send one track per call.',
   insufficient_credits: 'The account has no audio credit left. Add credit.',
   account_inactive: "The account is suspended. Ask the service's operator.",
+  keyterms_ignored:
+    'The service ignores some of the keyterms: the model takes none, or they are invalid, repeated or more than 100.',
   model_scope_denied: 'The API key may not use this language. Create a key that may.',
 };
 

@@ -23,6 +23,8 @@ export interface BridgeOptions {
   readonly metricsToken?: string | null;
   /** How much silence ends an utterance. Default 700. */
   readonly silenceMs?: number;
+  /** Names and words to listen for, at most 100. */
+  readonly keyterms?: readonly string[];
   readonly onEvent: (event: CallEvent) => void;
   /** Problems for the operator. */
   readonly onNotice?: (notice: Notice) => void;

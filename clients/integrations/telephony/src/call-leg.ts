@@ -21,6 +21,7 @@ export interface LegOptions {
   readonly encoding: SampleEncoding;
   readonly sampleRateHz: number;
   readonly silenceMs: number;
+  readonly keyterms: readonly string[];
   readonly client: SvcClient;
   readonly onEvent: (event: LegEvent) => void;
 }
@@ -68,6 +69,7 @@ export class CallLeg {
         onWaiting: (error) => this.#warn(error),
       }),
       endpointing: { silenceMs: options.silenceMs },
+      ...(options.keyterms.length > 0 && { keyterms: options.keyterms }),
     });
     const { protocol, language, parameters } = options;
     this.#emit({ type: 'started', protocol, language, parameters });
@@ -75,6 +77,10 @@ export class CallLeg {
       if (text !== '') this.#emit({ type: 'interim', text });
     });
     this.#stream.on('final', (final) => this.#onFinal(final));
+    this.#stream.on('config_ack', ({ keyterms }) => {
+      if (keyterms !== undefined && keyterms.refused.length > 0)
+        this.#warn({ code: 'keyterms_ignored' });
+    });
     this.#stream.on('waiting', ({ error }) => this.#warn(error));
     this.#stream.on('close', ({ reason }) =>
       this.#emit({ type: 'ended', reason, audio_ms: Math.round(this.#audioMs) }),
@@ -188,7 +194,7 @@ export class CallLeg {
   }
 
   /** Once per reason: a leg may wait for its session many times. */
-  #warn({ code }: SvcError): void {
+  #warn({ code }: Pick<SvcError, 'code'>): void {
     if (this.#warned.has(code)) return;
     this.#warned.add(code);
     this.#emit({ type: 'warning', code, message: adviceFor(code) });

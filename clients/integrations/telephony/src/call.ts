@@ -13,6 +13,7 @@ export interface CallOptions {
   readonly parameters: Readonly<Record<string, string>>;
   readonly client: SvcClient;
   readonly silenceMs: number;
+  readonly keyterms: readonly string[];
   readonly onEvent: (event: CallEvent) => void;
 }
 

@@ -106,7 +106,7 @@ export class Calls {
   }
 
   #start(protocol: Protocol, start: CallStart): Call | null {
-    const { client, silenceMs = 700 } = this.#options;
+    const { client, silenceMs = 700, keyterms = [] } = this.#options;
     const language = this.#language(start);
     if (language === null) return null;
     this.#metrics.count('svc_telephony_calls_total', { protocol });
@@ -117,6 +117,7 @@ export class Calls {
       parameters: start.parameters,
       client,
       silenceMs,
+      keyterms,
       onEvent: (event) => this.#onEvent(event),
     });
     this.#calls.add(call);

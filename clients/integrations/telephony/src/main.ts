@@ -17,7 +17,11 @@ const program = new Command('svc-telephony')
       .choices(['ki', 'luo'])
       .default('ki'),
   )
-  .option('--host <address>', 'address for Twilio, FreeSWITCH and jambonz', '127.0.0.1')
+  .option(
+    '--host <address>',
+    'address for Twilio, FreeSWITCH, jambonz and chan_websocket',
+    '127.0.0.1',
+  )
   .option('--port <number>', 'its port', wholeNumber, 3001)
   .option('--public-url <url>', 'wss:// address in your TwiML, if a proxy is in front')
   .option(
@@ -33,6 +37,7 @@ const program = new Command('svc-telephony')
     [],
   )
   .option('--silence-ms <number>', 'silence that ends an utterance', wholeNumber, 700)
+  .option('--keyterms <words>', 'names and words to listen for, with commas between', addresses, [])
   .option('--webhook <url>', 'post each event to this address, signed')
   .option(
     '--output <file>',
@@ -56,6 +61,7 @@ Paths:
   /twilio        Twilio Media Streams
   /freeswitch    FreeSWITCH mod_audio_fork; ?rate=16000&channels=2
   /jambonz       jambonz custom speech
+  /asterisk      Asterisk chan_websocket; ?call=ID&leg=caller&language=ki
   /healthz, /readyz, /metrics`,
   );
 
@@ -68,6 +74,7 @@ interface Options {
   readonly audiosocketHost: string;
   readonly audiosocketAllow: readonly string[];
   readonly silenceMs: number;
+  readonly keyterms: readonly string[];
   readonly webhook?: string;
   readonly output?: string;
   readonly drainSeconds: number;
@@ -83,12 +90,13 @@ function wholeNumber(value: string): number {
 }
 
 function bridgeOptions(options: Options, client: SvcClient): Omit<BridgeOptions, 'onEvent'> {
-  const { host, port, silenceMs, audiosocketPort } = options;
+  const { host, port, silenceMs, keyterms, audiosocketPort } = options;
   return {
     client,
     host,
     port,
     silenceMs,
+    keyterms,
     onNotice: report,
     model: MODELS[options.language],
     audioSocket:

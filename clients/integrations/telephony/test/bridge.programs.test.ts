@@ -198,3 +198,18 @@ test('broken frames do not end a call, and unknown paths and tokens are refused'
   await expect.poll(() => finals('inbound').length).toBe(1);
   socket.close();
 });
+
+test('a leg whose model ignores the keyterms says so, and is transcribed', async () => {
+  const deaf = await startEmulator({ texts: [TEXT], keyterms: false, shortestMs: 1_000 });
+  try {
+    const client = new SvcClient({ baseUrl: deaf.url, apiKey: deaf.apiKey });
+    const { url } = await bridgeWith({ client, keyterms: ['Wanjikũ'] });
+    await twilioCall(`${url}/twilio`, ['inbound']);
+    await untilEnded(1);
+  } finally {
+    await deaf.stop();
+  }
+  const warnings = events.filter((event) => event.type === 'warning');
+  expect(warnings.map(({ code }) => code)).toEqual(['keyterms_ignored']);
+  expect(finals('inbound')).toHaveLength(1);
+});

@@ -6,7 +6,8 @@ import array
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass, replace
 
 from livekit import rtc
 from livekit.agents import (
@@ -29,10 +30,13 @@ from svc_asr import (
     Endpointing,
     FinalEvent,
     ModelId,
+    ReadyEvent,
+    ReconnectingEvent,
     SvcClient,
     SvcError,
     SvcStream,
     TurnEagerEvent,
+    Word,
     open_stream,
 )
 from svc_asr.languages import language_of, model_of
@@ -44,6 +48,16 @@ logger = logging.getLogger("svc_asr_livekit")
 SAMPLE_RATE_HZ = 16_000
 # For models without confidence: LiveKit's plugins use 1 then.
 CONFIDENCE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What a stream is opened with. A change needs a new stream."""
+
+    model: ModelId
+    silence_ms: int
+    eager_ms: int | None
+    numbers: bool
 
 
 class SvcSTT(stt.STT[str]):
@@ -70,20 +84,57 @@ class SvcSTT(stt.STT[str]):
         digits; the words stay as they were said."""
         super().__init__(
             capabilities=stt.STTCapabilities(
-                streaming=True, interim_results=True, aligned_transcript="word", manual_flush=True
+                streaming=True,
+                interim_results=True,
+                aligned_transcript="word",
+                manual_flush=True,
+                keyterms=True,
             )
         )
-        self._model_id = model_of(model=model, language=language)
+        model = model_of(model=model, language=language)
+        self.options = _Options(model, silence_ms, eager_ms, numbers)
         self.client = client or SvcClient(base_url, api_key)
         self._max_audio_seconds = max_audio_seconds
-        self._silence_ms = silence_ms
-        self._eager_ms = eager_ms
-        self.keyterms = None if keyterms is None else tuple(keyterms)
-        self.numbers = numbers
+        self._keyterms = None if keyterms is None else tuple(keyterms)
+        self.keyterms = self._keyterms
+        # LiveKit's own: those of the session, and those it heard in the conversation.
+        self._session_keyterms: tuple[str, ...] = ()
+
+    def update_options(
+        self,
+        *,
+        language: str | None = None,
+        model: ModelId | None = None,
+        silence_ms: int | None = None,
+        keyterms: Iterable[str] | None = None,
+        numbers: bool | None = None,
+    ) -> None:
+        """Changes what is passed, also for streams that are open. New keyterms count from the next utterance on. Any
+        other change ends the turn, whose words still become final, and opens a new stream for the next audio."""
+        if language is not None or model is not None:
+            model = model_of(model=model, language=language)
+        old = self.options
+        self.options = _Options(
+            model or old.model,
+            old.silence_ms if silence_ms is None else silence_ms,
+            old.eager_ms,
+            old.numbers if numbers is None else numbers,
+        )
+        if keyterms is not None:
+            self._keyterms = tuple(keyterms)
+            self._merge_keyterms()
+
+    def _update_session_keyterms(self, keyterms: list[str]) -> None:
+        self._session_keyterms = tuple(keyterms)
+        self._merge_keyterms()
+
+    def _merge_keyterms(self) -> None:
+        """Yours go first. Streams use them from their next audio on."""
+        self.keyterms = tuple(dict.fromkeys((*(self._keyterms or ()), *self._session_keyterms)))
 
     @property
     def model(self) -> str:
-        return self._model_id
+        return self.options.model
 
     @property
     def provider(self) -> str:
@@ -91,7 +142,7 @@ class SvcSTT(stt.STT[str]):
 
     @property
     def language(self) -> LanguageCode:
-        return LanguageCode(language_of(self._model_id))
+        return LanguageCode(language_of(self.options.model))
 
     async def get_session(self, model: ModelId) -> AsrSession:
         return await self.client.sessions.create(model, max_audio_seconds=self._max_audio_seconds)
@@ -102,13 +153,8 @@ class SvcSTT(stt.STT[str]):
         language: NotGivenOr[str] = NOT_GIVEN,
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
     ) -> SvcSpeechStream:
-        return SvcSpeechStream(
-            self,
-            conn_options,
-            self._model_for(language),
-            silence_ms=self._silence_ms,
-            eager_ms=self._eager_ms,
-        )
+        model = model_of(language=language) if is_given(language) else None
+        return SvcSpeechStream(self, conn_options, model)
 
     async def _recognize_impl(
         self,
@@ -120,11 +166,11 @@ class SvcSTT(stt.STT[str]):
         frame = rtc.combine_audio_frames(buffer)
         resampler = rtc.AudioResampler(frame.sample_rate, SAMPLE_RATE_HZ)
         frames = [*resampler.push(frame), *resampler.flush()]
-        model = self._model_for(language)
+        model = model_of(language=language) if is_given(language) else self.options.model
         stream = open_stream(
             get_session=lambda: self.get_session(model),
             keyterms=self.keyterms,
-            numbers=self.numbers,
+            numbers=self.options.numbers,
             ca=self.client.ca,
         )
         try:
@@ -135,17 +181,20 @@ class SvcSTT(stt.STT[str]):
             raise to_api_error(error) from error
         finally:
             await stream.close()
-        final = transcript.finals[-1] if transcript.finals else None
+        confidences = [word.confidence for word in transcript.words if word.confidence is not None]
         data = stt.SpeechData(
             language=LanguageCode(language_of(model)),
             text=" ".join(_shown(each) for each in transcript.finals if each.text),
-            end_time=0.0 if final is None else final.end_ms / 1000,
-            confidence=CONFIDENCE,
+            start_time=transcript.words[0].start_ms / 1000 if transcript.words else 0.0,
+            end_time=transcript.finals[-1].end_ms / 1000 if transcript.finals else 0.0,
+            confidence=sum(confidences) / len(confidences) if confidences else CONFIDENCE,
+            words=_timed(transcript.words, 0.0),
         )
-        return stt.SpeechEvent(type=stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives=[data])
-
-    def _model_for(self, language: NotGivenOr[str]) -> ModelId:
-        return model_of(language=language) if is_given(language) else self._model_id
+        return stt.SpeechEvent(
+            type=stt.SpeechEventType.FINAL_TRANSCRIPT,
+            request_id=transcript.sessions[-1].session_id if transcript.sessions else "",
+            alternatives=[data],
+        )
 
     def emit_outage(self, error: SvcError) -> None:
         """``recoverable`` keeps the agent from giving up: the stream survives the outage."""
@@ -157,39 +206,59 @@ class SvcSpeechStream(stt.RecognizeStream):
     not sent, so it costs nothing."""
 
     def __init__(
-        self,
-        owner: SvcSTT,
-        conn_options: APIConnectOptions,
-        model: ModelId,
-        *,
-        silence_ms: int,
-        eager_ms: int | None,
+        self, owner: SvcSTT, conn_options: APIConnectOptions, model: ModelId | None
     ) -> None:
+        """``model`` goes before the owner's, which may change."""
         super().__init__(stt=owner, conn_options=conn_options, sample_rate=SAMPLE_RATE_HZ)
         self._owner = owner
-        self._model = model
-        self._language = LanguageCode(language_of(model))
-        self._silence_ms = silence_ms
-        self._eager_ms = eager_ms
+        self._own_model = model
+        self._options = self._wanted()
+        self._keyterms = owner.keyterms
+        self._opened_at = 0.0
+        # Audio that arrived after a change of the options.
+        self._next_input: rtc.AudioFrame | stt.RecognizeStream._FlushSentinel | None = None
         # Whether audio was sent since the last flush.
         self._is_sending = False
         # All audio so far, with the silence that was not sent.
         self._audio_ms = 0.0
-        self._turns = TurnTracker(
-            on_start=lambda: self._push(stt.SpeechEventType.START_OF_SPEECH),
-            on_end=self._push_end,
-            silence_ms=silence_ms,
-        )
+        self._turns = self._new_turns()
         self._outages = OutageReporter(on_outage=self._report_outage, on_recovery=_report_recovery)
 
+    def _wanted(self) -> _Options:
+        options = self._owner.options
+        return options if self._own_model is None else replace(options, model=self._own_model)
+
+    def _new_turns(self) -> TurnTracker:
+        return TurnTracker(
+            on_start=lambda: self._push(stt.SpeechEventType.START_OF_SPEECH),
+            on_end=self._push_end,
+            silence_ms=self._options.silence_ms,
+        )
+
+    @property
+    def _language(self) -> LanguageCode:
+        return LanguageCode(language_of(self._options.model))
+
     async def _run(self) -> None:
+        while not await self._run_stream():
+            self.start_time_offset += self._audio_ms / 1000
+            self._options = self._wanted()
+            self._turns = self._new_turns()
+
+    async def _run_stream(self) -> bool:
+        """Whether the audio has ended. Otherwise the options have changed."""
+        model = self._options.model
+        self._keyterms = self._owner.keyterms
         stream = open_stream(
-            get_session=lambda: self._owner.get_session(self._model),
-            endpointing=Endpointing(silence_ms=self._silence_ms, eager_ms=self._eager_ms),
-            keyterms=self._owner.keyterms,
-            numbers=self._owner.numbers,
+            get_session=lambda: self._owner.get_session(model),
+            endpointing=Endpointing(
+                silence_ms=self._options.silence_ms, eager_ms=self._options.eager_ms
+            ),
+            keyterms=self._keyterms,
+            numbers=self._options.numbers,
             ca=self._owner.client.ca,
         )
+        self._opened_at = time.perf_counter()
         self._turns.start(stream.flush_nowait)
         self._outages.start()
         reading = asyncio.ensure_future(self._read(stream))
@@ -200,6 +269,7 @@ class SvcSpeechStream(stt.RecognizeStream):
                 await sending
             await reading
             self._turns.end()
+            return sending.result()
         except SvcError as error:
             raise to_api_error(error) from error
         finally:
@@ -209,10 +279,16 @@ class SvcSpeechStream(stt.RecognizeStream):
             self._turns.stop()
             await stream.close()
 
-    async def _send(self, stream: SvcStream) -> None:
-        gate = VoiceGate(hold_ms=self._silence_ms)
+    async def _send(self, stream: SvcStream) -> bool:
+        gate = VoiceGate(hold_ms=self._options.silence_ms)
         self._audio_ms = 0.0
-        async for item in self._input_ch:
+        async for item in self._inputs():
+            if self._wanted() != self._options:
+                self._next_input = item
+                break
+            if self._owner.keyterms is not self._keyterms:
+                self._keyterms = self._owner.keyterms
+                stream.set_keyterms(self._keyterms or ())
             if not isinstance(item, rtc.AudioFrame):
                 self._send_all(stream, gate.end())
                 self._flush_turn()
@@ -223,7 +299,18 @@ class SvcSpeechStream(stt.RecognizeStream):
             if not gate.is_open:
                 self._flush_turn()
         self._send_all(stream, gate.end())
+        self._is_sending = False
         await stream.finish()
+        return self._next_input is None
+
+    async def _inputs(
+        self,
+    ) -> AsyncGenerator[rtc.AudioFrame | stt.RecognizeStream._FlushSentinel]:
+        held, self._next_input = self._next_input, None
+        if held is not None:
+            yield held
+        async for item in self._input_ch:
+            yield item
 
     def _send_all(self, stream: SvcStream, outputs: list[GateOutput]) -> None:
         for output in outputs:
@@ -243,6 +330,12 @@ class SvcSpeechStream(stt.RecognizeStream):
     async def _read(self, stream: SvcStream) -> None:
         async for event in stream.events():
             self._outages.follow(event)
+            if isinstance(event, ReconnectingEvent):
+                self._opened_at = time.perf_counter()
+            elif isinstance(event, ReadyEvent):
+                self._report_connection_acquired(
+                    time.perf_counter() - self._opened_at, connection_reused=False
+                )
             self._turns.before(event)
             if isinstance(event, DeltaEvent) and event.text:
                 data = stt.SpeechData(language=self._language, text=event.text)
@@ -261,16 +354,6 @@ class SvcSpeechStream(stt.RecognizeStream):
     def _data(self, event: FinalEvent | TurnEagerEvent, text: str) -> stt.SpeechData:
         """It starts and ends with its words: the service counts the silence around them as part of the utterance."""
         offset = self.start_time_offset
-        words = [
-            TimedString(
-                word.text,
-                start_time=word.start_ms / 1000 + offset,
-                end_time=word.end_ms / 1000 + offset,
-                start_time_offset=offset,
-                confidence=CONFIDENCE if word.confidence is None else word.confidence,
-            )
-            for word in event.words
-        ]
         start_ms = event.start_ms if isinstance(event, FinalEvent) else 0
         end_ms = event.end_ms if isinstance(event, FinalEvent) else event.audio_ms
         return stt.SpeechData(
@@ -279,7 +362,7 @@ class SvcSpeechStream(stt.RecognizeStream):
             start_time=(event.words[0].start_ms if event.words else start_ms) / 1000 + offset,
             end_time=(event.words[-1].end_ms if event.words else end_ms) / 1000 + offset,
             confidence=CONFIDENCE if event.confidence is None else event.confidence,
-            words=words,
+            words=_timed(event.words, offset),
         )
 
     def _on_final(self, event: FinalEvent, request_id: str) -> None:
@@ -348,6 +431,19 @@ def to_api_error(error: SvcError) -> APIError:
         request_id=error.request_id,
         retryable=error.retryable,
     )
+
+
+def _timed(words: Iterable[Word], offset: float) -> list[TimedString]:
+    return [
+        TimedString(
+            word.text,
+            start_time=word.start_ms / 1000 + offset,
+            end_time=word.end_ms / 1000 + offset,
+            start_time_offset=offset,
+            confidence=CONFIDENCE if word.confidence is None else word.confidence,
+        )
+        for word in words
+    ]
 
 
 def _shown(final: FinalEvent) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Iterable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, cast
 
@@ -29,6 +30,7 @@ from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.turns.eager_end_of_turn_mixin import EagerEndOfTurnSTTServiceMixin
 from pipecat.utils.time import time_now_iso8601
+from pipecat.utils.types import is_given
 from svc_asr import (
     ConfigAckEvent,
     DeltaEvent,
@@ -45,7 +47,7 @@ from svc_asr import (
     WaitingEvent,
     open_stream,
 )
-from svc_asr.languages import language_of, model_of
+from svc_asr.languages import MODELS, language_of, model_of
 from svc_asr.turns import SILENCE_MS, TurnTracker
 
 SAMPLE_RATE_HZ = 16_000
@@ -91,6 +93,7 @@ class SvcSTTService(EagerEndOfTurnSTTServiceMixin, STTService):
         default to SVC_API_KEY and SVC_BASE_URL; a ``client`` of your own replaces them. ``keyterms`` are names and
         words to listen for. ``numbers`` pushes numbers as digits; ``result`` has the words."""
         self._model = model_of(model=model, language=language)
+        self._next_model = self._model
         self._language = LANGUAGES[language_of(self._model)]
         super().__init__(
             ttfs_p99_latency=ttfs_p99_latency,
@@ -134,11 +137,14 @@ class SvcSTTService(EagerEndOfTurnSTTServiceMixin, STTService):
 
     async def start(self, frame: StartFrame) -> None:
         await super().start(frame)
+        self._open()
+
+    def _open(self) -> None:
         assert self._client is not None
-        client = self._client
+        client, model = self._client, self._model
         self._stream = open_stream(
             get_session=lambda: client.sessions.create(
-                self._model, max_audio_seconds=self._max_audio_seconds
+                model, max_audio_seconds=self._max_audio_seconds
             ),
             endpointing=self._endpointing,
             keyterms=self._keyterms,
@@ -151,12 +157,52 @@ class SvcSTTService(EagerEndOfTurnSTTServiceMixin, STTService):
     async def stop(self, frame: EndFrame) -> None:
         """Waits for the last final, so that no word is lost at the end of a call."""
         await super().stop(frame)
+        await self._finish()
+        await self._close()
+
+    async def _finish(self) -> None:
         if self._stream is not None and self._reading is not None:
             # The reader reports the error that ended the stream.
             with contextlib.suppress(SvcError):
                 await self._stream.finish()
             await asyncio.wait({self._reading})
-        await self._close()
+
+    async def _update_settings(  # type: ignore[override]  # STTService narrows it as well
+        self, delta: STTSettings
+    ) -> dict[str, Any]:
+        """Another language or model gets a new stream. The words before still become final in theirs."""
+        try:
+            model = self._model_after(delta)
+        except SvcError as error:
+            await self.push_error(
+                error_msg=f"{error} The settings have not changed.", exception=error
+            )
+            return {}
+        delta = replace(delta, model=model, language=language_of(model))
+        changed = await super()._update_settings(delta)
+        if model != self._model:
+            self._next_model = model
+            # Keeps the audio that arrives meanwhile.
+            await self._reconnect()
+        return changed
+
+    async def _do_reconnect(self) -> None:
+        is_open = self._stream is not None
+        await self._finish()
+        await self._close_stream()
+        self._model = self._next_model
+        self._language = LANGUAGES[language_of(self._model)]
+        if is_open:
+            self._open()
+
+    def _model_after(self, delta: STTSettings) -> ModelId:
+        language = str(delta.language) if is_given(delta.language) and delta.language else None
+        if not is_given(delta.model) or not delta.model:
+            return self._model if language is None else model_of(language=language)
+        for model in MODELS.values():
+            if model == delta.model:
+                return model_of(model=model, language=language)
+        raise SvcError("invalid_model", f"Unknown model. Use {' or '.join(MODELS.values())}.")
 
     async def cancel(self, frame: CancelFrame) -> None:
         await super().cancel(frame)
@@ -254,6 +300,11 @@ class SvcSTTService(EagerEndOfTurnSTTServiceMixin, STTService):
             )
 
     async def _close(self) -> None:
+        await self._close_stream()
+        if self._own_client is not None:
+            await self._own_client.close()
+
+    async def _close_stream(self) -> None:
         self._turns.stop()
         stream, self._stream = self._stream, None
         if stream is not None:
@@ -261,5 +312,3 @@ class SvcSTTService(EagerEndOfTurnSTTServiceMixin, STTService):
         if self._reading is not None:
             await self.cancel_task(self._reading)
             self._reading = None
-        if self._own_client is not None:
-            await self._own_client.close()
