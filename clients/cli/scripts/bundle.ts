@@ -4,7 +4,7 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** Writes the command line with the SDK as one file for Node 20. Third-party packages are dependencies. */
+/** Writes the command line with the SDK as one file for Node 22. Third-party packages are dependencies. */
 export async function writeBundle(out: string): Promise<Readonly<Record<string, unknown>>> {
   const program = join(out, 'svc.js');
   await build({
@@ -13,7 +13,7 @@ export async function writeBundle(out: string): Promise<Readonly<Record<string, 
     bundle: true,
     format: 'esm',
     platform: 'node',
-    target: 'node20.11',
+    target: 'node22.0',
     plugins: [thirdPartyIsExternal],
     logLevel: 'error',
   });

@@ -8,7 +8,7 @@ import { encodeFrame, FrameReader, OPCODE } from './frames.ts';
 import type { Connect, Socket, SocketHandlers } from './socket.ts';
 
 /**
- * A WebSocket client for Node. Node's own hides why an upgrade was refused, and Node 20 has none. This one reports the
+ * A WebSocket client for Node. Node's own hides why an upgrade was refused. This one reports the
  * HTTP error and the number of unsent bytes. It uses Node's global agent, so NODE_USE_ENV_PROXY=1 applies to it as to
  * `fetch`.
  */
