@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Third-party tools that the texts run with npx. All other packages must be ours, and ours are scoped. */
-const THIRD_PARTY = new Set(['esbuild', 'node', 'pnpm', 'vitest']);
+const THIRD_PARTY = new Set(['esbuild', 'jest', 'node', 'pnpm', 'vitest']);
 
 const NPX = /\bnpx((?: +-{1,2}[a-z]\S*)*) +((?:@[\w-]+\/)?[a-z][\w-]*)/g;
 

@@ -90,7 +90,7 @@ class LinkConnection {
     const message: { type: string; id?: number } = JSON.parse(data);
     if (message.type !== 'config') return;
     this.#link.questions += 1;
-    this.#reply({ type: 'config_ack', id: message.id });
+    this.#reply({ type: 'config_ack', id: message.id, ignored: [] });
   }
 
   #reply(event: object): void {

@@ -382,7 +382,8 @@ export const STREAM_ERRORS = {
     message: 'Nothing of this config was applied: config.numbers is not valid. Send true or false.',
   },
   unsupported_context: {
-    message: 'Nothing of this config was applied: config.context supports only [56, 13].',
+    message:
+      'Nothing of this config was applied: config.context is not valid. Send [56, 13], or leave it out.',
   },
   flush_throttled: {
     retryable: true,

@@ -182,8 +182,8 @@ test('the audit of the ledger finds a key or a grant without its entry', async (
     await client.query('begin');
     await client.query('alter table api_keys disable trigger api_keys_audit');
     await client.query(
-      `insert into api_keys (id, account_id, hmac)
-        select 'unloggedkey1', id, sha256('x') from accounts limit 1`,
+      `insert into api_keys (id, account_id, hmac, live_number)
+        select 'unloggedkey1', id, sha256('x'), 9 from accounts limit 1`,
     );
     expect(await findViolations(client)).toEqual([expect.stringContaining('changes-are-logged')]);
   } finally {

@@ -308,7 +308,7 @@ test('nodes and the audit are shown as tables and as JSON', async () => {
   const audit = await admin('audit', '--safety');
   expect(audit).toMatchObject({ status: 0 });
   expect(audit.err).toContain('Every invariant holds.');
-  expect(await json('audit', '--safety')).toHaveLength(14);
+  expect(await json('audit', '--safety')).toHaveLength(15);
 });
 
 test('the audit writes its result as metrics', async () => {
@@ -317,7 +317,7 @@ test('the audit writes its result as metrics', async () => {
   try {
     await admin('audit', '--safety', '--metrics-file', file);
     const text = await readFile(file, 'utf8');
-    expect(text.match(/^svc_ledger_audit_violations\{invariant="[^"]+"\} 0$/gm)).toHaveLength(14);
+    expect(text.match(/^svc_ledger_audit_violations\{invariant="[^"]+"\} 0$/gm)).toHaveLength(15);
     expect(text).toMatch(/^svc_ledger_audit_timestamp_seconds \d/m);
     expect(await readdir(folder)).toEqual(['audit.prom']);
   } finally {
@@ -478,5 +478,5 @@ test('`npm run admin` and `npm run audit` reach it', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [main, 'audit', '--json'], {
     env,
   });
-  expect(JSON.parse(stdout)).toHaveLength(15);
+  expect(JSON.parse(stdout)).toHaveLength(16);
 });
