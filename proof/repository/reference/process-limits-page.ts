@@ -4,6 +4,7 @@ import { LIMITS } from '@svc-asr/protocol';
 import { DEFAULT_LIMITS } from '../../../clients/integrations/compatible/src/config.ts';
 import { DECODER_MEMORY_MIB } from '../../../clients/integrations/compatible/src/audio/sandbox.ts';
 import { CALLS_MAX } from '../../../clients/integrations/telephony/src/calls.ts';
+import { UNPROVEN } from '../../../core/engine/src/node/unproven-connections.ts';
 import { CONNECTION_LIMITS } from '../../../core/server/src/gateway/gateway.ts';
 import { PATIENCE } from '../../../core/server/src/http/app.ts';
 import { UNSENT_BYTES_MAX } from '../../../core/server/src/http/connection-limits.ts';
@@ -123,6 +124,16 @@ const ENGINE_LIMITS = [
     ['slots', 'held by a gateway that answers nothing', '15 s', 'they are free'],
     `${ENGINE}/held-slots.test.ts`,
     'a frozen gateway frees its slots after 15 s',
+  ),
+  row(
+    [
+      'connections',
+      'without a call of a gateway',
+      `${UNPROVEN.sockets}, ${UNPROVEN.ms / 1000} s`,
+      'the oldest of the address with most is closed',
+    ],
+    `${ENGINE}/unproven-connections.programs.test.ts`,
+    'holds few connections without a call: the address with most of them gives way',
   ),
 ];
 

@@ -1,10 +1,14 @@
 import type { Http2Session } from 'node:http2';
+import { lookup } from 'node:dns/promises';
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import type { Engine, EngineHealth } from '../engine.ts';
 import { CertificateFiles, hasName, serverCredentials } from '../grpc/certificates.ts';
+import { listen } from '@svc-asr/runtime/listen.ts';
+import { guardSocket } from '@svc-asr/runtime/server-guard.ts';
 import type { TlsFiles } from '@svc-asr/runtime/tls-files.ts';
 import {
   HEALTH_SERVICE,
@@ -19,6 +23,7 @@ import { presentLoad } from '../grpc/load-report.ts';
 import { HealthService } from './health-service.ts';
 import { RecognizeCall, type RecognizeStream } from './recognize-call.ts';
 import { EngineNodeSlots, type HoldStream } from './node-slots.ts';
+import { UnprovenConnections } from './unproven-connections.ts';
 
 interface EngineNodeOptions {
   readonly engine: Engine;
@@ -32,6 +37,8 @@ interface EngineNodeOptions {
   readonly tracing?: Tracing | null;
   /** How often to poll the certificate files. */
   readonly certificateLookMs?: number;
+  /** How long a connection may exist without a call of a gateway. */
+  readonly proveWithinMs?: number;
   readonly nowMs?: () => number;
 }
 
@@ -101,17 +108,17 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   }
 
   const gateways = new WeakSet<object>();
+  const unproven = new UnprovenConnections(options.proveWithinMs);
 
-  function refusal(call: Pick<RecognizeStream, 'getAuthContext'>): string | null {
-    if (tls === null) return null;
+  function refusal(call: Pick<RecognizeStream, 'getAuthContext' | 'getPeer'>): string | null {
     // Reading the certificate took 3 % of a node. A connection keeps its certificate.
     const connection = connectionOf(call);
     if (connection !== null && gateways.has(connection)) return null;
-    const { sslPeerCertificate } = call.getAuthContext();
-    if (!hasName(sslPeerCertificate, ROLE_NAME.gateway)) {
+    if (tls !== null && !hasName(call.getAuthContext().sslPeerCertificate, ROLE_NAME.gateway)) {
       return `The client certificate must name ${ROLE_NAME.gateway}.`;
     }
     if (connection !== null) gateways.add(connection);
+    unproven.prove(call.getPeer());
     return null;
   }
 
@@ -137,7 +144,11 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   });
   server.addService(serviceDefinition(HEALTH_SERVICE), health.handlers());
   new ReflectionService(packageDefinition()).addToServer(server);
-  const port = await bind(server, options.address, certificates);
+  const connections = server.createConnectionInjector(serverCredentials(certificates));
+  const listening = await openPort(options.address, (socket) => {
+    unproven.add(socket);
+    connections.injectConnection(socket);
+  });
   const ticking = setInterval(() => {
     health.notify();
     for (const call of calls) call.endIfIdle(nowMs());
@@ -145,17 +156,20 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
 
   async function close(): Promise<void> {
     clearInterval(ticking);
+    const disconnected = listening.close();
     for (const call of calls) call.drop();
     slots.close();
     health.close();
     certificates?.close();
     // Give the last statuses time to be sent.
     const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-    await Promise.race([closed, sleep(SETTLE_MS, undefined, { ref: false })]);
+    const settled = Promise.all([closed, disconnected]);
+    await Promise.race([settled, sleep(SETTLE_MS, undefined, { ref: false })]);
     server.forceShutdown();
+    unproven.close();
   }
   return {
-    port,
+    port: listening.port,
     get calls() {
       return calls.size;
     },
@@ -214,11 +228,38 @@ function describeModels(
   return { modelConfig };
 }
 
-function bind(server: Server, address: string, tls: CertificateFiles | null): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, serverCredentials(tls), (error, port) => {
-      if (error === null) resolve(port);
-      else reject(error);
+/** Listens on every address of the host, such as both of localhost. */
+async function openPort(
+  address: string,
+  onConnection: (socket: Socket) => void,
+): Promise<{ port: number; close(): Promise<void> }> {
+  const end = address.lastIndexOf(':');
+  const host = address.slice(0, end).replace(/^\[|\]$/g, '');
+  let port = Number(address.slice(end + 1));
+  const servers: NetServer[] = [];
+  const failures: unknown[] = [];
+  for (const found of await lookup(host, { all: true })) {
+    const server = createServer({ noDelay: true }, (socket) => {
+      guardSocket(socket);
+      onConnection(socket);
     });
-  });
+    try {
+      port = await listen(server, port, found.address);
+      servers.push(server);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (servers.length === 0) {
+    throw new AggregateError(failures, `The engine node cannot listen on ${address}.`);
+  }
+  return {
+    port,
+    async close() {
+      // Resolves when the last connection has ended.
+      await Promise.all(
+        servers.map((server) => new Promise<void>((done) => server.close(() => done()))),
+      );
+    },
+  };
 }

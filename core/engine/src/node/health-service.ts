@@ -13,7 +13,7 @@ interface HealthRequest {
 }
 
 type Status = NonNullable<HealthResponse['status']>;
-type Call = Pick<ServerUnaryCall<HealthRequest, HealthResponse>, 'getAuthContext'>;
+type Call = Pick<ServerUnaryCall<HealthRequest, HealthResponse>, 'getAuthContext' | 'getPeer'>;
 
 /** The standard health service. Every answer to Check also reports the node's load, so one call is the heartbeat. */
 export class HealthService {
