@@ -68,7 +68,7 @@ const connection: fc.Arbitrary<ConnectionScript> = fc.oneof(
  * The sum of a slow first `getSession`, the give-up time, a hanging `getSession` and a connection that
  * never gets ready.
  */
-const LIMIT_MS = 90_000 + 120_000 + 120_000 + 30_000 + 15_000;
+const LIMIT_MS = 90_000 + 120_000 + 120_000 + 30_000 + 45_000;
 
 test('finish() settles in every state of the stream, whatever the service does', async () => {
   await fc.assert(
@@ -92,8 +92,8 @@ test('finish() settles in every state of the stream, whatever the service does',
 
 describe('finish() rejects in time', () => {
   test.each<[string, readonly SessionScript[], readonly ConnectionScript[], string, number]>([
-    ['never opens', [GRANTED], [{ is: 'unopened' }], 'connection_refused', 35_000],
-    ['never gets ready', [GRANTED], [{ is: 'unready' }], 'connection_lost', 40_000],
+    ['never opens', [GRANTED], [{ is: 'unopened' }], 'connection_refused', 65_000],
+    ['never gets ready', [GRANTED], [{ is: 'unready' }], 'connection_lost', 70_000],
     ['answers no flush', [GRANTED], [{ is: 'silent' }], 'connection_lost', 145_000],
     ['takes no audio', [GRANTED], [{ is: 'stalled' }], 'connection_lost', 145_000],
     ['has no session', [{ is: 'hanging' }], [], 'get_session_timeout', 120_500],
@@ -102,14 +102,14 @@ describe('finish() rejects in time', () => {
       [{ is: 'refused', retryAfterMs: HOUR_MS }],
       [],
       'request_rate_exceeded',
-      15_500,
+      45_500,
     ],
     [
       'refuses the upgrade for an hour',
       [GRANTED],
       [{ is: 'refused', status: 503, retryAfterMs: HOUR_MS }],
       'service_restarting',
-      15_500,
+      45_500,
     ],
     [
       'fails every few seconds after a stable start',

@@ -114,7 +114,7 @@ async function storm(name: string): Promise<number> {
   const { runStorm } = await import('./storm/run-storm.ts');
   const { brokenRules, missedGoals } = await import('./storm/figures.ts');
   const figures = await runStorm(name, cell, '.cache/simulate');
-  const missed = values.rules ? brokenRules(name, figures) : missedGoals(name, figures);
+  const missed = values.rules ? brokenRules(figures) : missedGoals(name, figures);
   for (const goal of missed) console.log(`missed: ${goal}`);
   console.log(JSON.stringify({ name: 'simulate', passed: missed.length === 0, figures }));
   return missed.length === 0 ? 0 : 1;

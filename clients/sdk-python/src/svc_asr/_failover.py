@@ -13,8 +13,9 @@ from ._retry import backoff_ms, paced_ms
 STABLE_MS = 5_000
 # Give up after this long without a final or a stable session: the same audio would be replayed forever.
 GIVE_UP_MS = 120_000
-# Before the first `ready` no audio can be lost, so the stream fails sooner.
-GIVE_UP_FIRST_MS = 15_000
+# Before the first `ready` no audio can be lost, so the stream fails sooner. Longer than most outages of a network or
+# database.
+GIVE_UP_FIRST_MS = 45_000
 # The service is restarting, busy or over a rate limit: never reconnect at once.
 PACED_CODES = frozenset({1013, 4429, 4503})
 PACED_MS_MIN = 1_000

@@ -5,8 +5,8 @@ import { backoffMs, pacedMs } from '../retry.ts';
 const STABLE_MS = 5_000;
 /** Give up after this long without a final or a stable session: the same audio would be replayed forever. */
 const GIVE_UP_MS = 120_000;
-/** Before the first `ready` no audio can be lost, so the stream fails sooner. */
-const GIVE_UP_FIRST_MS = 15_000;
+/** Before the first `ready` no audio can be lost, so the stream fails sooner. Longer than most outages of a network or database. */
+const GIVE_UP_FIRST_MS = 45_000;
 /** Errors without a `retryable` field are retried this often. */
 const UNKNOWN_ERRORS_MAX = 3;
 /** The service is restarting, busy or over a rate limit: never reconnect at once. */

@@ -2,7 +2,7 @@ import type { SvcStream } from '../../../../clients/sdk/src/stream/svc-stream.ts
 import type { Said } from '../world/client.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 
-/** Failures after which the SDK must try again. It gives up after 15 s at the earliest. */
+/** Failures after which the SDK must try again. It gives up after 45 s at the earliest. */
 const RETRIED: ReadonlySet<string> = new Set([
   'connection_lost',
   'internal_error',
@@ -10,7 +10,7 @@ const RETRIED: ReadonlySet<string> = new Set([
   'service_restarting',
   'service_unavailable',
 ]);
-const GIVES_UP_MS_MIN = 14_000;
+const GIVES_UP_MS_MIN = 44_000;
 
 /** Checks what the SDK tells its application. Returns a function that takes the error of a stream that failed. */
 export function watchSdk(
