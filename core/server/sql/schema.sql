@@ -829,7 +829,7 @@ create view entry as
 -- close_console_session(p_token text) returns void security definer to svc_console
 -- close_console_sessions(p_token text) returns integer security definer to svc_console
 -- close_other_console_session(p_token text, p_id uuid) returns boolean security definer to svc_console
--- close_session(p_account uuid, p_session uuid, p_status text, p_samples bigint, p_node text, p_epoch bigint, p_upgrade uuid, p_lost uuid DEFAULT NULL::uuid, p_replayed bigint DEFAULT 0, p_lengths bigint[] DEFAULT NULL::bigint[], p_digests text[] DEFAULT NULL::text[]) returns text security definer to svc_node
+-- close_session(p_account uuid, p_session uuid, p_status text, p_samples bigint, p_node text, p_epoch bigint, p_upgrade uuid, p_lost uuid DEFAULT NULL::uuid, p_replayed bigint DEFAULT 0, p_lengths bigint[] DEFAULT NULL::bigint[], p_digests text[] DEFAULT NULL::text[], p_told boolean DEFAULT true) returns text security definer to svc_node
 -- confirm_console_session(p_token text, p_user uuid) returns boolean security definer to svc_sign_in
 -- confirmed_operator(p_token text, OUT o_id uuid, OUT o_email text, OUT o_problem text) returns record
 -- console_idle_limit(p_is_operator boolean) returns interval

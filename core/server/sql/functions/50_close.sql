@@ -1,5 +1,6 @@
--- Before sessions could continue others. Calls with seven arguments get the function below.
+-- Of earlier versions. Calls with fewer arguments get the function below.
 drop function if exists close_session(uuid, uuid, text, bigint, text, bigint, uuid);
+drop function if exists close_session(uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[]);
 
 -- Settles a session once. Returns 'already' if it was closed before, 'superseded' if another upgrade
 -- has it, 'settled_late' if the sweeper had failed it although its node was alive.
@@ -17,7 +18,8 @@ create or replace function close_session(
   p_lost uuid default null,
   p_replayed bigint default 0,
   p_lengths bigint[] default null,
-  p_digests text[] default null
+  p_digests text[] default null,
+  p_told boolean default true
 ) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -38,9 +40,9 @@ begin
     v_session.continues := case when v_session.replayed_samples is not null then p_lost end;
   end if;
   if v_session.completed_at is not null then
-    -- The client was told that its session completed, so it stays true. An account that is leaving
-    -- this cell has been copied.
-    if v_session.status = 'failed' and p_status = 'completed'
+    -- The client was told that its session completed, so it stays true. A client that lost its connection was told nothing, and
+    -- may have sent the audio to another session, which was charged for it. An account that is leaving this cell has been copied.
+    if v_session.status = 'failed' and p_status = 'completed' and p_told
       and (v_session.node_id, v_session.node_epoch) = (p_node, p_epoch)
       and v_session.swept_at + late_close_window() >= clock_timestamp()
       and coalesce(v_account.move_state, 'moving') = 'moving' then

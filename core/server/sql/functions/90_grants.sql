@@ -32,7 +32,7 @@ grant select (account_id, seq, kind, session_id) on txn to svc_api;
 grant execute on function claim_session(uuid, uuid, uuid, text, bigint) to svc_node;
 grant execute on function give_back_session(uuid, uuid, uuid) to svc_node;
 grant execute on function close_session(
-  uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[]
+  uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[], boolean
 ) to svc_node;
 grant execute on function find_lost_audio(uuid, uuid[]) to svc_node;
 grant execute on function request_takeover(uuid, uuid, text) to svc_node, svc_api;

@@ -4,7 +4,7 @@ import { retryOnce } from './retry-once.ts';
 import type { CloseInput, CloseResult } from './types.ts';
 
 const CLOSE = statement(
-  'select close_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as outcome',
+  'select close_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as outcome',
   { outcome: t.text<CloseResult>() },
   { name: 'close_session' },
 );
@@ -24,6 +24,7 @@ export async function close(db: Queryable, input: CloseInput): Promise<CloseResu
       input.replayed?.samples ?? 0,
       input.lost?.lengths ?? null,
       input.lost?.digests ?? null,
+      input.isTold ?? true,
     ]);
     return outcome;
   });

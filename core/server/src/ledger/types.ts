@@ -99,6 +99,8 @@ export interface CloseInput {
     readonly lengths: readonly number[];
     readonly digests: readonly string[];
   } | null;
+  /** False: the connection broke, so the client can't know how its session ended. Left out: it was told. */
+  readonly isTold?: boolean;
 }
 
 /**

@@ -68,7 +68,7 @@ interface Fault {
 }
 
 const CLOSE =
-  'function close_session(uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[])';
+  'function close_session(uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[], boolean)';
 const END_CONNECTIONS = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = 'NAME' and pid <> pg_backend_pid()`;
 
@@ -117,7 +117,7 @@ const FAULTS: readonly (Fault & { readonly where: 'server' | 'database' })[] = [
     where: 'database',
     begin: [`alter ${CLOSE} rename to close_session_later`],
     end: [
-      `alter function close_session_later(uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[]) rename to close_session`,
+      `alter function close_session_later(uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[], boolean) rename to close_session`,
     ],
   },
   {

@@ -6,15 +6,20 @@ import { KIKUYU, startService, type Tenant } from '@svc-asr/testing/service/serv
 import { framed, speech, StreamClient } from '@svc-asr/testing/service/stream-client.ts';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { setConcurrency } from '../../src/accounts/accounts.ts';
+import { requestSessionEnd } from '../../src/sessions/end-requests.ts';
 import { findViolations } from '../../src/ledger/reports/audit.ts';
 
 /** A client loses its connection, and comes back with the audio that has no final. */
 
 const svc = await startService({ script: { texts: ['nĩ wega'] } });
-afterAll(() => svc.stop());
+/** Its finals come later than a stream that is ended waits. */
+const slow = await startService({ script: { texts: ['nĩ wega'], chunkMs: 3_000 } });
+afterAll(() => Promise.all([svc.stop(), slow.stop()]));
 afterEach(async () => {
-  const violations = await findViolations(svc.database.pool);
-  if (violations.length > 0) throw new Error(JSON.stringify(violations));
+  for (const { database } of [svc, slow]) {
+    const violations = await findViolations(database.pool);
+    if (violations.length > 0) throw new Error(JSON.stringify(violations));
+  }
 });
 
 const UNFINISHED = noise(2_500);
@@ -30,10 +35,10 @@ interface Opened {
   readonly session: AsrSession;
 }
 
-async function open(tenant: Tenant, idempotencyKey?: string): Promise<Opened> {
+async function open(tenant: Tenant, idempotencyKey?: string, service = svc): Promise<Opened> {
   const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-  const { body } = await svc.createSession({ model: KIKUYU }, { ...tenant, headers });
-  return { client: await StreamClient.ready(body, { url: svc.streamUrl }), session: body };
+  const { body } = await service.createSession({ model: KIKUYU }, { ...tenant, headers });
+  return { client: await StreamClient.ready(body, { url: service.streamUrl }), session: body };
 }
 
 async function recent(tenant: Tenant) {
@@ -87,6 +92,24 @@ test('lost audio is free in one session, and only for the account that was charg
     await client.close();
     expect((await recent(caller))[0]).toMatchObject({ billable_ms: billed });
   }
+});
+
+test('audio that was not charged, because its final came too late, is charged when it is sent again', async () => {
+  const tenant = await slow.addTenant({ creditMs: 600_000 });
+  const recentOf = async () => (await slow.usage(tenant)).body.recent_sessions[0];
+  const { client, session } = await open(tenant, undefined, slow);
+  await client.send(speech({ ms: 1_000 })).flush();
+  for (const frame of framed(UNFINISHED)) client.send(frame);
+  await requestSessionEnd(slow.database.pool, session.id);
+  await eventually(async () => (await recentOf())?.status === 'completed');
+  expect(await recentOf()).toMatchObject({ billable_ms: 1_000 });
+  const next = await open(tenant, undefined, slow);
+  next.client.say({ type: 'config', continues: [lostToken(session)] });
+  await next.client.next('config_ack');
+  for (const frame of framed(UNFINISHED)) next.client.send(frame);
+  expect(await next.client.flush()).toMatchObject({ billable_ms: 3_000 });
+  await next.client.close();
+  expect(await recentOf()).toMatchObject({ billable_ms: 3_000 });
 });
 
 test('a session that has audio continues no other one', async () => {

@@ -99,16 +99,16 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     'drain',
     mutant('failure-is-charged', 'A stream that failed is settled as completed.', {
       in: CONNECTION,
-      from: 'const settled = settle({ status: ending.status, samples, replayed, lost });',
-      to: `const settled = settle({ status: 'completed', samples, replayed, lost });`,
+      from: 'const settled = settle({ status: ending.status, samples, replayed, lost, isTold });',
+      to: `const settled = settle({ status: 'completed', samples, replayed, lost, isTold });`,
     }),
   ),
   during(
     'engine-stall',
     mutant('all-audio-is-charged', 'Audio whose final came too late is charged too.', {
       in: CONNECTION,
-      from: 'const settled = settle({ status: ending.status, samples, replayed, lost });',
-      to: 'const settled = settle({ status: ending.status, samples: meter.acceptedSamples, replayed, lost });',
+      from: 'const settled = settle({ status: ending.status, samples, replayed, lost, isTold });',
+      to: 'const settled = settle({ status: ending.status, samples: meter.acceptedSamples, replayed, lost, isTold });',
     }),
   ),
   during(
@@ -126,8 +126,8 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
       'A node forgets what a session that lost its client was charged for.',
       {
         in: CONNECTION,
-        from: 'const lost = isKnown ? null : this.#digests.end();',
-        to: 'const lost = isKnown ? this.#digests.end() : null;',
+        from: 'const lost = isKnown ? null : this.#digests.end(samples);',
+        to: 'const lost = isKnown ? this.#digests.end(samples) : null;',
       },
     ),
   ),

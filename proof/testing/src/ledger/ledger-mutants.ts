@@ -542,6 +542,11 @@ const settlingLate: readonly Mutant[] = [
     from: 'and v_session.swept_at + late_close_window() >= clock_timestamp()',
     to: '',
   }),
+  broken('a late settlement charges audio that its client sent again', LATE, 'promise', {
+    in: 'close_session',
+    from: ' and p_told',
+    to: '',
+  }),
   broken('a late settlement takes credit that is gone', LATE, 'database', {
     in: 'settle_late',
     from: ', p_available / 1000 * 1000',

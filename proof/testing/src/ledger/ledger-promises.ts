@@ -326,6 +326,9 @@ export const PROMISES = {
     const tooLate = await stream(60_000);
     await backdateSweep(fixture.owner, { sessionId: tooLate.session.id, ms: 300_000 });
     must(await fixture.close(tooLate.session, tooLate.end), 'already', 'a close after the window');
+    const lost = await stream(60_000);
+    const untold = { ...lost.end, isTold: false };
+    must(await fixture.close(lost.session, untold), 'already', 'a close without its client');
     const { session, end } = await stream(10_000);
     await fixture.reserve(session.accountId, { requestedMs: 9_000 });
     must(await fixture.close(session, end), 'settled_late', 'the close');

@@ -76,7 +76,7 @@ export interface ConnectionInput {
   readonly trace: StreamTrace | null;
   /** Resolves when the ledger has confirmed it. */
   readonly settle: (
-    outcome: Pick<CloseInput, 'status' | 'samples' | 'replayed' | 'lost'>,
+    outcome: Pick<CloseInput, 'status' | 'samples' | 'replayed' | 'lost' | 'isTold'>,
   ) => Promise<void>;
   /** Resolves with the audio that the lost sessions were charged for. */
   readonly findLost: (lost: readonly LostSession[]) => Promise<readonly LostAudio[]>;
@@ -453,8 +453,9 @@ export class Connection {
     const replayed = this.#replayed?.replayed ?? null;
     // A client that has not asked for the end may never learn of it.
     const isKnown = ending.reason === 'completed' && !this.#isLost;
-    const lost = isKnown ? null : this.#digests.end();
-    const settled = settle({ status: ending.status, samples, replayed, lost });
+    const lost = isKnown ? null : this.#digests.end(samples);
+    const isTold = !this.#isLost;
+    const settled = settle({ status: ending.status, samples, replayed, lost, isTold });
     const freed = this.#engine.close();
     await Promise.race([Promise.all([settled, freed]), sleep(SETTLE_BEFORE_CLOSE_MS)]);
     this.trace?.part('ledger.close', this.#now() - beganMs);

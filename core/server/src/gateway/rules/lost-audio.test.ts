@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AudioDigests, ReplayedAudio } from './lost-audio.ts';
@@ -17,7 +18,7 @@ function* frames(pcm: Uint8Array, sizes: readonly number[]): Generator<Uint8Arra
   }
 }
 
-function lose(sessionId: string, lengths: readonly number[]) {
+function lose(sessionId: string, lengths: readonly number[], uncharged = 0) {
   const digests = new AudioDigests(sessionId);
   let at = 0;
   for (const [index, length] of lengths.entries()) {
@@ -25,7 +26,7 @@ function lose(sessionId: string, lengths: readonly number[]) {
     for (const frame of frames(audio(at, length), [7])) digests.add(frame);
     at += length;
   }
-  return { lost: digests.end(), samples: at };
+  return { lost: digests.end(at - uncharged), samples: at };
 }
 
 test('audio that is sent again from any utterance on is recognised, in frames of any size, whenever the rest is known', () => {
@@ -73,6 +74,19 @@ test('of several lost sessions the longest match counts', () => {
   replay.know([short, long]);
   replay.add(audio(0, 200));
   expect(replay.replayed).toEqual({ sessionId: 'long', samples: 150 });
+});
+
+test('an utterance that was not charged to its end is not remembered', () => {
+  expect(lose('a', [10, 20, 30]).lost.lengths).toEqual([10, 20, 30]);
+  expect(lose('a', [10, 20, 30], 1).lost.lengths).toEqual([10, 20]);
+  expect(lose('a', [10, 20, 30], 30).lost.lengths).toEqual([10, 20]);
+  expect(lose('a', [10, 20, 30], 60).lost.lengths).toEqual([]);
+});
+
+test('a digest is a whole SHA-256, so that nobody can choose two audios with the same one', () => {
+  const [digest] = lose('a', [10]).lost.digests;
+  const whole = createHash('sha256').update('a').update(audio(0, 10)).digest('hex');
+  expect(digest).toBe(whole);
 });
 
 test('keeps the last utterances, and digests of two sessions never tell that their audio is equal', () => {

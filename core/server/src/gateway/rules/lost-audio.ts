@@ -10,7 +10,7 @@ export interface LostAudio {
 
 /** A final can be lost with the connection, so the client may send audio again from an earlier utterance on. */
 const UTTERANCES_MAX = 8;
-const DIGEST_BYTES = 16;
+/** Whole digests: with shorter ones, somebody could make two audios with one digest, pay for the first and send the second. */
 
 /** The session's id is in the digest, so that digests of two sessions never say that their audio is equal. */
 function start(sessionId: string): Hash {
@@ -18,15 +18,22 @@ function start(sessionId: string): Hash {
 }
 
 function finish(hash: Hash): string {
-  return hash.digest().subarray(0, DIGEST_BYTES).toString('hex');
+  return hash.digest('hex');
+}
+
+interface Utterance {
+  readonly length: number;
+  readonly digest: string;
 }
 
 /** Follows the accepted audio of a stream, so that it can be recognised when its client sends it again. */
 export class AudioDigests {
   readonly #sessionId: string;
-  #utterances: { readonly length: number; readonly digest: string }[] = [];
+  #utterances: Utterance[] = [];
   #hash: Hash;
   #length = 0;
+  /** Of all utterances so far. */
+  #samples = 0;
 
   constructor(sessionId: string) {
     this.#sessionId = sessionId;
@@ -44,16 +51,23 @@ export class AudioDigests {
     const utterance = { length: this.#length, digest: finish(this.#hash) };
     this.#utterances = [...this.#utterances, utterance].slice(-UTTERANCES_MAX);
     this.#hash = start(this.#sessionId);
+    this.#samples += this.#length;
     this.#length = 0;
   }
 
-  /** Call it once, when the stream has lost its client. */
-  end(): LostAudio {
+  /** Call it once, when the stream has lost its client. Only utterances within the charged samples were paid. */
+  end(chargedSamples: number): LostAudio {
     this.cut();
+    let at = this.#samples;
+    const paid: Utterance[] = [];
+    for (const utterance of this.#utterances.toReversed()) {
+      if (at <= chargedSamples) paid.unshift(utterance);
+      at -= utterance.length;
+    }
     return {
       sessionId: this.#sessionId,
-      lengths: this.#utterances.map(({ length }) => length),
-      digests: this.#utterances.map(({ digest }) => digest),
+      lengths: paid.map(({ length }) => length),
+      digests: paid.map(({ digest }) => digest),
     };
   }
 }

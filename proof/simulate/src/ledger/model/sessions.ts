@@ -265,6 +265,7 @@ export interface Close {
   readonly replayed: number;
   readonly lengths: readonly number[] | null;
   readonly digests: readonly string[] | null;
+  readonly isTold: boolean;
 }
 
 /** Settles a session once. */
@@ -369,6 +370,7 @@ function maySettleLate(
   return (
     session.status === 'failed' &&
     call.status === 'completed' &&
+    call.isTold &&
     session.sweptAt !== null &&
     session.sweptAt + LATE_CLOSE_MS >= nowMs &&
     moveState === 'moving'

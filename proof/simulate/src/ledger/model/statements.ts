@@ -275,7 +275,7 @@ function answerClaim(moment: Moment, values: Values): Row {
 
 function answerClose(moment: Moment, values: Values): string {
   const [accountId, sessionId, status, samples, nodeId, nodeEpoch, upgradeId, ...audio] = values;
-  const [lostId, replayed, lengths, digests] = audio;
+  const [lostId, replayed, lengths, digests, isTold] = audio;
   return close(moment, {
     accountId: asText(accountId),
     sessionId: asText(sessionId),
@@ -288,6 +288,7 @@ function answerClose(moment: Moment, values: Values): string {
     replayed: asNumber(replayed),
     lengths: lengths === null ? null : asList(lengths).map(asNumber),
     digests: digests === null ? null : asList(digests).map(asText),
+    isTold: isTold === true,
   });
 }
 
