@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from speech.stand_ins.offline_ctc import export_floats, normalised
-from speech.stand_ins.streaming import CHUNK, LEFT, WAYS, stream
+from speech.stand_ins.streaming import BEFORE, CHUNK, LEFT, WAYS, stream
 from speech.stand_ins.waveform_ctc import FRAME, WaveformCtc
 from speech.text.vocabulary import CTC_TOKENS
 
@@ -32,32 +32,66 @@ def samples():
 
 @pytest.fixture(scope="module")
 def imported(model, tmp_path_factory):
-    """The weights in 32 bits, as `svc-models import ctc` installs them."""
+    """The weights in 32 bits, as `svc-models import ctc` installs them with these options."""
     folder = tmp_path_factory.mktemp("models")
     export_floats(model, folder / "floats.onnx")
     lines = "".join(f"{token} {at}\n" for at, token in enumerate(CTC_TOKENS))
     (folder / "tokens.txt").write_text(lines, encoding="utf-8")
-    named = ["--name", "mine", "--licence", "none", "--as-published"]
-    command = ["node", ROOT / "core/models/cli/src/main.ts", "import", "ctc"]
-    files = [folder / "floats.onnx", "--tokens", folder / "tokens.txt", *named, "--models", folder]
-    subprocess.run([*map(str, [*command, *files])], check=True)
-    return onnxruntime.InferenceSession(folder / "mine/model.onnx")
+
+    def install(*options):
+        named = ["--name", "mine", "--licence", "none", "--as-published", *options]
+        command = ["node", ROOT / "core/models/cli/src/main.ts", "import", "ctc"]
+        files = [folder / "floats.onnx", "--tokens", folder / "tokens.txt"]
+        subprocess.run([*map(str, [*command, *files, *named, "--models", folder])], check=True)
+        return onnxruntime.InferenceSession(folder / "mine/model.onnx")
+
+    return install
+
+
+def given_to(samples, shown, features, from_frame):
+    """The audio and features of a step, with running normalisation."""
+    new = normalised(samples[: shown.samples])[features.shape[1] * FRAME :].astype(np.float32)
+    return {"x": new[None], "cached_features": features[:, from_frame:]}
 
 
 def test_the_imported_graph_computes_what_torch_computes(model, imported, samples):
-    shown = list(stream(model, samples, WAYS["features"]))
-    assert {given.name for given in imported.get_inputs()} == {"x", "cached_features"}
-    width = imported.get_inputs()[1].shape[2]
-    features, kept = np.zeros((1, 0, width), np.float32), 0
-    for way in shown:
+    graph = imported()
+    assert {given.name for given in graph.get_inputs()} == {"x", "cached_features"}
+    features, kept = np.zeros((1, 0, graph.get_inputs()[1].shape[2]), np.float32), 0
+    for shown in stream(model, samples, WAYS["features"]):
         first = max(0, kept - LEFT)
-        new = normalised(samples[: way.samples])[features.shape[1] * FRAME :].astype(np.float32)
-        given = {"x": new[None], "cached_features": features[:, first:]}
-        logits, computed = imported.run(["logits", "computed_features"], given)
+        given = given_to(samples, shown, features, first)
+        logits, computed = graph.run(["logits", "computed_features"], given)
         features = np.concatenate([features, computed], 1)
-        wanted = torch.cat([way.kept[kept:], way.unstable]).numpy()
+        wanted = torch.cat([shown.kept[kept:], shown.unstable]).numpy()
         assert np.abs(logits[0, kept - first :] - wanted).max() < 1e-4
-        kept = len(way.kept)
+        kept = len(shown.kept)
+
+
+@pytest.mark.parametrize("way", ["keys, right 1.12 s", "keys, right 0.56 s"])
+def test_the_streamed_graph_computes_what_torch_computes(model, imported, samples, way):
+    graph = imported("--streamed")
+    shapes = {given.name: given.shape for given in graph.get_inputs()}
+    caches = {
+        name: np.zeros([0 if isinstance(size, str) else size for size in shape], np.float32)
+        for name, shape in shapes.items()
+        if name.startswith("cached_attention_")
+    }
+    assert len(caches) == 2 * len(model.layers)
+    outputs = [name.replace("cached", "kept") for name in caches]
+    features, kept = np.zeros((1, 0, shapes["cached_features"][2]), np.float32), 0
+    for shown in stream(model, samples, WAYS[way]):
+        first, count = max(0, kept - BEFORE), min(kept, LEFT) + len(shown.kept) - kept
+        frames = {"context_frames": kept - first, "kept_to": count}
+        frames["kept_from"] = max(0, count - LEFT)
+        given = given_to(samples, shown, features, first) | caches
+        given |= {name: np.array([number]) for name, number in frames.items()}
+        logits, computed, *keys = graph.run(["logits", "computed_features", *outputs], given)
+        caches = dict(zip(caches, keys, strict=True))
+        features = np.concatenate([features, computed], 1)
+        wanted = torch.cat([shown.kept[kept:], shown.unstable]).numpy()
+        assert np.abs(logits[0] - wanted).max() < 1e-4
+        kept = len(shown.kept)
 
 
 def test_keys_of_all_frames_before_give_the_scores_of_the_whole(model, samples):

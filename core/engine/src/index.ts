@@ -3,7 +3,7 @@ export type { TlsFiles } from '@svc-asr/runtime/tls-files.ts';
 export type { ModelManifest } from './weights/manifest.ts';
 export { loadManifests, ManifestError } from './weights/load-manifests.ts';
 export type { Logits } from './ctc/logits.ts';
-export { CtcEncoder } from './recognisers/ctc-encoder.ts';
+export { CtcEncoder, type Encoded as EncodedCtc } from './recognisers/ctc-encoder.ts';
 export { BeamText } from './ctc/beam-text.ts';
 export { CtcLoader } from './recognisers/ctc-loader.ts';
 export { CtcModel } from './recognisers/ctc-model.ts';

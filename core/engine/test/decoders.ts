@@ -8,6 +8,8 @@ import {
   cachedModels,
   STAND_IN,
   standInModels,
+  STREAMED_STAND_IN,
+  streamedModels,
   ZIPFORMER,
   ZIPFORMER_CHUNK_FRAMES,
   zipformerModels,
@@ -55,6 +57,7 @@ export const ctcWithBeam = () => loader.load({ files: STAND_IN, decoding: beamOf
 export const ctcWithSteps = () => loader.load({ files: STAND_IN, stepChunks: 2 });
 
 export const ctcWithCache = () => loader.load({ files: CACHED_STAND_IN });
+export const ctcStreamed = () => loader.load({ files: STREAMED_STAND_IN });
 
 const zipformer = () =>
   new ZipformerLoader().load({
@@ -93,6 +96,7 @@ export const DECODERS: readonly Decoder[] = [
     standInModels(undefined, { step_ms: 2_240 }),
   ),
   decoder('offline CTC with cached features', ctcWithCache, cachedModels),
+  decoder('offline CTC with cached keys and values', ctcStreamed, streamedModels),
   decoder('a Zipformer transducer with a beam and a language model', zipformer, () =>
     zipformerModels({ lm: LM, decoding: { ...weights(0.3), beam: 4 } }),
   ),

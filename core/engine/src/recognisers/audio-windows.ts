@@ -7,11 +7,19 @@ export interface EncodedWindow {
   readonly samples: number;
 }
 
+/** Frames of the utterance, counted from its start. */
+export interface Frames {
+  /** Those before this one are final; some of them are context. */
+  readonly keptFrames: number;
+  /** Those before this one will be final. */
+  readonly keepTo: number;
+}
+
 /** The audio of an utterance, and how the next window is encoded. */
 export interface AudioWindows {
   accept(samples: Float32Array): void;
-  /** Encodes a window that ends at this sample. The frames before `keptFrames` are context. */
-  encode(to: number, keptFrames: number): Promise<EncodedWindow>;
+  /** Encodes a window that ends at this sample. */
+  encode(to: number, frames: Frames): Promise<EncodedWindow>;
   /** Does the same, but changes nothing. */
-  look(to: number, keptFrames: number): Promise<EncodedWindow>;
+  look(to: number, frames: Pick<Frames, 'keptFrames'>): Promise<EncodedWindow>;
 }

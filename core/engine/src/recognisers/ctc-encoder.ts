@@ -1,15 +1,31 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { ONE_THREAD, type Compute } from '../compute.ts';
 import type { Logits } from '../ctc/logits.ts';
-import { FEATURES } from '../ctc/cached-features.ts';
+import { FEATURES, STREAMED } from '../ctc/cached-features.ts';
 import { createSession } from './onnx-session.ts';
 
-/** Scores of a window, and the features of its samples if the model can use them again. */
+/** Keys and values of earlier frames, by the inputs of a streamed model. */
+export type Keys = Readonly<Record<string, Tensor>>;
+
+/** Scores of a window, and what the model can use again. */
 export interface Encoded extends Logits {
+  /** Those of its samples. */
   readonly features: Float32Array;
+  readonly keys: Keys;
+}
+
+/** What a window continues from. */
+export interface Earlier {
+  readonly features: Float32Array;
+  /** How many of the features are context of the positional convolution only, and have no scores. */
+  readonly contextFrames: number;
+  readonly keys: Keys;
+  /** Which keys and values to return: from the first to before the second, of those given and the new ones. */
+  readonly keptKeys: readonly [number, number];
 }
 
 const NONE = new Float32Array();
+const NOTHING: Earlier = { features: NONE, contextFrames: 0, keys: {}, keptKeys: [0, 0] };
 
 /** ONNX Runtime with one offline CTC model: normalised samples in, scores out. */
 export class CtcEncoder {
@@ -17,18 +33,25 @@ export class CtcEncoder {
   readonly device: 'cpu' | 'cuda';
   /** Numbers per frame that a caller may keep and give back. Zero where the model takes samples only. */
   readonly featureWidth: number;
+  /** Whether it continues from keys and values too. */
+  readonly isStreamed: boolean;
+  /** Keys and values of no frames. */
+  readonly #noKeys: Keys;
   readonly #session: InferenceSession;
   readonly #input: string;
   readonly #output: string;
 
   private constructor(session: InferenceSession, device: 'cpu' | 'cuda') {
-    const input = session.inputNames.find((name) => name !== FEATURES.cached);
-    const output = session.outputNames.find((name) => name !== FEATURES.computed);
+    // Inputs and outputs of caches come after those of the model.
+    const [input] = session.inputNames;
+    const [output] = session.outputNames;
     if (input === undefined || output === undefined) {
       throw new RangeError('The CTC model has no input or no output.');
     }
     this.device = device;
-    this.featureWidth = featureWidthOf(session);
+    this.featureWidth = shapeOf(session, FEATURES.cached).at(-1) ?? 0;
+    this.isStreamed = session.inputNames.includes(STREAMED.context);
+    this.#noKeys = noKeysOf(session);
     this.#session = session;
     this.#input = input;
     this.#output = output;
@@ -48,29 +71,60 @@ export class CtcEncoder {
     }
   }
 
-  /** Scores the frames of `cached` features and the samples after them. */
-  async run(samples: Float32Array<ArrayBuffer>, cached: Float32Array = NONE): Promise<Encoded> {
-    const feeds = { [this.#input]: new Tensor('float32', samples, [1, samples.length]) };
+  /** Scores the frames of earlier features and the samples after them. */
+  async run(samples: Float32Array<ArrayBuffer>, earlier = NOTHING): Promise<Encoded> {
+    const { features, contextFrames, keys, keptKeys } = earlier;
+    const feeds: Record<string, Tensor> = {
+      [this.#input]: new Tensor('float32', samples, [1, samples.length]),
+    };
     const wide = this.featureWidth;
     if (wide > 0) {
-      feeds[FEATURES.cached] = new Tensor('float32', cached, [1, cached.length / wide, wide]);
+      feeds[FEATURES.cached] = new Tensor('float32', features, [1, features.length / wide, wide]);
+    }
+    if (this.isStreamed) {
+      const [from, to] = keptKeys;
+      Object.assign(feeds, this.#noKeys, keys);
+      feeds[STREAMED.context] = count(contextFrames);
+      feeds[STREAMED.from] = count(from);
+      feeds[STREAMED.to] = count(to);
     }
     const answer = await this.#session.run(feeds);
     const output = answer[this.#output];
     if (!(output?.data instanceof Float32Array)) throw new RangeError('Logits must be float32.');
-    const [, count = 0, width = 0] = output.dims;
-    const features = answer[FEATURES.computed]?.data;
+    const [, frames = 0, width = 0] = output.dims;
+    const computed = answer[FEATURES.computed]?.data;
     return {
       logits: output.data,
-      count,
+      count: frames,
       width,
-      features: features instanceof Float32Array ? features : NONE,
+      features: computed instanceof Float32Array ? computed : NONE,
+      keys: keysOf(answer),
     };
   }
 }
 
-function featureWidthOf(session: InferenceSession): number {
-  const cached = session.inputMetadata.find(({ name }) => name === FEATURES.cached);
-  const width = cached?.isTensor === true ? cached.shape[2] : 0;
-  return typeof width === 'number' ? width : 0;
+function count(frames: number): Tensor {
+  return new Tensor('int64', [BigInt(frames)], [1]);
+}
+
+/** The keys and values in an answer, by the inputs that take them. */
+function keysOf(answer: InferenceSession.ReturnType): Keys {
+  const kept = Object.entries(answer).filter(([name]) => name.startsWith(STREAMED.kept));
+  return Object.fromEntries(
+    kept.map(([name, tensor]) => [name.replace(STREAMED.kept, STREAMED.cached), tensor]),
+  );
+}
+
+function noKeysOf(session: InferenceSession): Keys {
+  const names = session.inputNames.filter((name) => name.startsWith(STREAMED.cached));
+  return Object.fromEntries(
+    names.map((name) => [name, new Tensor('float32', NONE, shapeOf(session, name))]),
+  );
+}
+
+/** The shape of an input, with zero where it isn't fixed. Empty if there is no such input. */
+function shapeOf(session: InferenceSession, name: string): number[] {
+  const input = session.inputMetadata.find((one) => one.name === name);
+  const shape = input?.isTensor === true ? input.shape : [];
+  return shape.map((size) => (typeof size === 'number' ? size : 0));
 }

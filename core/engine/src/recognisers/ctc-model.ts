@@ -4,7 +4,7 @@ import { ONE_THREAD } from '../compute.ts';
 import { CTC_FRAME_SAMPLES, type Logits } from '../ctc/logits.ts';
 import { normalised, statisticsOf } from '../ctc/normalise.ts';
 import { parseCtcTokens, type CtcTokens } from '../ctc/tokens.ts';
-import { CtcEncoder, type Encoded } from './ctc-encoder.ts';
+import { CtcEncoder, type Earlier, type Encoded } from './ctc-encoder.ts';
 
 export interface OfflineCtcFiles {
   readonly model: string;
@@ -38,15 +38,20 @@ export class CtcModel {
     return this.#encoder.featureWidth;
   }
 
+  /** Whether it continues from keys and values too. */
+  get isStreamed(): boolean {
+    return this.#encoder.isStreamed;
+  }
+
   /** Scores a window on its own. */
   run(samples: Float32Array): Promise<Logits> {
     const statistics = statisticsOf(samples);
     return this.continue(normalised(samples, statistics, WINDOW_SAMPLES_MIN));
   }
 
-  /** Scores the frames of `cached` features and the normalised samples after them. */
-  async continue(samples: Float32Array<ArrayBuffer>, cached?: Float32Array): Promise<Encoded> {
-    const encoded = await this.#encoder.run(samples, cached);
+  /** Scores the frames of earlier features and the normalised samples after them. */
+  async continue(samples: Float32Array<ArrayBuffer>, earlier?: Earlier): Promise<Encoded> {
+    const encoded = await this.#encoder.run(samples, earlier);
     if (encoded.width === this.tokens.texts.length) return encoded;
     throw new RangeError(
       `The model has ${encoded.width} labels, tokens ${this.tokens.texts.length}.`,

@@ -74,13 +74,15 @@ export class CtcRecogniser implements Recognition {
     const stepSamples = options.stepChunks * CHUNK_SAMPLES;
     const step = new Float32Array(stepSamples);
     let stepCpuMs = 0;
-    for (let to = 0, keptFrames = 0; keptFrames < LEFT_FRAMES;) {
-      keptFrames = framesBefore(to - RIGHT_SAMPLES);
+    for (let to = 0, keptFrames = 0, isFull = false; !isFull;) {
+      isFull = keptFrames >= LEFT_FRAMES;
       to += stepSamples;
+      const keepTo = framesBefore(to - RIGHT_SAMPLES);
       windows.accept(step);
       const before = process.cpuUsage();
-      await windows.encode(to, keptFrames);
+      await windows.encode(to, { keptFrames, keepTo });
       stepCpuMs = cpuMsSince(before);
+      keptFrames = keepTo;
     }
     const cpuMsPerChunk = stepCpuMs / options.stepChunks;
     return new CtcRecogniser(model, { search, cpuMsPerChunk, options });
@@ -167,7 +169,7 @@ export class CtcUtterance implements RecognisedUtterance {
   async peek(): Promise<Transcript> {
     const samples = this.#samples;
     if (this.#encodedTo === samples) return this.transcript();
-    const { logits, firstFrame } = await this.#windows.look(samples, this.#text.keptFrames);
+    const { logits, firstFrame } = await this.#windows.look(samples, this.#text);
     const audioMs = (samples * 1000) / AUDIO.sampleRateHz;
     return this.#text.peek(logits, { firstFrame, audioMs });
   }
@@ -182,9 +184,10 @@ export class CtcUtterance implements RecognisedUtterance {
       return;
     }
     const { keptFrames } = this.#text;
-    const { logits, firstFrame, samples } = await this.#windows.encode(to, keptFrames);
-    this.#encodedSamples += samples;
     const keepTo = Math.max(keptFrames, framesBefore(to - RIGHT_SAMPLES));
+    const frames = { keptFrames, keepTo };
+    const { logits, firstFrame, samples } = await this.#windows.encode(to, frames);
+    this.#encodedSamples += samples;
     this.#text.add(logits, { firstFrame, keepTo });
     this.#decodedTo = to;
     this.#encodedTo = to;

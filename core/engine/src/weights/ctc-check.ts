@@ -1,4 +1,4 @@
-import { FEATURES } from '../ctc/cached-features.ts';
+import { isCacheInput } from '../ctc/cached-features.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 import { fieldsOf } from './protobuf.ts';
 
@@ -11,12 +11,12 @@ const TYPE = { tensor: 1 };
 const TENSOR_TYPE = { shape: 2 };
 
 /**
- * Returns what is wrong with an offline CTC model: it takes samples of the shape (N, samples), and features if they are cached.
+ * Returns what is wrong with an offline CTC model: it takes samples of the shape (N, samples), and caches of `svc-models`.
  * Null if nothing is.
  */
 export function checkCtcModel(file: Uint8Array): string | null {
   if (readOnnxMetadata(file) === null) return 'files.model is not an ONNX file';
-  const inputs = inputsOf(file).filter(({ name }) => name !== FEATURES.cached);
+  const inputs = inputsOf(file).filter(({ name }) => !isCacheInput(name));
   const [first] = inputs;
   if (inputs.length > 1) {
     const names = inputs.map(({ name }) => name).join(', ');

@@ -27,6 +27,8 @@ export interface FetchOptions {
   readonly acceptLicence: boolean;
   /** Leaves the weights as they are instead of making them signed 8-bit ones. */
   readonly asPublished: boolean;
+  /** Makes live streams of an offline CTC model keep keys and values of earlier audio. */
+  readonly streamed: boolean;
   /** Hashes for files without one in the catalogue: FILE=HEX. */
   readonly sha256: readonly string[];
   /** Accepts the first download of such a file and pins its hash. */

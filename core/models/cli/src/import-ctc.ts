@@ -17,11 +17,19 @@ const LABELS: Readonly<Record<string, (text: string) => string>> = {
   'tokens.txt': (text) => text,
 };
 
+/** Of every command that installs an offline CTC model. */
+export const STREAMED_OPTION = [
+  '--streamed',
+  'keep keys and values of earlier audio: twice the streams, and somewhat different words',
+  false,
+] as const;
+
 interface CtcOptions {
   readonly tokens: string;
   readonly name: string;
   readonly licence: string;
   readonly asPublished: boolean;
+  readonly streamed: boolean;
 }
 
 /** `svc-models import ctc`: installs an offline CTC model of this machine. */
@@ -36,6 +44,7 @@ export function addImportCtc(
     .requiredOption('--name <name>', 'name of the model')
     .requiredOption('--licence <licence>', 'licence of the weights')
     .option('--as-published', 'do not make the weights signed 8-bit ones', false)
+    .option(...STREAMED_OPTION)
     .action(async (file: string, options: CtcOptions) => {
       await importCtc(file, { ...options, modelsDir: modelsDir(), terminal });
       terminal.say(`${options.name} is installed. svc-models use ${options.name} serves it.`);
@@ -79,10 +88,11 @@ export async function ctcSet(
   input: {
     readonly given: Pick<ModelSet, 'build' | 'licence' | 'source' | 'stated' | 'decoding'>;
     readonly asPublished: boolean;
+    readonly streamed: boolean;
     readonly terminal: Terminal;
   },
 ): Promise<ModelSet> {
-  const { given, asPublished, terminal } = input;
+  const { given, asPublished, streamed, terminal } = input;
   const tokens = join(folder, 'tokens.txt');
   const pruned = pruneTokens(await readLabels(folder));
   if (pruned.kept < LETTERS_MIN) {
@@ -99,7 +109,7 @@ export async function ctcSet(
     const isExact = await signedIsExact();
     terminal.say(await quantise(join(folder, 'model.onnx'), { isExact }));
   }
-  terminal.say(await cacheFeatures(join(folder, 'model.onnx')));
+  terminal.say(await cacheFeatures(join(folder, 'model.onnx'), streamed));
   return {
     ...given,
     kind: 'offline_ctc',

@@ -7,7 +7,7 @@ import { bytesOf, findEntry, readCatalogue, type CatalogueEntry } from './catalo
 import { entryFromHub } from './fetch-from-hub.ts';
 import { fetchModel, type FetchOptions } from './fetch-model.ts';
 import { Hub } from './hub.ts';
-import { addImportCtc } from './import-ctc.ts';
+import { addImportCtc, STREAMED_OPTION } from './import-ctc.ts';
 import { addImportLm } from './import-lm.ts';
 import { importNemo } from './import-nemo.ts';
 import { addImportZipformer } from './import-zipformer.ts';
@@ -69,6 +69,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .option('--into <name>', 'the installed model that gets the language models of a repository')
     .option('--accept-licence', 'do not ask about the licence', false)
     .option('--as-published', 'do not make the weights signed 8-bit ones', false)
+    .option(...STREAMED_OPTION)
     .option('--sha256 <FILE=HEX...>', 'hashes of files that have none in the catalogue', [])
     .option(
       '--trust-first-download',

@@ -97,11 +97,74 @@ test('a model whose frames have features of their own computes them once, with t
   expect(encoder.featureWidth).toBe(CHANNELS);
   const first = await encoder.run(samples.slice(0, 4_000));
   const rest = samples.slice(first.count * STRIDE);
-  const { logits, count } = await encoder.run(rest, first.features);
+  const second = { ...first, contextFrames: 0, keptKeys: [0, 0] as const };
+  const { logits, count } = await encoder.run(rest, second);
   expect(count).toBe(whole.count);
   expect(
     Math.max(...logits.map((one, at) => Math.abs(one - (whole.logits[at] ?? NaN)))),
   ).toBeLessThan(1e-4);
+  expect(await readdir(folder)).toEqual(['model.onnx']);
+});
+
+const POSITIONED = [
+  tensor('positional', [CHANNELS, 1, 128], 0.05),
+  node('Transpose', [['features'], 'channels'], { perm: [0, 2, 1] }),
+  node('Conv', [['channels', 'positional'], 'mixed'], { group: CHANNELS, pads: [64, 63] }),
+  node('Transpose', [['mixed'], 'positions'], { perm: [0, 2, 1] }),
+  node('Add', [['features', 'positions'], 'positioned']),
+].flat();
+const ATTENTION = [
+  node('Transpose', [['positioned'], 'keys'], { perm: [0, 2, 1] }),
+  node('Tanh', [['positioned'], 'values']),
+  node('MatMul', [['positioned', 'keys'], 'products']),
+  node('Softmax', [['products'], 'shares']),
+  node('MatMul', [['shares', 'values'], 'attended']),
+  node('MatMul', [['attended', 'weight'], 'scores']),
+].flat();
+
+test('a streamed model continues from keys and values with the scores of the whole', async () => {
+  const path = await write(ALONE, POSITIONED, ATTENTION, LOGITS);
+  const samples = Float32Array.from({ length: 40_000 }, (_, at) =>
+    Math.sin(at / 7 + at ** 2 / 1e7),
+  );
+  const whole = await (await CtcEncoder.load(path)).run(samples);
+  expect(await cacheFeatures(path, true)).toBe('Live streams will encode new audio only.');
+  const encoder = await CtcEncoder.load(path);
+  const none = { features: new Float32Array(), contextFrames: 0, keys: {} };
+  const { features, keys } = await encoder.run(samples, { ...none, keptKeys: [0, 80] });
+  const rest = await encoder.run(samples.slice(80 * STRIDE), {
+    features: features.slice(16 * CHANNELS, 80 * CHANNELS),
+    contextFrames: 64,
+    keys,
+    keptKeys: [60, 110],
+  });
+  const wanted = whole.logits.slice(80 * LABELS);
+  expect(rest.logits).toHaveLength(wanted.length);
+  const errors = wanted.map((one, at) => Math.abs(one - (rest.logits[at] ?? NaN)));
+  expect(Math.max(...errors)).toBeLessThan(1e-4);
+  expect(Object.values(rest.keys).map(({ dims }) => dims)).toEqual([
+    [1, CHANNELS, 50],
+    [1, 50, CHANNELS],
+  ]);
+});
+
+test.each([
+  ['has no attention', [ALONE, SCORES, LOGITS], 'it has no attention'],
+  [
+    'scores shares of all frames',
+    [
+      ALONE,
+      POSITIONED,
+      ATTENTION,
+      node('ReduceL1', [['scores'], 'sum'], { axes: [1] }),
+      node('Div', [['scores', 'sum'], 'logits']),
+    ],
+    'its scores depend on more than features, keys and values',
+  ],
+])('a model that %s keeps its windows, and says so', async (_, nodes, reason) => {
+  const path = await write(...nodes);
+  expect(await cacheFeatures(path, true)).toContain(`encode windows: ${reason}`);
+  expect(await CtcEncoder.load(path)).toMatchObject({ featureWidth: CHANNELS, isStreamed: false });
   expect(await readdir(folder)).toEqual(['model.onnx']);
 });
 

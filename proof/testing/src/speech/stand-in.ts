@@ -18,6 +18,13 @@ export const CACHED_STAND_IN = {
   tokens: join(CACHED_DIR, 'tokens.txt'),
 };
 
+/** The same weights with cached keys and values too. */
+const STREAMED_DIR = join(import.meta.dirname, '../../stand-in-streamed');
+export const STREAMED_STAND_IN = {
+  model: join(STREAMED_DIR, 'model.onnx'),
+  tokens: join(STREAMED_DIR, 'tokens.txt'),
+};
+
 /** The description of the first one, as `svc-models` writes it. */
 export const STAND_IN_SET = {
   build: 'ctc',
@@ -60,6 +67,12 @@ export function standInModels(
 export function cachedModels(): string {
   const fields = { kind: 'offline_ctc' };
   return modelsDirectory(CACHED_DIR, { search: undefined, fields, files: CACHED_STAND_IN });
+}
+
+/** Creates a models directory in which both model ids use the CTC stand-in with cached keys and values. The caller removes it. */
+export function streamedModels(): string {
+  const fields = { kind: 'offline_ctc' };
+  return modelsDirectory(STREAMED_DIR, { search: undefined, fields, files: STREAMED_STAND_IN });
 }
 
 /** Creates a models directory in which both model ids use the Zipformer stand-in. The caller removes it. */
