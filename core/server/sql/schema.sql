@@ -788,6 +788,30 @@ create table session_takeovers (
 );
 grant select on session_takeovers to svc_node;
 
+create table status_days (
+  day date not null,
+  component text not null,
+  from_minute smallint not null default 0,
+  available bit(1440) not null default (repeat('0'::text, 1440))::bit(1440),
+  constraint status_days_pkey PRIMARY KEY (day, component),
+  constraint status_days_component_check CHECK (length(component) >= 1 AND length(component) <= 100),
+  constraint status_days_from_minute_check CHECK (from_minute >= 0 AND from_minute <= 1439)
+);
+
+create table incidents (
+  id integer not null generated always as identity,
+  text reason not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint incidents_pkey PRIMARY KEY (id),
+  constraint incidents_check CHECK (ended_at >= started_at)
+);
+CREATE INDEX incidents_by_start ON incidents USING btree (started_at DESC);
+CREATE TRIGGER incidents_audit AFTER INSERT OR DELETE OR UPDATE OF text, started_at, ended_at ON incidents FOR EACH ROW EXECUTE FUNCTION audit_change('incident', 'id', 'text started_at ended_at');
+grant select on incidents to svc_api;
+grant delete, insert (text, started_at, ended_at), select, update (text, started_at, ended_at, updated_at) on incidents to svc_operator;
+
 -- Views
 
 create view entry as
@@ -904,6 +928,7 @@ create view entry as
 -- post_credit(p_account uuid, p_kind txn_kind, p_ms bigint, p_reason text, p_actor text, p_request uuid, OUT outcome text, OUT replayed boolean, OUT seq bigint, OUT available_ms bigint) returns record
 -- record_audit(p_findings jsonb, p_is_complete boolean) returns void security definer to svc_auditor
 -- record_calls(p_calls json) returns integer security definer to svc_api, svc_node
+-- record_status(p_components text[], p_available text[]) returns void security definer to svc_api
 -- record_streams(p_node text, p_streams jsonb) returns integer security definer to svc_node
 -- refuse_change() returns trigger
 -- refuse_during_move() returns trigger security definer
@@ -938,6 +963,9 @@ create view entry as
 -- set_operator(p_email text, p_is_operator boolean) returns boolean security definer to svc_operator
 -- settle_late(p_session sessions, p_samples bigint, p_available bigint, p_at timestamp with time zone) returns void
 -- sign_move(p_cell text, p_statement text) returns text
+-- status_days_kept() returns integer
+-- status_history() returns TABLE(component text, day date, minutes integer, down_minutes integer) security definer to svc_api, svc_operator
+-- status_recorded(p_component text) returns boolean security definer to svc_operator
 -- switch_console_account(p_token text, p_account uuid) returns void security definer to svc_console
 -- touch_api_keys(p_ids text[]) returns integer security definer to svc_api
 -- unpaid_ms(p_session sessions, p_samples bigint) returns bigint

@@ -9,6 +9,7 @@ import { createPool, type DatabaseRole, type Pool } from './platform/database/db
 import type { Deps } from './deps.ts';
 import { FailedSessionsAlert } from './accounts/logs/failed-sessions-alert.ts';
 import { buildApp } from './http/app.ts';
+import { apiState } from './http/status.ts';
 import { reportPeppers } from './accounts/cell.ts';
 import { createAuthenticator } from './accounts/keys/authenticator.ts';
 import { startCallLog } from './accounts/logs/call-log.ts';
@@ -25,6 +26,8 @@ import {
 } from './platform/network/rate-limit.ts';
 import { connectRedisCounts, type RedisCounts } from './platform/network/redis-counts.ts';
 import { startStreaming, type StreamingParts } from './gateway/streaming-node.ts';
+import { probe } from './nodes/status/probe.ts';
+import { startStatusRecorder } from './nodes/status/recorder.ts';
 import { startSweeper } from './nodes/sweeper.ts';
 import { observeDatabase } from './platform/database/metrics.ts';
 import { expiresAtMs, readCertificate, watchCertificate } from './platform/network/tls.ts';
@@ -97,6 +100,15 @@ export async function startServer(config: Config, parts: Parts = {}): Promise<Ru
     endings.push(sweep(deps), receiveInvalidations(invalidation, deps));
   }
   isServing = true;
+  if (config.role !== 'node') {
+    const recorder = startStatusRecorder({
+      db: deps.db,
+      check: () => probe(deps.db, apiState(deps)),
+      isDraining: () => deps.lifecycle.draining,
+      log,
+    });
+    endings.push(() => recorder.stop());
+  }
   return {
     url: urlOf(app, config),
     deps,

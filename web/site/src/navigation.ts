@@ -128,6 +128,7 @@ export const NAVIGATION: readonly NavigationSection[] = [
       { path: 'docs/reference/metrics.md' },
       { path: 'docs/operations/process-limits.md' },
       { path: 'docs/operations/runbooks.md' },
+      { path: 'docs/operations/status-page.md' },
       { path: 'docs/operations/audit.md' },
       { path: 'docs/operations/failures.md' },
       { path: 'docs/operations/release.md' },

@@ -9,7 +9,7 @@ import { llmsFullText, llmsText } from './llms.ts';
 import { renderMarkdown, type MarkdownDeps } from './markdown.ts';
 import { searchSections } from './search-index.ts';
 import { servedMarkdown } from './served-markdown.ts';
-import { renderShell, type Assets, type Shell } from './shell.ts';
+import { renderElsewhere, renderShell, type Assets, type Shell } from './shell.ts';
 import { renderSidebar } from './sidebar.ts';
 import { readSources, type Source, type Sources } from './sources.ts';
 import {
@@ -51,6 +51,7 @@ export async function renderSite(options: RenderOptions): Promise<RenderedSite> 
   const files = new Map([
     ...renderArticles(sources, { deps, shell, repository: options.repository }),
     ...renderSpecialPages(sources, shell),
+    ['/status/elsewhere.html', renderElsewhere(renderStatus(), options.assets)],
     ...all.map(({ url, markdown, path }): [string, string] => [
       `${url}.md`,
       servedMarkdown(markdown, path, deps.links),
@@ -135,7 +136,7 @@ function renderSpecialPages(
       '/status/index.html',
       special({
         title: 'Status',
-        description: 'Whether this service works right now.',
+        description: 'Whether this service works right now, and how it did in the last 90 days.',
         url: '/status',
         markdownUrl: null,
         main: renderStatus(),

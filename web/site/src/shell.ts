@@ -58,6 +58,39 @@ ${page.main}
 `;
 }
 
+/** Where svc-admin puts the address of the service. */
+export const SERVICE_MARK = '{{service}}';
+
+/** The status page for a host of its own, which has no other page: `svc-admin status export` fills and writes it. */
+export function renderElsewhere(main: string, assets: Assets): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>svc-asr status</title>
+<meta name="description" content="Whether svc-asr works right now.">
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="alternate" type="application/atom+xml" href="/status/incidents.atom" title="Incidents">
+<link rel="stylesheet" href="${assets.stylesheet}">
+<script src="${assets.early}"></script>
+<script type="module" src="${assets.main}"></script>
+</head>
+<body class="layout-alone">
+<header class="top">
+<a class="brand" href="${SERVICE_MARK}">${LOGO}<span>svc-asr</span></a>
+<nav class="top-links" aria-label="Site"><a href="${SERVICE_MARK}/docs">Docs</a><a class="top-console" href="${SERVICE_MARK}/app">Console</a></nav>
+<button type="button" class="icon-button needs-script" data-theme-button aria-label="Theme">${icon('theme')}</button>
+</header>
+<div class="frame">
+${main}
+</div>
+</body>
+</html>
+`;
+}
+
 function header({ url }: Shell): string {
   const link = (href: string, text: string) => {
     const here = href === url || (href === '/docs' && url !== null && url.startsWith('/docs'));

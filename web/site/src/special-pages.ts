@@ -74,11 +74,11 @@ function item(source: Source): string {
   return `<li><a href="${source.url}" title="${escapeHtml(describe(source.markdown))}">${escapeHtml(source.title)}</a></li>`;
 }
 
-/** /status: the script fills its rows from /status.json, which the service makes from its own probes. */
+/** /status: the script fills its rows from what the service says about itself. */
 export function renderStatus(): string {
   const rows = SERVICE_COMPONENTS.map(
-    ({ name }) =>
-      `<li><span>${escapeHtml(name)}</span><span class="state">Unknown</span><span class="detail">Checking…</span></li>`,
+    ({ id, name }) =>
+      `<li data-component="${id}"><span>${escapeHtml(name)}</span><span class="state">Unknown</span><span class="detail">Checking…</span><div class="days"></div><span class="detail percent"></span></li>`,
   );
   return `<main id="main" class="article status-page" tabindex="-1">
 <p class="eyebrow">Live</p>
@@ -86,8 +86,13 @@ export function renderStatus(): string {
 <p class="status-summary" data-status-summary role="status">Checking…</p>
 <ul class="status-list" data-status-list>${rows.join('')}</ul>
 <p class="status-note" data-status-note></p>
-<noscript><p>This page needs JavaScript. The same facts are in <a href="/status.json">/status.json</a>.</p></noscript>
-<p class="status-note">The server that sent this page checks itself when somebody asks, at most once every five seconds. The same facts are in <a href="/status.json">/status.json</a>.</p>
+<noscript><p>This page needs JavaScript. The same facts are in <a href="/status.json">/status.json</a> and <a href="/status/history.json">/status/history.json</a>.</p></noscript>
+<p class="status-note">Each bar is a day in UTC. The service checks itself three times a minute, and a minute without a good check counts as down. The same facts as JSON: <a href="/status.json">now</a>, <a href="/status/history.json">90 days</a>.</p>
+<section class="status-incidents" aria-labelledby="incidents"><h2 id="incidents">Incidents</h2>
+<p class="status-note"><a href="/status/incidents.atom">Subscribe with Atom</a></p>
+<ul data-status-incidents></ul>
+<h2>Interruptions by day</h2>
+<ul data-status-interruptions></ul></section>
 </main>`;
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { parse } from 'parse5';
 import { expect, test } from 'vitest';
 import { EXAMPLE_REPOSITORY } from '../src/example-addresses.ts';
+import { SERVICE_MARK } from '../src/shell.ts';
 import { renderSite } from '../src/pages.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -22,6 +23,8 @@ const SERVED = new Set([
   '/openapi.json',
   '/asyncapi.json',
   '/status.json',
+  '/status/history.json',
+  '/status/incidents.atom',
   ...Object.values(assets),
 ]);
 
@@ -40,7 +43,7 @@ test('every link leads to a page that exists, and every anchor to one of its hea
   for (const [path, html] of pages) {
     const own = path.replace(/\/index\.html$/, '');
     for (const [, target = ''] of html.matchAll(/ (?:href|src)="([^"]+)"/g)) {
-      if (/^(https?|mailto|wss?):/.test(target)) continue;
+      if (/^(https?|mailto|wss?):/.test(target) || target.startsWith(SERVICE_MARK)) continue;
       const [address = '', anchor] = decodeURI(target).split('#');
       const page = address === '' ? own : address;
       const known = ids.get(page);

@@ -1,4 +1,5 @@
--- The lifecycle of a node: register (a new epoch), renew, drain, retire. Leases use only the database's clock.
+-- The lifecycle of a node: register (a new epoch), renew, drain, retire. Leases use only the database's clock. Below, the history
+-- of the status page.
 
 create or replace function register_node(
   p_id text,
@@ -114,4 +115,70 @@ language sql security definer set search_path = public, pg_temp as $$
       reported_at = excluded.reported_at,
       session_ids = excluded.session_ids,
       samples = excluded.samples
+$$;
+
+-- The history of the status page: one bit per minute and component. Every API process records the same minutes, and a bit
+-- that is set stays set, so several processes count a minute once.
+
+create or replace function status_days_kept() returns integer
+language sql immutable as $$ select 90 $$;
+
+-- Records all components of the service, and which of them are available in this minute.
+create or replace function record_status(p_components text[], p_available text[]) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_now timestamp := clock_timestamp() at time zone 'UTC';
+  v_day date := v_now::date;
+  v_minute integer := extract(hour from v_now) * 60 + extract(minute from v_now);
+begin
+  insert into status_days (day, component, from_minute)
+    select v_day, c, case when exists (select from status_days where component = c) then 0 else v_minute end
+      from unnest(p_components) c
+      where not exists (select from status_days where day = v_day and component = c)
+      order by c
+    on conflict do nothing;
+  if found then
+    delete from status_days where day <= v_day - status_days_kept();
+  end if;
+  -- In one order, so that two processes don't wait for each other.
+  perform from status_days
+    where day = v_day and component = any(p_available) and get_bit(available, v_minute) = 0
+    order by component for update;
+  update status_days set available = set_bit(available, v_minute, 1)
+    where day = v_day and component = any(p_available) and get_bit(available, v_minute) = 0;
+end
+$$;
+
+-- The minutes of each day since the first record, and how many of them had no service. The minute under way is not over, and
+-- the one before may still be recorded late.
+create or replace function status_history()
+returns table (component text, day date, minutes integer, down_minutes integer)
+language sql stable security definer set search_path = public, pg_temp as $$
+  with now as (
+    select date_trunc('minute', clock_timestamp() at time zone 'UTC') - interval '1 minute' as until
+  ), first as (
+    select component, min(day + from_minute * interval '1 minute') as since from status_days
+      where day > (select until::date from now) - status_days_kept() group by component
+  ), days as (
+    select f.component, d::date as day, f.since, d as starts, d + interval '1 day' as ends
+      from first f, now, generate_series(date_trunc('day', f.since), until, interval '1 day') d
+  ), counted as (
+    select component, day,
+        greatest(0, extract(epoch from least(ends, until) - greatest(starts, since)) / 60)::integer as minutes,
+        (extract(epoch from greatest(starts, since) - starts) / 60)::integer as skipped
+      from days, now
+  )
+  select c.component, c.day, c.minutes,
+      c.minutes - coalesce(bit_count(substring(s.available from c.skipped + 1 for c.minutes)), 0)::integer
+    from counted c left join status_days s on s.component = c.component and s.day = c.day
+    order by c.component, c.day
+$$;
+
+-- Whether a component was available in this minute or the last one.
+create or replace function status_recorded(p_component text) returns boolean
+language sql stable security definer set search_path = public, pg_temp as $$
+  select coalesce(bool_or(get_bit(s.available, (extract(epoch from m - date_trunc('day', m)) / 60)::integer) = 1), false)
+    from (select date_trunc('minute', clock_timestamp() at time zone 'UTC')) now(m0),
+      lateral (values (m0), (m0 - interval '1 minute')) minutes(m)
+      join status_days s on s.day = m::date and s.component = p_component
 $$;

@@ -78,6 +78,8 @@ create or replace trigger passkeys_audit after insert or delete on passkeys
   for each row execute function audit_change('passkey', 'user_id', 'id');
 create or replace trigger waitlist_audit after update of status on waitlist
   for each row execute function audit_change('waitlist', 'id', 'status account_id');
+create or replace trigger incidents_audit after insert or update of text, started_at, ended_at or delete on incidents
+  for each row execute function audit_change('incident', 'id', 'text started_at ended_at');
 create or replace trigger console_users_audit after update of is_operator on console_users
   for each row execute function audit_change('operator', 'id', 'is_operator');
 

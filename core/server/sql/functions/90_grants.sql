@@ -5,7 +5,7 @@ revoke all on
   claim_log, claims_given_back, audit_log, audit_sources, console_users, memberships, invitations, sign_in_codes, console_sessions, passkeys,
   passkey_challenges, operator_enrolments, security_notices, known_places, usage_by_key, usage_by_key_rolled, ledger_marks,
   session_end_requests, session_takeovers, lost_audio, session_details, api_calls, credit_levels, credit_notices, demo_claims, operator_grants,
-  ledger_audits, credit_requests, credit_request_notices, cell_links, account_imports, account_arrivals
+  ledger_audits, credit_requests, credit_request_notices, status_days, incidents, cell_links, account_imports, account_arrivals
   from public, svc_api, svc_node, svc_sweeper, svc_console, svc_sign_in, svc_auditor, svc_operator, svc_mover;
 -- By default PostgreSQL lets every role call a new function. Grants of earlier versions end here too.
 revoke execute on all functions in schema public
@@ -24,6 +24,8 @@ grant execute on function touch_api_keys(text[]) to svc_api;
 grant execute on function rehash_api_key(text, bytea, bytea, smallint) to svc_api;
 grant execute on function report_peppers(smallint[], bytea[]) to svc_api;
 grant execute on function record_calls(json) to svc_api;
+grant execute on function record_status(text[], text[]), status_history() to svc_api;
+grant select on incidents to svc_api;
 grant select on api_keys, nodes, cell, cell_peppers to svc_api;
 grant select on accounts, sessions, live_audio to svc_api;
 grant select (account_id, seq, kind, session_id) on txn to svc_api;
@@ -161,6 +163,8 @@ grant execute on function create_enrolment(text, uuid, bytea) to svc_operator;
 grant execute on function create_sign_in_code(text, uuid, bytea, interval) to svc_operator;
 grant execute on function reset_passkeys(text) to svc_operator;
 grant execute on function accept_ledger_history(text) to svc_operator;
+grant execute on function status_history(), status_recorded(text) to svc_operator;
+grant select, insert (text, started_at, ended_at), update (text, started_at, ended_at, updated_at), delete on incidents to svc_operator;
 
 -- mover: moves accounts between cells. Carries whole accounts that one cell signed for the other, and changes nothing
 -- in them. It reads everything about an account and can interrupt its service, so treat its login as an operator's.

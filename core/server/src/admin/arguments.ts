@@ -47,10 +47,34 @@ export function parseText(min: number, max: number): (text: string) => string {
   };
 }
 
+/** Parses the origin of a service, without a slash at its end. */
+export function parseServiceUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/') return url.origin;
+  throw new InvalidArgumentError('It must be an address such as https://api.example.');
+}
+
 export function parseEmailArgument(text: string): string {
   const email = parseEmail(text);
   if (email !== null) return email;
   throw new InvalidArgumentError('It must be an address such as ops@radio.example.');
+}
+
+const MOMENT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::\d{2})?Z$/;
+
+/** Parses a time that has come, in UTC. */
+export function parsePast(text: string): Date {
+  const [, minute] = MOMENT.exec(text) ?? [];
+  const date = new Date(text);
+  if (
+    minute === undefined ||
+    Number.isNaN(date.getTime()) ||
+    !date.toISOString().startsWith(minute)
+  ) {
+    throw new InvalidArgumentError('It must be a time in UTC such as 2027-01-31T12:00Z.');
+  }
+  if (date.getTime() <= Date.now()) return date;
+  throw new InvalidArgumentError('It is in the future. Give a time that has come.');
 }
 
 /** Parses a future time. Rejects dates such as 2027-02-31, which JavaScript reads as 3 March. */

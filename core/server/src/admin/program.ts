@@ -22,6 +22,7 @@ import { addOperatorsCommand, addPasskeysCommand } from './commands/operators.ts
 import { createOutput } from './output.ts';
 import { EXIT, Problem } from './problem.ts';
 import { addNodesCommand, addSessionsCommand } from './commands/sessions.ts';
+import { addStatusCommand } from './commands/status.ts';
 import { readSettings } from './settings.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addWaitlistCommand } from './commands/waitlist.ts';
@@ -129,6 +130,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
   addSessionsCommand(program, run);
   addNodesCommand(program, run);
   addEnginesCommand(program, environment);
+  addStatusCommand(program, run);
   addWaitlistCommand(program, run);
   addOperatorsCommand(program, run);
   addPasskeysCommand(program, run);

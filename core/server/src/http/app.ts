@@ -17,7 +17,7 @@ import { observeRequests } from './observe.ts';
 import { operationRoutes } from './operations.ts';
 import { parseJsonBody } from './request-body.ts';
 import { sessionRoutes } from './sessions.ts';
-import { statusRoute } from './status.ts';
+import { statusRoutes } from './status.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Limits for slow clients: TLS handshake 10 s, headers 5 s, request 10 s, checked every second. */
@@ -115,7 +115,7 @@ export function buildApp(deps: Deps, certificate: Certificate | null = null): Fa
     sessionRoutes(app, deps);
     usageRoutes(app, deps);
     documentRoutes(app);
-    statusRoute(app, deps);
+    statusRoutes(app, deps);
   }
   operationRoutes(app, deps);
   app.get(STREAM_PATH, ({ raw }) => {

@@ -1,93 +1,52 @@
-import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
-import {
-  modelComponent,
-  type ServiceComponent,
-  type ServiceState,
-  type ServiceStatus,
-} from '@svc-asr/protocol/service-status.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { listLiveNodes, type LiveNode } from '../nodes/nodes.ts';
-import { withinDeadline } from '../platform/deadline.ts';
+import { readHistory } from '../nodes/status/history.ts';
+import { incidentFeed } from '../nodes/status/incident-feed.ts';
+import { probe, type ApiState } from '../nodes/status/probe.ts';
 
-/** The route is public and not rate limited, so its probes run at most this often, however many people ask. */
+/** The routes are public and not rate limited, so their queries run at most this often, however many people ask. */
 export const STATUS_FRESH_MS = 5_000;
+const HISTORY_FRESH_MS = 60_000;
 
-/** GET /status.json: whether the API, the database and a recogniser for each model are available. */
-export function statusRoute(app: FastifyInstance, deps: Deps): void {
-  const report = cached(() => probe(deps), deps);
+/** /status.json says what works now, /status/history.json what did, and /status/incidents.atom what operators say. */
+export function statusRoutes(app: FastifyInstance, deps: Deps): void {
+  const report = cached(() => probe(deps.db, apiState(deps)), STATUS_FRESH_MS, deps);
+  const history = cached(() => readHistory(deps.db), HISTORY_FRESH_MS, deps);
   app.get('/status.json', async (_request, reply) => {
     void reply.header('cache-control', `public, max-age=${STATUS_FRESH_MS / 1_000}`);
     return report();
   });
+  app.get('/status/history.json', async (_request, reply) => {
+    const body = await history();
+    void reply.header('cache-control', `public, max-age=${HISTORY_FRESH_MS / 1_000}`);
+    return body;
+  });
+  app.get('/status/incidents.atom', async (_request, reply) => {
+    const { incidents, written_at: at } = await history();
+    void reply
+      .type('application/atom+xml; charset=utf-8')
+      .header('cache-control', `public, max-age=${HISTORY_FRESH_MS / 1_000}`);
+    return incidentFeed(incidents, { url: deps.config.console.publicUrl, at });
+  });
 }
 
-function cached<T>(check: () => Promise<T>, { clock }: Deps): () => Promise<T> {
+export function apiState({ lifecycle }: Deps): ApiState {
+  if (lifecycle.draining) return 'draining';
+  return lifecycle.checks.every((holds) => holds()) ? 'ready' : 'not_ready';
+}
+
+/** A failed check is not kept, so the next request asks again. */
+function cached<T>(check: () => Promise<T>, freshMs: number, { clock }: Deps): () => Promise<T> {
   let latest: { readonly result: Promise<T>; readonly atMs: number } | null = null;
   return () => {
     const now = clock.monotonicMs();
-    if (latest === null || now - latest.atMs >= STATUS_FRESH_MS) {
-      latest = { result: check(), atMs: now };
+    if (latest === null || now - latest.atMs >= freshMs) {
+      const result = check();
+      latest = { result, atMs: now };
+      result.catch(() => {
+        if (latest?.result === result) latest = null;
+      });
     }
     return latest.result;
   };
-}
-
-async function probe(deps: Deps): Promise<ServiceStatus> {
-  // The nodes' leases are in the database, so one query checks both.
-  const nodes = await withinDeadline(listLiveNodes(deps.db)).catch(() => null);
-  const components = [
-    apiState(deps),
-    databaseState(nodes !== null),
-    ...MODEL_IDS.map((model) => modelState(model, nodes)),
-  ];
-  return { state: overall(components), checked_at: new Date().toISOString(), components };
-}
-
-function apiState({ lifecycle }: Deps): ServiceComponent {
-  const api = { id: 'api', name: 'HTTP API' };
-  if (lifecycle.draining)
-    return { ...api, state: 'degraded', detail: 'This server is restarting.' };
-  const isReady = lifecycle.checks.every((holds) => holds());
-  return isReady
-    ? { ...api, state: 'operational', detail: 'Accepts requests.' }
-    : { ...api, state: 'down', detail: 'This server is not ready.' };
-}
-
-function databaseState(isUp: boolean): ServiceComponent {
-  const database = { id: 'database', name: 'Database' };
-  return isUp
-    ? { ...database, state: 'operational', detail: 'Answers queries.' }
-    : {
-        ...database,
-        state: 'down',
-        detail: 'Does not answer. Open streams continue, and new sessions are refused.',
-      };
-}
-
-function modelState(model: ModelId, nodes: readonly LiveNode[] | null): ServiceComponent {
-  const component = modelComponent(model);
-  if (nodes === null) {
-    return { ...component, state: 'down', detail: 'Unknown while the database does not answer.' };
-  }
-  const serving = nodes.filter((node) => node.models.includes(model) && !node.draining);
-  if (serving.length === 0) {
-    return { ...component, state: 'down', detail: 'No streaming node is running.' };
-  }
-  return serving.some((node) => node.active < node.capacity)
-    ? { ...component, state: 'operational', detail: 'A recogniser is free.' }
-    : { ...component, state: 'degraded', detail: 'Every recogniser is in use. Retry shortly.' };
-}
-
-/** One model without a node is a partial outage. Without the API, the database or any model, nothing works. */
-function overall(components: readonly ServiceComponent[]): ServiceState {
-  const [api, database, ...models] = components;
-  if ([api, database].some((one) => one !== undefined && isDown(one)) || models.every(isDown)) {
-    return 'down';
-  }
-  return components.every(({ state }) => state === 'operational') ? 'operational' : 'degraded';
-}
-
-function isDown({ state }: ServiceComponent): boolean {
-  return state === 'down';
 }

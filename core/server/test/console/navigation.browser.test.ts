@@ -117,7 +117,8 @@ test('everything that people who pay look for has a place, and old addresses lea
   await page.waitForURL(`${service.url}/app/usage?from=2026-01-01&to=2026-01-31`);
   // Phones have five tabs, and the other places in the menu.
   await page.setViewportSize({ width: 390, height: 800 });
-  expect(await navigation.getByRole('link').filter({ visible: true }).count()).toBe(5);
+  const tabs = navigation.getByRole('link').filter({ visible: true });
+  await expect.poll(() => tabs.count()).toBe(5);
   await page.locator('summary').filter({ hasText: 'payer@' }).click();
   await page.getByRole('link', { name: 'Team' }).filter({ visible: true }).click();
   await page.waitForURL(`${service.url}/app/team`);

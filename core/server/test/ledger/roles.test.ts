@@ -34,6 +34,7 @@ const FUNCTIONS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   [`claim_session('${UUID}', '${UUID}', '${UUID}', 'n', 1)`]: ['svc_node', 'svc_all'],
   [`close_session('${UUID}', '${UUID}', 'failed', 0, 'n', 1, null)`]: ['svc_node', 'svc_all'],
   [`register_node('n', 'wss://n', array['m'], 1, null)`]: ['svc_node', 'svc_all'],
+  [`record_status(array['api'], array['api'])`]: ['svc_api', 'svc_all'],
   [`renew_node('n', 1, 0, 1, false)`]: ['svc_node', 'svc_all'],
   [`retire_node('n', 1)`]: ['svc_node', 'svc_all'],
   [`record_streams('n', '[]')`]: ['svc_node', 'svc_all'],

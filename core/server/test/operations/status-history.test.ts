@@ -1,0 +1,196 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  SERVICE_COMPONENTS,
+  type ServiceState,
+  type ServiceStatus,
+  type StatusHistory,
+} from '@svc-asr/protocol/service-status.ts';
+import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runAdmin } from '../../src/admin/program.ts';
+import { readHistory } from '../../src/nodes/status/history.ts';
+import { incidentFeed } from '../../src/nodes/status/incident-feed.ts';
+import { recordStatus } from '../../src/nodes/status/recorder.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => database.pool.query('truncate status_days, incidents'));
+
+/** Sets the available minutes of a day, `daysAgo` before today in UTC. */
+async function recorded(input: { daysAgo: number; from?: number; down?: number }): Promise<void> {
+  const { daysAgo, from = 0, down = 0 } = input;
+  await database.pool.query(
+    `insert into status_days (day, component, from_minute, available)
+      select (clock_timestamp() at time zone 'UTC')::date - $1::integer, 'api', $2::integer,
+        (repeat('0', $2::integer + $3::integer) || repeat('1', 1440 - $2::integer - $3::integer))::bit(1440)`,
+    [daysAgo, from, down],
+  );
+}
+
+async function api(): Promise<StatusHistory['components'][number]> {
+  const { components } = await readHistory(database.pool);
+  const found = components.find(({ id }) => id === 'api');
+  if (found === undefined) throw new Error('The API is not listed.');
+  return found;
+}
+
+const whole = (down: number) => expect.objectContaining({ minutes: 1_440, down_minutes: down });
+
+test('days since the first record count, with the minutes that nobody recorded as down', async () => {
+  await recorded({ daysAgo: 3, from: 1_000, down: 10 });
+  // Two days ago nothing ran.
+  await recorded({ daysAgo: 1, down: 30 });
+  const { days } = await api();
+  expect(days.slice(0, 3)).toEqual([
+    expect.objectContaining({ minutes: 440, down_minutes: 10 }),
+    whole(1_440),
+    whole(30),
+  ]);
+});
+
+test('availability is cut, so an interruption never shows as 100 %', async () => {
+  await recorded({ daysAgo: 88 });
+  for (let daysAgo = 87; daysAgo > 0; daysAgo -= 1) {
+    await recorded({ daysAgo, down: daysAgo === 40 ? 1 : 0 });
+  }
+  // Today is down until now, in this test.
+  await database.pool.query(
+    `insert into status_days (day, component, available)
+      values ((clock_timestamp() at time zone 'UTC')::date, 'api', repeat('1', 1440)::bit(1440))`,
+  );
+  const { available_percent: percent, days } = await api();
+  expect(percent).toBe(99.99);
+  expect(days).toHaveLength(89);
+});
+
+const all = (state: ServiceState): ServiceStatus => ({
+  state,
+  checked_at: '',
+  components: SERVICE_COMPONENTS.map((part) => ({ ...part, state, detail: '' })),
+});
+
+test('processes that record the same minute count it once, and one that is down does not undo it', async () => {
+  await Promise.all([
+    recordStatus(database.pool, all('operational')),
+    recordStatus(database.pool, all('down')),
+    recordStatus(database.pool, all('operational')),
+  ]);
+  await recordStatus(database.pool, all('down'));
+  const { rows } = await database.pool.query(
+    'select component, bit_count(available)::integer as up from status_days order by component',
+  );
+  expect(rows).toHaveLength(SERVICE_COMPONENTS.length);
+  // The minute may have ended in between.
+  for (const { up: minutes } of rows) expect([1, 2]).toContain(minutes);
+});
+
+test('days older than 90 are deleted when a day begins', async () => {
+  await recorded({ daysAgo: 90 });
+  await recorded({ daysAgo: 89 });
+  await recordStatus(database.pool, { state: 'operational', checked_at: '', components: [] });
+  const { rows } = await database.pool.query(
+    `select count(*)::integer as days from status_days where component = 'api'`,
+  );
+  expect(rows).toEqual([{ days: 2 }]);
+  const { days } = await api();
+  expect(days).toHaveLength(90);
+});
+
+async function admin(...words: string[]): Promise<{ status: number; said: string }> {
+  let said = '';
+  const tell = (text: string) => void (said += text);
+  const env = { DATABASE_URL: database.url };
+  const status = await runAdmin(words, { env, devFolder: '/nowhere', out: tell, err: tell });
+  return { status, said };
+}
+
+test('an operator adds, resolves and removes an incident, and the audit log names each step', async () => {
+  const start = ['--start', '2026-01-31T12:00Z'];
+  const added = await admin('status', 'incident', 'add', 'Calls <cut> & lost', ...start, '--json');
+  const { id }: { id: number } = JSON.parse(added.said);
+  const early = await admin('status', 'incident', 'change', `${id}`, '--end', '2025-01-31T12:00Z');
+  expect(early.status).toBe(1);
+  expect(
+    (await admin('status', 'incident', 'change', `${id}`, '--end', '2026-01-31T12:40Z')).status,
+  ).toBe(0);
+  const listed = await admin('status', 'incident', 'list', '--days', '3650', '--json');
+  expect(JSON.parse(listed.said)).toMatchObject([
+    { id, text: 'Calls <cut> & lost', ended_at: '2026-01-31T12:40:00.000Z' },
+  ]);
+  expect((await admin('status', 'incident', 'remove', `${id}`)).status).toBe(0);
+  const missing = await admin('status', 'incident', 'remove', `${id}`);
+  expect(missing).toMatchObject({
+    status: 1,
+    said: expect.stringContaining('There is no incident'),
+  });
+  const { rows } = await database.pool.query(
+    `select action from audit_log where target = $1 and action like 'incident.%' order by id`,
+    [`${id}`],
+  );
+  expect(rows.map(({ action }) => action)).toEqual([
+    'incident.created',
+    'incident.changed',
+    'incident.deleted',
+  ]);
+});
+
+test('refuses a time in the future, and one without its zone', async () => {
+  for (const time of ['2999-01-01T00:00Z', '2026-01-31 12:00', '2026-02-31T12:00Z']) {
+    const { status } = await admin('status', 'incident', 'add', 'Slow answers', '--start', time);
+    expect(status).toBe(2);
+  }
+});
+
+test('the feed has an entry per incident, and escapes what operators write', () => {
+  const incident = {
+    id: 4,
+    text: 'Calls <cut> & lost',
+    started_at: '2026-01-31T12:00:00.000Z',
+    ended_at: null,
+    updated_at: '2026-01-31T12:05:00.000Z',
+  };
+  const feed = incidentFeed([incident], { url: 'https://api.example', at: '2026-02-01T00:00:00Z' });
+  expect(feed).toContain('<title>Ongoing: Calls &lt;cut&gt; &amp; lost</title>');
+  expect(feed).toContain('<id>https://api.example/status#incident-4</id>');
+  expect(feed).toContain('<updated>2026-01-31T12:05:00.000Z</updated>\n<entry>');
+});
+
+test('the exported page is a folder that any web server can serve', async () => {
+  await admin('status', 'incident', 'add', 'Slow answers');
+  await recorded({ daysAgo: 0 });
+  const folder = await mkdtemp(join(tmpdir(), 'svc-status-'));
+  try {
+    const { status, said } = await admin(
+      'status',
+      'export',
+      folder,
+      '--service',
+      'https://api.example',
+    );
+    expect(said).not.toContain('not built');
+    expect(status).toBe(0);
+    const page = await readFile(join(folder, 'index.html'), 'utf8');
+    expect(page).not.toContain('{{');
+    const files = await readdir(folder, { recursive: true });
+    for (const [, path = ''] of page.matchAll(/(?:href|src)="\/([^"]+)"/g))
+      expect(files).toContain(path);
+    for (const [, link = ''] of page.matchAll(/<a [^>]*href="([^"/][^"]*)"/g)) {
+      expect(link).toMatch(/^https:\/\/api\.example/);
+    }
+    const now = JSON.parse(await readFile(join(folder, 'status.json'), 'utf8'));
+    expect(now.components[0]).toMatchObject({ id: 'api', state: 'operational' });
+    const history: StatusHistory = JSON.parse(
+      await readFile(join(folder, 'status/history.json'), 'utf8'),
+    );
+    expect(history.incidents).toMatchObject([{ text: 'Slow answers', ended_at: null }]);
+    expect(await readFile(join(folder, 'status/incidents.atom'), 'utf8')).toContain('Slow answers');
+    expect(files.filter((file) => file.endsWith('.new'))).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
