@@ -39,7 +39,7 @@ export function searchSections(source: Source, group: string): SearchSection[] {
   return sections
     .map(({ heading, id, lines }) => ({
       url: id === '' ? source.url : `${source.url}#${id}`,
-      page: source.title,
+      page: source.heading,
       heading,
       text: searchText(lines.join('\n')),
       group,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { EXAMPLE_REPOSITORY } from './example-addresses.ts';
-import { NAVIGATION, type NavigationEntry, type NavigationPart } from './navigation.ts';
+import { readNavigation, type NavigationEntry } from './navigation.ts';
 import { HOME, urlOf } from './page-url.ts';
 
 /** One Markdown file that becomes a page. */
@@ -23,7 +23,7 @@ export interface NavigationPage {
 }
 
 export interface Section {
-  readonly part: NavigationPart;
+  readonly part: string;
   readonly title: string;
   readonly pages: readonly NavigationPage[];
 }
@@ -41,10 +41,11 @@ export interface SourceRepository {
   readonly repository: string | null;
 }
 
-/** Reads every page that the navigation lists. Throws if a listed file is missing. */
+/** Reads every page that docs/README.md lists. Throws if a listed file is missing. */
 export async function readSources(from: SourceRepository): Promise<Sources> {
+  const home = await readSource(from, { path: HOME });
   const sections: Section[] = [];
-  for (const { part, title, entries } of NAVIGATION) {
+  for (const { part, title, entries } of readNavigation(home.markdown)) {
     const pages: NavigationPage[] = [];
     for (const entry of entries) pages.push(await readEntry(from, entry));
     sections.push({ part, title, pages });
@@ -52,12 +53,12 @@ export async function readSources(from: SourceRepository): Promise<Sources> {
   const inOrder = sections.flatMap(({ pages }) =>
     pages.flatMap(({ source, children }) => [source, ...children]),
   );
-  return { home: await readSource(from, { path: HOME }), sections, inOrder };
+  return { home, sections, inOrder };
 }
 
 async function readEntry(from: SourceRepository, entry: NavigationEntry): Promise<NavigationPage> {
   const source = await readSource(from, entry);
-  if (entry.folder === undefined) return { source, children: [] };
+  if (entry.folder === null) return { source, children: [] };
   const children: Source[] = [];
   for (const path of await markdownFiles(from.root, entry.folder)) {
     if (path !== entry.path) children.push(await readSource(from, { path }));
@@ -67,7 +68,7 @@ async function readEntry(from: SourceRepository, entry: NavigationEntry): Promis
 
 async function readSource(
   { root, repository }: SourceRepository,
-  { path, title }: NavigationEntry,
+  { path, title }: Pick<NavigationEntry, 'path'> & Partial<NavigationEntry>,
 ): Promise<Source> {
   const text = await readFile(join(root, path), 'utf8');
   const markdown = repository === null ? text : text.replaceAll(EXAMPLE_REPOSITORY, repository);
