@@ -88,7 +88,6 @@ CREATE INDEX waitlist_waiting ON waitlist USING btree (created_at) WHERE (status
 CREATE TRIGGER waitlist_audit AFTER UPDATE OF status ON waitlist FOR EACH ROW EXECUTE FUNCTION audit_change('waitlist', 'id', 'status account_id');
 grant select on waitlist to svc_auditor;
 grant insert (id, email, name, purpose, language), select on waitlist to svc_console;
-grant update (status, decided_at, decided_by) on waitlist to svc_operator;
 
 create table api_keys (
   id text not null,
@@ -552,6 +551,7 @@ CREATE INDEX credit_requests_account ON credit_requests USING btree (account_id,
 CREATE UNIQUE INDEX credit_requests_one_open ON credit_requests USING btree (account_id) WHERE (status = 'open'::text);
 CREATE INDEX credit_requests_status ON credit_requests USING btree (status, requested_at, id);
 grant select on credit_requests to svc_console;
+grant select on credit_requests to svc_operator;
 
 create table credit_request_notices (
   id uuid not null default gen_random_uuid(),
@@ -852,6 +852,7 @@ create view entry as
 -- claim_session(p_account uuid, p_session uuid, p_upgrade uuid, p_node text, p_epoch bigint, OUT outcome text, OUT model text, OUT reserved_ms integer, OUT allowed_origins text[]) returns record security definer to svc_node
 -- close_console_session(p_token text) returns void security definer to svc_console
 -- close_console_sessions(p_token text) returns integer security definer to svc_console
+-- close_credit_request(p_request uuid, p_ms bigint, p_reply text) returns void
 -- close_other_console_session(p_token text, p_id uuid) returns boolean security definer to svc_console
 -- close_session(p_account uuid, p_session uuid, p_status text, p_samples bigint, p_node text, p_epoch bigint, p_upgrade uuid, p_lost uuid DEFAULT NULL::uuid, p_replayed bigint DEFAULT 0, p_lengths bigint[] DEFAULT NULL::bigint[], p_digests text[] DEFAULT NULL::text[], p_told boolean DEFAULT true) returns text security definer to svc_node
 -- confirm_console_session(p_token text, p_user uuid) returns boolean security definer to svc_sign_in
@@ -861,9 +862,11 @@ create view entry as
 -- create_calls_day(p_day date) returns void security definer
 -- create_enrolment(p_email text, p_id uuid, p_code_hash bytea) returns text security definer to svc_operator
 -- create_sign_in_code(p_email text, p_challenge uuid, p_code_hash bytea, p_lifetime interval) returns text security definer to svc_operator
+-- decide_credit_request(p_request uuid, p_ms bigint, p_reply text, p_actor text) returns bigint security definer to svc_operator
 -- decide_credit_request_as_operator(p_token text, p_request uuid, p_ms bigint, p_reply text) returns text security definer to svc_console
 -- decline_as_operator(p_token text, p_entry uuid, p_reason text) returns text security definer to svc_console
 -- decline_invitation(p_user uuid, p_id uuid) returns boolean security definer to svc_console
+-- decline_waitlist(p_id uuid, p_actor text, p_reason text) returns boolean security definer to svc_operator
 -- demo_day() returns date
 -- demo_refusal(p_network bytea, p_per_day integer, p_block bytea) returns text
 -- demo_state(p_network bytea, p_per_day integer, p_block bytea, p_account uuid, p_ms bigint) returns text security definer to svc_console
@@ -874,6 +877,7 @@ create view entry as
 -- enrolment_problem(p_user uuid, p_code_hash bytea) returns text
 -- ensure_person(p_email text, p_language text) returns uuid
 -- erase_account(p_account uuid) returns boolean security definer to svc_console, svc_operator
+-- erase_waitlist_entry(p_id uuid) returns text security definer to svc_operator
 -- exceeds_grant_limit(p_operator uuid, p_ms bigint) returns boolean
 -- expire_invitations() returns void security definer to svc_console
 -- expire_reservations(p_batch integer) returns integer security definer to svc_sweeper
@@ -912,6 +916,7 @@ create view entry as
 -- link_cell(p_cell text, p_key bytea) returns void
 -- list_console_sessions(p_token text) returns TABLE(id uuid, client text, system text, verified_by text, created_at timestamp with time zone, last_seen_at timestamp with time zone, is_current boolean) security definer to svc_console
 -- live_console_session(p_token text) returns SETOF console_sessions
+-- lock_credit_request(p_request uuid, p_reply text) returns uuid
 -- lock_keys(p_account uuid) returns void security definer
 -- log_command(p_command text) returns void security definer to svc_auditor
 -- mark_ledger(p_process uuid, p_node text, p_position bigint, p_account uuid, p_session uuid, p_is_over boolean, p_upgrade uuid, OUT outcome text, OUT marked bigint) returns record security definer to svc_api, svc_console, svc_node, svc_sign_in, svc_sweeper

@@ -170,6 +170,35 @@ begin
 end
 $$;
 
+-- Declines a waiting request. False: none waits under this id.
+create or replace function decline_waitlist(p_id uuid, p_actor text, p_reason text) returns boolean
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform set_config('svc.reason', p_reason, true);
+  update waitlist
+    set status = 'declined', decided_at = clock_timestamp(), decided_by = p_actor,
+      decision_reason = nullif(p_reason, '')
+    where id = p_id and status = 'waiting';
+  return found;
+end
+$$;
+
+-- Removes the personal data of a request that has no account. Returns its status before, or null for an unknown entry. An
+-- approved one stays: it is erased with its account.
+create or replace function erase_waitlist_entry(p_id uuid) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_status waitlist_status;
+begin
+  select status into v_status from waitlist where id = p_id for update;
+  if v_status <> 'approved' then
+    delete from waitlist where id = p_id;
+    perform write_audit(null, 'waitlist.erased', p_id::text, null, null);
+  end if;
+  return v_status;
+end
+$$;
+
 -- Asks the node of an open stream to end it. Returns what the session is: 'active', 'reserved', or 'over'. Null: unknown.
 create or replace function request_session_end(p_session uuid) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$

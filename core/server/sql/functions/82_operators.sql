@@ -123,12 +123,7 @@ begin
   if v_operator.o_email is null then
     return 'not_found';
   end if;
-  perform set_config('svc.reason', p_reason, true);
-  update waitlist
-    set status = 'declined', decided_at = clock_timestamp(), decided_by = v_operator.o_email,
-      decision_reason = nullif(p_reason, '')
-    where id = p_entry and status = 'waiting';
-  return case when found then 'declined' else 'not_found' end;
+  return case when decline_waitlist(p_entry, v_operator.o_email, p_reason) then 'declined' else 'not_found' end;
 end
 $$;
 
@@ -188,9 +183,8 @@ create or replace function decide_credit_request_as_operator(
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_operator record;
-  v_request credit_requests;
+  v_account uuid;
   v_outcome text;
-  v_status text := case when p_ms is null then 'declined' else 'granted' end;
 begin
   select * into v_operator from confirmed_operator(p_token);
   if v_operator.o_problem is not null then
@@ -198,26 +192,17 @@ begin
   end if;
   -- The order of every grant: the operator's lock, the request, the account.
   perform exceeds_grant_limit(v_operator.o_id, 0);
-  select * into v_request from credit_requests where id = p_request for update;
-  if v_request.status is distinct from 'open' or not is_operable(v_request.account_id) then
+  v_account := lock_credit_request(p_request, p_reply);
+  if v_account is null then
     return 'not_found';
   end if;
-  perform set_config('svc.reason', p_reply, true);
   if p_ms is not null then
-    v_outcome := grant_within_limit(
-      v_operator.o_id, v_operator.o_email, v_request.account_id, p_ms, p_reply, p_request);
+    v_outcome := grant_within_limit(v_operator.o_id, v_operator.o_email, v_account, p_ms, p_reply, p_request);
     if v_outcome <> 'granted' then
       return v_outcome;
     end if;
   end if;
-  update credit_requests
-    set status = v_status, decided_at = clock_timestamp(), granted_ms = p_ms, reply = p_reply
-    where id = p_request;
-  perform write_audit(v_request.account_id, 'credit_request.' || v_status, p_request::text, null,
-    jsonb_build_object('reason', p_reply));
-  insert into credit_request_notices (request_id, recipient, kind)
-    select p_request, user_id, v_status from memberships
-    where account_id = v_request.account_id and role = 'owner';
+  perform close_credit_request(p_request, p_ms, p_reply);
   return 'done';
 end
 $$;

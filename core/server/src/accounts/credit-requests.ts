@@ -77,3 +77,19 @@ export async function requestCredit(
   const values = [randomUUID(), accountId, userId, ms, message];
   return (await queryRow(db, REQUEST, values)).outcome;
 }
+
+const DECIDE = statement('select decide_credit_request($1, $2, $3, $4) as available_ms', {
+  available_ms: t.nullable(t.number()),
+});
+
+/**
+ * Grants an amount, or declines with null. The owners of the account get the reply by email. Returns the account's
+ * available credit, or null if no request is open under this id.
+ */
+export async function decideCreditRequest(
+  db: Queryable,
+  input: { id: string; ms: number | null; reply: string; actor: string },
+): Promise<number | null> {
+  const { id, ms, reply, actor } = input;
+  return (await queryRow(db, DECIDE, [id, ms, reply, actor])).available_ms;
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { normaliseEmail } from './people/email-address.ts';
 import type { Queryable } from '../platform/database/db.ts';
-import { queryRows, statement, t, type RowOf } from '../platform/database/statement.ts';
+import { queryRow, queryRows, statement, t, type RowOf } from '../platform/database/statement.ts';
 
 export interface WaitlistEntry {
   readonly id: string;
@@ -49,6 +49,13 @@ const APPROVE = statement('select approve_waitlist($1, $2, $3) as account_id', {
   account_id: t.nullable(t.text()),
 });
 
+const DECLINE = statement('select decline_waitlist($1, $2, $3) as is_declined', {
+  is_declined: t.boolean(),
+});
+const ERASE = statement('select erase_waitlist_entry($1) as status', {
+  status: t.nullable(t.text<WaitlistEntry['status']>()),
+});
+
 /** Adds a request. Joining twice keeps the first entry and returns the same, so that nobody learns who is on the list. */
 export async function joinWaitlist(
   db: Queryable,
@@ -89,6 +96,25 @@ export async function approveWaitlist(
 ): Promise<string | null> {
   const [row] = await queryRows(db, APPROVE, [input.id, randomUUID(), input.actor]);
   return row?.account_id ?? null;
+}
+
+/** Returns false if no request waits under this id. */
+export async function declineWaitlist(
+  db: Queryable,
+  input: { id: string; actor: string; reason: string },
+): Promise<boolean> {
+  return (await queryRow(db, DECLINE, [input.id, input.actor, input.reason])).is_declined;
+}
+
+/**
+ * Removes the personal data of a request that has no account, and returns what its status was. An approved one stays, and
+ * null is an unknown id.
+ */
+export async function eraseWaitlistEntry(
+  db: Queryable,
+  id: string,
+): Promise<WaitlistEntry['status'] | null> {
+  return (await queryRow(db, ERASE, [id])).status;
 }
 
 function toEntry(row: RowOf<typeof FIND>): WaitlistEntry {

@@ -131,7 +131,7 @@ Exit status: 0 done, 1 refused or not found, 2 wrong usage or settings, 3 databa
   addNodesCommand(program, run);
   addEnginesCommand(program, environment);
   addStatusCommand(program, run);
-  addWaitlistCommand(program, run);
+  addWaitlistCommand(program, run, environment);
   addOperatorsCommand(program, run);
   addPasskeysCommand(program, run);
   addAuditCommand(program, run);

@@ -302,6 +302,113 @@ test('K02 approves a person on the waitlist once, with their first credit', asyn
   expect((await admin('waitlist', 'approve', NOBODY)).status).toBe(1);
 });
 
+test('declines a request on the waitlist with a reason, and erases requests that have no account', async () => {
+  const email = `otieno-${randomUUID()}@example.com`;
+  await joinWaitlist(fixture.owner, { email, name: 'Otieno', purpose: 'advertising' });
+  const entryOf = async (status: string) => {
+    const list = await json<{ id: string; email: string }[]>(
+      'waitlist',
+      'list',
+      '--status',
+      status,
+    );
+    return list.find((entry) => entry.email === email)?.id;
+  };
+  const id = (await entryOf('waiting')) ?? '';
+  expect((await admin('waitlist', 'erase', id)).err).toContain('--yes');
+  await json('waitlist', 'decline', id, '--reason', 'no such company');
+  expect(await admin('waitlist', 'decline', id)).toMatchObject({ status: 1, out: '' });
+  expect((await admin('waitlist', 'approve', id)).err).toContain('or it was declined');
+  expect(await entryOf('declined')).toBe(id);
+  const log = await json<{ action: string; target: string; after: string }[]>('audit-log');
+  const change = log.find(({ action, target }) => action === 'waitlist.changed' && target === id);
+  expect(JSON.parse(change?.after ?? '')).toEqual({
+    status: 'declined',
+    reason: 'no such company',
+  });
+  await json('waitlist', 'erase', id, '--yes');
+  expect(await entryOf('declined')).toBeUndefined();
+  expect((await admin('audit-log')).out).toContain('waitlist.erased');
+  expect((await admin('waitlist', 'erase', id, '--yes')).status).toBe(1);
+
+  const approved = `achieng-${randomUUID()}@example.com`;
+  await joinWaitlist(fixture.owner, { email: approved, name: 'Achieng', purpose: 'radio' });
+  const waiting = await json<{ id: string; email: string }[]>('waitlist', 'list');
+  const kept = waiting.find((entry) => entry.email === approved)?.id ?? '';
+  await json('waitlist', 'approve', kept);
+  expect((await admin('waitlist', 'erase', kept, '--yes')).err).toContain('accounts erase');
+});
+
+/** An owner of a new account asks for an hour and a half. */
+async function askForCredit(): Promise<{ id: string; account: string }> {
+  const email = `owner-${randomUUID()}@example.com`;
+  await joinWaitlist(fixture.owner, { email, name: 'Radio', purpose: 'radio' });
+  const waiting = await json<{ id: string; email: string }[]>('waitlist', 'list');
+  const entry = waiting.find((candidate) => candidate.email === email)?.id ?? '';
+  const { account_id: account } = await json<{ account_id: string }>('waitlist', 'approve', entry);
+  const id = randomUUID();
+  await fixture.owner.query(
+    `select request_credit($1, $2, (select user_id from memberships where account_id = $2), 5400000, 'pilot')`,
+    [id, account],
+  );
+  return { id, account };
+}
+function requests(...words: readonly string[]): Promise<Said> {
+  return admin('credit', 'requests', ...words);
+}
+
+describe('a request for credit', () => {
+  test('is listed, granted once with another amount, and answered by email and in the audit log', async () => {
+    const { id, account } = await askForCredit();
+    const listed = await json<{ id: string }[]>('credit', 'requests', 'list');
+    expect(listed.find((request) => request.id === id)).toMatchObject({
+      account_id: account,
+      requested_ms: 5_400_000,
+      message: 'pilot',
+      available_ms: 0,
+    });
+    const grant = ['grant', id, '30m', '--reply', 'half an hour first'];
+    expect(await json('credit', 'requests', ...grant)).toMatchObject({
+      status: 'granted',
+      granted_ms: 1_800_000,
+      available_ms: 1_800_000,
+    });
+    const again = await requests(...grant);
+    expect(again).toMatchObject({ status: 1, out: '' });
+    expect(again.err).toContain('No request');
+    const [transaction] = await json<object[]>('credit', 'history', account);
+    expect(transaction).toMatchObject({ actor: 'postgres', reason: 'half an hour first' });
+    const entries = await json<{ action: string; after: string }[]>(
+      'audit-log',
+      '--account',
+      account,
+    );
+    const granted = entries.find(({ action }) => action === 'credit_request.granted');
+    expect(JSON.parse(granted?.after ?? '')).toEqual({ reason: 'half an hour first' });
+    const emails = 'select kind from credit_request_notices where request_id = $1';
+    expect((await fixture.owner.query(emails, [id])).rows).toEqual([{ kind: 'granted' }]);
+    await fixture.expectInvariantsHold();
+  });
+
+  test('is declined without a change of the balance, and with a reply only', async () => {
+    const { id, account } = await askForCredit();
+    expect(await requests('decline', id)).toMatchObject({ status: 2, out: '' });
+    const large = await requests('grant', id, '2000h', '--reply', 'all of it');
+    expect(large.err).toContain('adds 2,000 hours');
+    await json('credit', 'requests', 'decline', id, '--reply', 'please pay invoice 14 first');
+    expect(await json('accounts', 'show', account)).toMatchObject({ available_ms: 0 });
+    const declined = await json<{ id: string }[]>(
+      'credit',
+      'requests',
+      'list',
+      '--status',
+      'declined',
+    );
+    expect(declined[0]).toMatchObject({ id, reply: 'please pay invoice 14 first' });
+    expect((await requests('decline', NOBODY, '--reply', 'no')).status).toBe(1);
+  });
+});
+
 test('nodes and the audit are shown as tables and as JSON', async () => {
   expect((await admin('nodes')).out).toContain('node-1');
   expect((await admin('nodes', 'list')).out).toContain('node-1');
@@ -440,7 +547,8 @@ test('the help of every command has an example', async () => {
     'accounts create|accounts show|accounts list|accounts suspend|accounts resume|accounts set-concurrency',
     'accounts search|accounts rename|accounts set-origins|accounts erase|usage|nodes list',
     'credit grant|credit adjust|credit history|keys create|keys list|keys revoke|sessions list|sessions show|sessions end',
-    'waitlist list|waitlist approve|operators add|operators remove',
+    'waitlist list|waitlist approve|waitlist decline|waitlist erase|credit requests|credit requests list',
+    'credit requests grant|credit requests decline|operators add|operators remove',
   ].flatMap((names) => names.split('|'));
   for (const command of ['', ...commands, ...inner]) {
     const said = await admin(...command.split(' ').filter(Boolean), '--help');

@@ -3,15 +3,14 @@ import type { Command } from 'commander';
 import { createLedger, type CreditResult } from '../../ledger/ledger.ts';
 import { listTransactions } from '../../ledger/reports/history.ts';
 import { parseCount, parseDuration, parseReason, parseUuid } from '../arguments.ts';
-import { confirm } from '../confirm.ts';
 import type { AdminContext, AdminEnvironment, RunCommand } from '../context.ts';
 import { examples } from '../examples.ts';
 import { EXIT, Problem } from '../problem.ts';
 import { ACCOUNT_ARGUMENT, accountOf } from '../short-id.ts';
+import { confirmGrant } from './confirm-grant.ts';
+import { addCreditRequests } from './credit-requests.ts';
 
 const ACCOUNT = '7f0c9a52';
-/** More than this is asked about, because it is usually a typing error. */
-const ASK_ABOVE_MS = 1_000 * 3_600_000;
 
 interface GrantOptions {
   readonly reason: string;
@@ -30,7 +29,9 @@ export function addCreditCommand(
   run: RunCommand,
   environment: AdminEnvironment,
 ): void {
-  const credit = program.command('credit').description('grant and correct audio credit');
+  const credit = program
+    .command('credit')
+    .description('grant and correct audio credit, and answer requests for it');
   examples(credit, [`credit grant ${ACCOUNT} 2h --reason "invoice 2027-014"`]);
 
   const grant = credit
@@ -85,6 +86,7 @@ export function addCreditCommand(
       }),
     );
   examples(history, [`credit history ${ACCOUNT} --limit 200`]);
+  addCreditRequests(credit, run, environment);
 }
 
 function adjustmentOf({ add, take }: AdjustOptions): number {
@@ -106,9 +108,7 @@ async function post(
 ): Promise<void> {
   const { kind, shortId, ms, reason, id = randomUUID(), yes } = posting;
   const { id: accountId, name } = await accountOf(context.db, shortId);
-  const hours = Math.round(ms / 3_600_000).toLocaleString('en');
-  const question = `This adds ${hours} hours of audio to account ${accountId} (${name}).`;
-  await confirm(environment, { question, yes: yes === true || ms <= ASK_ABOVE_MS });
+  await confirmGrant(environment, { ms, account: `account ${accountId} (${name})`, yes });
   const ledger = createLedger(context.db);
   const result = await ledger[kind]({ accountId, ms, reason, actor: context.actor, id });
   report(context, { accountId, ms, id, result });
