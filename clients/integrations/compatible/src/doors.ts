@@ -1,3 +1,4 @@
+import { fluxDoor } from './deepgram/flux.ts';
 import { listenDoor } from './deepgram/listen.ts';
 import type { Door } from './door.ts';
 import { models } from './openai/models.ts';
@@ -5,4 +6,11 @@ import { realtime } from './openai/realtime.ts';
 import { transcriptions, translations } from './openai/transcriptions.ts';
 
 /** Every endpoint of this program. */
-export const DOORS: readonly Door[] = [models, transcriptions, translations, realtime, listenDoor];
+export const DOORS: readonly Door[] = [
+  models,
+  transcriptions,
+  translations,
+  realtime,
+  listenDoor,
+  fluxDoor,
+];

@@ -31,7 +31,7 @@ const ALIASES: ReadonlySet<string> = new Set([
   'gpt-realtime-whisper',
 ]);
 /** Deepgram's families have many variants, such as `nova-2-phonecall`. */
-const DEEPGRAM_FAMILY = /^(?:nova|enhanced|base|whisper)(?:-[a-z0-9-]{1,32})?$/;
+const DEEPGRAM_FAMILY = /^(?:nova|enhanced|base|whisper|flux)(?:-[a-z0-9-]{1,32})?$/;
 const NAMES = MODEL_IDS.join(' or ');
 
 const UNKNOWN_MODEL = new Refusal({

@@ -18,7 +18,7 @@ const GAUGES = {
   svc_compatible_draining: '1 while the program accepts nothing new.',
 } as const;
 
-export type DoorName = 'models' | 'transcriptions' | 'listen' | 'realtime';
+export type DoorName = 'models' | 'transcriptions' | 'listen' | 'flux' | 'realtime';
 
 type Counter = keyof typeof COUNTERS;
 type Gauge = keyof typeof GAUGES;

@@ -208,6 +208,7 @@ async function startCompatible(
   const calls = [
     '/v1/listen?encoding=linear16&sample_rate=8000&interim_results=true',
     '/v1/listen',
+    '/v2/listen?encoding=linear16&sample_rate=16000&eager_eot_threshold=0.5',
   ];
   return [{ ...target, headers, calls }];
 }

@@ -3,10 +3,10 @@ import type { SvcStream } from '@svc-asr/sdk/stream';
 import type { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import { endStream } from '../end-stream.ts';
 import { toRefusal, type Refusal } from '../refusal.ts';
-import { readCommand } from './commands.ts';
+import { readCommand, type Command } from './commands.ts';
 import type { ListenInput } from './listen-input.ts';
 import type { ListenStream } from './listen-stream.ts';
-import type { ListenMessage } from './messages.ts';
+import type { ListenMessage, Thresholds } from './messages.ts';
 
 /** Audio that waits for the service. More is read from the client after it has been sent. */
 export const WAITING_BYTES_MAX = 320_000;
@@ -18,21 +18,34 @@ const CLOSE_REASON_BYTES_MAX = 123;
 
 const CLOSE = { done: 1000, refused: 1008, failed: 1011, restart: 1012, later: 1013 } as const;
 const INVALID =
-  'A text message was not KeepAlive, Finalize, CloseStream or Configure and was ignored. Fix the client.';
+  'A text message was not KeepAlive, Finalize, ForceEndTurn, CloseStream or Configure and was ignored. Fix the client.';
 const TOO_MANY =
   'Too many text messages in a second. Send Finalize once in a turn, then reconnect.';
 const IDLE = 'No audio and no KeepAlive for too long. Open a new connection when someone speaks.';
 const RESTART = 'This server is restarting. Open a new connection now.';
-const NO_KEYTERMS = 'This model ignores keyterms. Send Configure without them.';
-const INVALID_KEYTERMS =
-  'None of the keyterms can be used. Write them with the letters of the language, and numbers as words.';
+const NO_KEYTERMS = {
+  code: 'CONFIGURE_KEYTERMS_NOT_SUPPORTED',
+  description: 'This model ignores keyterms. Send Configure without them.',
+};
+const INVALID_KEYTERMS = {
+  code: 'CONFIGURE_KEYTERMS_INVALID',
+  description:
+    'None of the keyterms can be used. Write them with the letters of the language, and numbers as words.',
+};
+const FIXED = {
+  code: 'CONFIGURE_NOT_SUPPORTED',
+  description: 'Only keyterms can change. Open a new connection with other settings.',
+};
 
 export interface ListenParts {
   readonly socket: ClientSocket;
+  readonly send: (message: ListenMessage) => void;
   readonly stream: SvcStream;
   readonly listen: ListenStream;
   readonly openInput: (onFailure: (error: unknown) => void) => ListenInput;
   readonly requestId: string;
+  /** Those of `/v2/listen`. */
+  readonly thresholds: Thresholds | null;
   readonly idleMs: number;
   /** Aborted when the client has hung up and when the program stops. */
   readonly signal: AbortSignal;
@@ -89,7 +102,7 @@ export class ListenSocket {
   }
 
   #onText(text: string): void {
-    const { socket, listen } = this.#parts;
+    const { send, listen } = this.#parts;
     const nowMs = performance.now();
     if (nowMs - this.#window.startMs > 1_000) this.#window = { startMs: nowMs, texts: 0 };
     this.#window.texts += 1;
@@ -101,32 +114,46 @@ export class ListenSocket {
       case 'KeepAlive':
         return;
       case 'Finalize':
+      case 'ForceEndTurn':
         return listen.finalize();
       case 'CloseStream':
         return void this.#finish();
       case 'Configure':
-        return this.#configure(command.keyterms);
+        return this.#configure(command);
       case 'invalid':
         this.#invalid += 1;
-        if (this.#invalid <= INVALID_MAX) return socket.send(problem('SchemaError', INVALID));
+        if (this.#invalid <= INVALID_MAX) return send(problem('SchemaError', INVALID));
         return this.#fail(CLOSE.refused, 'too_many_errors', INVALID);
     }
   }
 
-  #configure(keyterms: readonly string[] | null): void {
-    const { socket, stream, requestId } = this.#parts;
-    if (keyterms === null) return socket.send(configured(requestId, this.#keyterms));
+  #configure({ keyterms, isFixed }: Extract<Command, { type: 'Configure' }>): void {
+    const { send, stream, requestId, thresholds } = this.#parts;
+    if (thresholds !== null && isFixed) return send(rejected(requestId, FIXED));
+    if (keyterms === null) return send(this.#configured());
     this.#unanswered += 1;
     stream.setKeyterms(keyterms);
   }
 
   /** While a stream has no session, the next one answers all lists at once. */
   #onKeyterms(keyterms: KeytermsInForce): void {
-    const { socket, requestId } = this.#parts;
     this.#keyterms = keyterms;
-    for (; this.#unanswered > 0; this.#unanswered -= 1) {
-      socket.send(configured(requestId, keyterms));
+    for (; this.#unanswered > 0; this.#unanswered -= 1) this.#parts.send(this.#configured());
+  }
+
+  /** Some refused terms are no failure: the message says which are in force. */
+  #configured(): ListenMessage {
+    const { requestId, thresholds } = this.#parts;
+    const { taken = null, refused: [first] = [] } = this.#keyterms ?? {};
+    if (taken?.length === 0 && first !== undefined) {
+      return rejected(requestId, first.reason === 'not_supported' ? NO_KEYTERMS : INVALID_KEYTERMS);
     }
+    return {
+      type: 'ConfigureSuccess',
+      request_id: requestId,
+      ...(thresholds !== null && { thresholds, keyterms: [] }),
+      ...(taken !== null && { keyterms: taken }),
+    };
   }
 
   async #onAudio(bytes: Buffer): Promise<void> {
@@ -158,9 +185,9 @@ export class ListenSocket {
   }
 
   #fail(code: number, reason: string, message: string): void {
-    const { socket, stream } = this.#parts;
+    const { socket, send, stream } = this.#parts;
     this.#isEnding = true;
-    socket.send(problem(reason, message));
+    send(problem(reason, message));
     socket.close(code, closeReason(`${reason}: ${message}`));
     void endStream(stream);
   }
@@ -175,24 +202,14 @@ export function refuseListenSocket(socket: ClientSocket, refusal: Refusal): void
 }
 
 function problem(variant: string, description: string): ListenMessage {
-  return { type: 'Error', variant, description, message: description };
+  return { type: 'Error', variant, code: variant, description, message: description };
 }
 
-/** Some refused terms are no failure: the message says which are in force. */
-function configured(request_id: string, keyterms: KeytermsInForce | null): ListenMessage {
-  if (keyterms === null) return { type: 'ConfigureSuccess', request_id };
-  const { taken, refused } = keyterms;
-  const [first] = refused;
-  if (taken.length > 0 || first === undefined) {
-    return { type: 'ConfigureSuccess', request_id, keyterms: taken };
-  }
-  const isSupported = first.reason !== 'not_supported';
-  return {
-    type: 'ConfigureFailure',
-    request_id,
-    code: isSupported ? 'CONFIGURE_KEYTERMS_INVALID' : 'CONFIGURE_KEYTERMS_NOT_SUPPORTED',
-    description: isSupported ? INVALID_KEYTERMS : NO_KEYTERMS,
-  };
+function rejected(
+  request_id: string,
+  { code, description }: { readonly code: string; readonly description: string },
+): ListenMessage {
+  return { type: 'ConfigureFailure', request_id, code, error_code: code, description };
 }
 
 /** Our messages are ASCII, so a cut doesn't split a character. */

@@ -2,23 +2,21 @@ import { createHash } from 'node:crypto';
 import { VoiceGate, type GateOutput } from '@svc-asr/sdk/audio';
 import type { FinalEvent, SvcStream } from '@svc-asr/sdk/stream';
 import { mergeSends } from './merge-sends.ts';
-import { metadata, type ListenMessage } from './messages.ts';
-import {
-  FIRST_TURN,
-  nextTurn,
-  type TurnInput,
-  type TurnOptions,
-  type TurnState,
-  type TurnWork,
-} from './turns.ts';
+import type { ListenMessage, ReceivedAudio } from './messages.ts';
+import type { TurnInput, Turns, TurnWork } from './turns.ts';
 
 /** How long speech that has ended waits for its final before it is asked for. */
 const FINAL_WAIT_MS = 1_000;
 const SAMPLES_PER_MS = 16;
 
-export interface ListenStreamOptions extends TurnOptions {
+export interface ListenStreamOptions {
   readonly stream: SvcStream;
   readonly silenceMs: number;
+  readonly turns: Turns;
+  /** Whether the rules wait for silence. */
+  readonly reportsQuiet: boolean;
+  /** The last messages of a stream, in order. */
+  readonly farewell: (audio: ReceivedAudio) => readonly ListenMessage[];
   readonly send: (messages: readonly ListenMessage[]) => void;
 }
 
@@ -32,7 +30,7 @@ export class ListenStream {
   readonly #gate: VoiceGate;
   readonly #created = new Date().toISOString();
   readonly #sha256 = createHash('sha256');
-  #state: TurnState = FIRST_TURN;
+  readonly #turns: Turns;
   /** Events since the last turn of the event loop. By then it is known which flush each final answers. */
   #inbox: TurnInput[] = [];
   /** `Finalize` messages by the final that answers them. */
@@ -49,15 +47,18 @@ export class ListenStream {
   constructor(options: ListenStreamOptions) {
     this.#options = options;
     this.#stream = options.stream;
+    this.#turns = options.turns;
     this.#gate = new VoiceGate({ holdMs: options.silenceMs });
     const { stream } = options;
-    stream.on('speech_started', ({ audio_ms }) =>
-      this.#push({ type: 'speech_started', audioMs: audio_ms }),
+    stream.on('speech_started', ({ audio_ms, confirmed }) =>
+      this.#push({ type: 'speech_started', audioMs: audio_ms, confirmed }),
     );
     stream.on('speech_ended', () => this.#push({ type: 'speech_ended' }));
     stream.on('delta', ({ text, audio_ms }) =>
       this.#push({ type: 'delta', text, audioMs: audio_ms }),
     );
+    stream.on('turn_eager', (eager) => this.#push({ type: 'eager', eager }));
+    stream.on('turn_resumed', () => this.#push({ type: 'resumed' }));
     stream.on('final', (final) => this.#pushFinal(final));
     // Without a session no final can arrive.
     stream.on('reconnecting', () => clearTimeout(this.#finalTimer));
@@ -94,14 +95,14 @@ export class ListenStream {
     await this.#stream.finish();
     this.#drain();
     const hasResults = held.some(({ type }) => type === 'Results');
-    if (!hasResults || this.#state.isOpen) this.#step({ type: 'finished', atMs: this.receivedMs });
-    const { request } = this.#options;
+    const { isOpen } = this.#turns.state;
+    if (!hasResults || isOpen) this.#step({ type: 'finished', atMs: this.receivedMs });
     const audio = {
       created: this.#created,
       durationMs: this.receivedMs,
       sha256: this.#sha256.digest('hex'),
     };
-    this.#options.send([...held, metadata(request, audio)]);
+    this.#options.send([...held, ...this.#options.farewell(audio)]);
   }
 
   /** How much audio the client has sent. */
@@ -143,9 +144,9 @@ export class ListenStream {
   /** While the gate is closed and every final has arrived, the client's newest audio is silence. */
   #reportQuiet(): void {
     const isQuiet = !this.#gate.isOpen && !this.#isSending && this.#unanswered === 0;
-    const { lastWordEndMs } = this.#state;
+    const { lastWordEndMs } = this.#turns.state;
     const isAwaited = this.#inbox.length > 0 || lastWordEndMs !== null;
-    if (isQuiet && isAwaited && this.#options.utteranceEndMs !== null) {
+    if (isQuiet && isAwaited && this.#options.reportsQuiet) {
       this.#push({ type: 'quiet', atMs: this.receivedMs });
     }
   }
@@ -180,8 +181,7 @@ export class ListenStream {
   }
 
   #step(input: TurnInput): void {
-    const { state, send, work } = nextTurn(this.#options, this.#state, input);
-    this.#state = state;
+    const { send, work } = this.#turns.next(input);
     for (const each of work) this.#do(each);
     if (this.#held === null) this.#options.send(send);
     // Nobody waits for interim results of a stream that ends.

@@ -2,7 +2,7 @@ import { shownWords } from '@svc-asr/protocol/numbers/shown-words.ts';
 import type { FinalEvent } from '@svc-asr/sdk/stream';
 import type { ModelId } from '@svc-asr/sdk';
 
-/** The messages of Deepgram's `/v1/listen` socket. Clients drop messages of other types, so there are no others. */
+/** The messages of Deepgram's `/v1/listen` and `/v2/listen` sockets. Clients drop messages of other types, so there are no others. */
 
 interface ListenWord {
   readonly word: string;
@@ -55,9 +55,36 @@ export interface Metadata {
   readonly model_info: Readonly<Record<string, ModelInfo>>;
 }
 
+export type TurnEvent = 'StartOfTurn' | 'Update' | 'EagerEndOfTurn' | 'TurnResumed' | 'EndOfTurn';
+
+/** A message of `/v2/listen`. */
+export interface TurnInfo {
+  readonly type: 'TurnInfo';
+  readonly request_id: string;
+  readonly event: TurnEvent;
+  readonly turn_index: number;
+  readonly audio_window_start: number;
+  readonly audio_window_end: number;
+  readonly transcript: string;
+  readonly words: readonly TurnWord[];
+  readonly end_of_turn_confidence: number;
+  /** What ended the turn. */
+  readonly trigger?: 'model' | 'manual' | 'timeout';
+}
+
+/** Only words of finals and of eager ends of turn have times. */
+export interface TurnWord {
+  readonly word: string;
+  readonly confidence: number;
+  readonly start?: number;
+  readonly end?: number;
+}
+
 export type ListenMessage =
   | Results
   | Metadata
+  | TurnInfo
+  | { readonly type: 'Connected'; readonly request_id: string }
   | {
       readonly type: 'SpeechStarted';
       readonly channel: readonly [0, 1];
@@ -73,15 +100,28 @@ export type ListenMessage =
       readonly request_id: string;
       /** The keyterms in force, as the models spell them. */
       readonly keyterms?: readonly string[];
+      /** Those in force, on `/v2/listen`. */
+      readonly thresholds?: Thresholds;
       readonly code?: string;
+      /** The name that clients of `/v2/listen` read. */
+      readonly error_code?: string;
       readonly description?: string;
     }
   | {
       readonly type: 'Error';
       readonly variant: string;
+      /** The name that clients of `/v2/listen` read. */
+      readonly code: string;
       readonly description: string;
       readonly message: string;
     };
+
+/** When a turn of `/v2/listen` ends, as the client asked for it. */
+export interface Thresholds {
+  readonly eot_threshold: number;
+  readonly eager_eot_threshold?: number;
+  readonly eot_timeout_ms: number;
+}
 
 /** Deepgram gives each model a UUID. These are ours. */
 const MODEL_UUIDS: Readonly<Record<ModelId, string>> = {
@@ -102,10 +142,13 @@ export function resultsMetadata({ requestId, model }: Request): ResultsMetadata 
   };
 }
 
-export function metadata(
-  { requestId, model }: Request,
-  audio: { readonly sha256: string; readonly created: string; readonly durationMs: number },
-): Metadata {
+export interface ReceivedAudio {
+  readonly sha256: string;
+  readonly created: string;
+  readonly durationMs: number;
+}
+
+export function metadata({ requestId, model }: Request, audio: ReceivedAudio): Metadata {
   const uuid = MODEL_UUIDS[model];
   return {
     type: 'Metadata',
@@ -136,7 +179,7 @@ export function alternative(text: string, final: FinalEvent | null): Alternative
   };
 }
 
-function wordsOf({ words, entities }: FinalEvent): ListenWord[] {
+export function wordsOf({ words, entities }: Pick<FinalEvent, 'words' | 'entities'>): ListenWord[] {
   return shownWords({ words, entities }).map((shown) => {
     // The times of words may have been moved, those of entities were not.
     const said = 'kind' in shown ? words.slice(shown.first_word, shown.end_word) : [shown];

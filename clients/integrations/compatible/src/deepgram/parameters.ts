@@ -4,7 +4,7 @@ import { rawEncoding } from '../audio/raw.ts';
 import { badRequest, type Refusal } from '../refusal.ts';
 import { TURN_SILENCE_MS } from '../transcribe.ts';
 
-/** Reads the query of `/v1/listen`. */
+/** Reads the query of `/v1/listen`, and what `/v2/listen` has in common with it. */
 
 /** Raw samples, or a container whose first bytes say what it is. */
 export type ListenAudio =
@@ -15,8 +15,17 @@ export type ListenAudio =
     }
   | 'container';
 
-export interface ListenOptions {
+export interface CommonOptions {
   readonly audio: ListenAudio;
+  /** Names and words to listen for. */
+  readonly keyterms: readonly string[];
+  /** Whether numbers are digits. */
+  readonly numbers: boolean;
+  /** Parameters that have no effect here. A response header names them. */
+  readonly ignored: readonly string[];
+}
+
+export interface ListenOptions extends CommonOptions {
   readonly interimResults: boolean;
   readonly vadEvents: boolean;
   /** How much silence ends an utterance. */
@@ -27,12 +36,6 @@ export interface ListenOptions {
   readonly utteranceEndMs: number | null;
   /** A file's response lists its utterances. */
   readonly utterances: boolean;
-  /** Names and words to listen for. */
-  readonly keyterms: readonly string[];
-  /** Whether numbers are digits. */
-  readonly numbers: boolean;
-  /** Parameters that have no effect here. A response header names them. */
-  readonly ignored: readonly string[];
 }
 
 const SILENCE_MS = { least: 200, most: 5_000, default: TURN_SILENCE_MS } as const;
@@ -45,21 +48,23 @@ const NAMES_MAX = 20;
 
 const CONTAINER_ENCODINGS: ReadonlySet<string> = new Set(['opus', 'ogg-opus', 'webm', 'flac']);
 
-/** Parameters that this door reads. `model` and `language` are read with those of the other doors. */
-const READ: ReadonlySet<string> = new Set([
+/** Parameters that both doors read. `model` and `language` are read with those of the other doors. */
+const READ_ALWAYS: ReadonlySet<string> = new Set([
   'model',
   'language',
   'encoding',
   'sample_rate',
   'channels',
+  'keyterm',
+  'numerals',
+  'smart_format',
+]);
+const READ: ReadonlySet<string> = new Set([
   'interim_results',
   'vad_events',
   'endpointing',
   'utterance_end_ms',
   'utterances',
-  'keyterm',
-  'numerals',
-  'smart_format',
 ]);
 
 /** What to do instead of each feature that the service doesn't have. */
@@ -83,25 +88,30 @@ const REFUSED: Readonly<Record<string, string>> = {
 const OFF: ReadonlySet<string> = new Set(['', '0', 'false', 'none', 'null']);
 
 export function readListenOptions(query: URLSearchParams): ListenOptions {
-  for (const [name, instead] of Object.entries(REFUSED)) {
-    if (isOn(query, name)) {
-      throw badRequest('unsupported_parameter', `${name} is not supported. ${instead}`, name);
-    }
-  }
+  const { ignored, ...common } = readCommon(query, READ);
   const endpointing = readEndpointing(query.get('endpointing'));
-  const { keyterms, ignored } = readKeyterms(query);
   return {
-    audio: readAudio(query),
+    ...common,
     silenceMs: endpointing.silenceMs,
     speechFinal: endpointing.speechFinal,
     utteranceEndMs: readUtteranceEnd(query.get('utterance_end_ms')),
     interimResults: isOn(query, 'interim_results'),
     vadEvents: isOn(query, 'vad_events'),
     utterances: isOn(query, 'utterances'),
-    numbers: isOn(query, 'numerals') || isOn(query, 'smart_format'),
-    keyterms,
     ignored: endpointing.isClamped ? [...ignored, 'endpointing'] : ignored,
   };
+}
+
+/** `read`: the parameters that only this door reads. */
+export function readCommon(query: URLSearchParams, read: ReadonlySet<string>): CommonOptions {
+  for (const [name, instead] of Object.entries(REFUSED)) {
+    if (isOn(query, name)) {
+      throw badRequest('unsupported_parameter', `${name} is not supported. ${instead}`, name);
+    }
+  }
+  const { keyterms, ignored } = readKeyterms(query, read);
+  const numbers = isOn(query, 'numerals') || isOn(query, 'smart_format');
+  return { audio: readAudio(query), keyterms, numbers, ignored };
 }
 
 function readAudio(query: URLSearchParams): ListenAudio {
@@ -160,7 +170,7 @@ function readUtteranceEnd(given: string | null): number | null {
   );
 }
 
-function invalid(name: string, message: string): Refusal {
+export function invalid(name: string, message: string): Refusal {
   return badRequest('invalid_parameter', message, name);
 }
 
@@ -173,24 +183,28 @@ function wholeNumber(text: string): number | null {
  * `keyterm=TERM`, and `keywords=WORD:INTENSITY` of older models. The service has one boost for all, so intensities have no
  * effect, and words with a negative one, which Deepgram suppresses, are left out. `keywords` is then among the ignored names.
  */
-function readKeyterms(query: URLSearchParams): Pick<ListenOptions, 'keyterms' | 'ignored'> {
+function readKeyterms(
+  query: URLSearchParams,
+  read: ReadonlySet<string>,
+): Pick<CommonOptions, 'keyterms' | 'ignored'> {
   const given = query.getAll('keywords').map((value) => /^(.*?)(?::([^:]*))?$/su.exec(value));
   const keywords = given.flatMap((match) => {
     const [, word = '', intensity = '1'] = match ?? [];
     return Number(intensity) < 0 ? [] : [word];
   });
   const hasIntensity = given.some((match) => match?.[2] !== undefined);
-  const ignored = ignoredNames(query).filter((name) => name !== 'keywords' || hasIntensity);
+  const ignored = ignoredNames(query, read).filter((name) => name !== 'keywords' || hasIntensity);
   const terms = [...query.getAll('keyterm'), ...keywords].filter((term) => term.trim() !== '');
   // One more than the service takes, so that it refuses the rest itself.
   return { keyterms: terms.slice(0, KEYTERMS.termsMax + 1), ignored };
 }
 
 /** Names come from the caller, so only plain ones are repeated, and not many. */
-function ignoredNames(query: URLSearchParams): string[] {
+function ignoredNames(query: URLSearchParams, read: ReadonlySet<string>): string[] {
   const names = new Set<string>();
   for (const [name, value] of query) {
-    if (READ.has(name) || OFF.has(value.toLowerCase()) || !/^[\w-]{1,40}$/.test(name)) continue;
+    if (READ_ALWAYS.has(name) || read.has(name)) continue;
+    if (OFF.has(value.toLowerCase()) || !/^[\w-]{1,40}$/.test(name)) continue;
     if (names.size < NAMES_MAX) names.add(name);
   }
   return [...names];

@@ -1,4 +1,4 @@
-import type { FinalEvent } from '@svc-asr/sdk/stream';
+import type { FinalEvent, TurnEagerEvent } from '@svc-asr/sdk/stream';
 import {
   alternative,
   resultsMetadata,
@@ -34,7 +34,11 @@ export interface TurnState {
 }
 
 export type TurnInput =
-  | { readonly type: 'speech_started'; readonly audioMs: number }
+  | {
+      readonly type: 'speech_started';
+      readonly audioMs: number;
+      readonly confirmed?: boolean | undefined;
+    }
   | { readonly type: 'speech_ended' }
   | { readonly type: 'delta'; readonly text: string; readonly audioMs: number }
   | {
@@ -45,6 +49,8 @@ export type TurnInput =
     }
   /** The last final of the stream, after CloseStream. It is sent even if it is empty. */
   | { readonly type: 'finished'; readonly atMs: number }
+  | { readonly type: 'eager'; readonly eager: TurnEagerEvent }
+  | { readonly type: 'resumed' }
   | { readonly type: 'final_late' }
   /** Nobody spoke between the last final and this time of the audio. */
   | { readonly type: 'quiet'; readonly atMs: number };
@@ -55,10 +61,36 @@ export type TurnWork =
   | { readonly do: 'stop_expecting' }
   | { readonly do: 'flush' };
 
-export interface TurnStep {
-  readonly state: TurnState;
+export interface TurnStep<State extends TurnState = TurnState> {
+  readonly state: State;
   readonly send: readonly ListenMessage[];
   readonly work: readonly TurnWork[];
+}
+
+/** The rules of one API: `/v1/listen` or `/v2/listen`. */
+export interface TurnRules<State extends TurnState> {
+  readonly first: State;
+  readonly next: (state: State, input: TurnInput) => TurnStep<State>;
+}
+
+/** Rules and the state that they are in. */
+export interface Turns {
+  readonly state: TurnState;
+  next(input: TurnInput): Omit<TurnStep, 'state'>;
+}
+
+export function turnsBy<State extends TurnState>({ first, next }: TurnRules<State>): Turns {
+  let state = first;
+  return {
+    get state() {
+      return state;
+    },
+    next(input) {
+      const step = next(state, input);
+      ({ state } = step);
+      return step;
+    },
+  };
 }
 
 export const FIRST_TURN: TurnState = {
@@ -88,8 +120,12 @@ export function nextTurn(options: TurnOptions, state: TurnState, input: TurnInpu
       const last = { ...empty, speech_final: options.speechFinal && state.isOpen };
       return { state: { ...state, isOpen: false }, send: [last], work: [] };
     }
+    // Not asked for.
+    case 'eager':
+    case 'resumed':
+      return { state, send: [], work: [] };
     case 'final_late':
-      return { state, send: [], work: state.isOpen && !state.isSpeaking ? [{ do: 'flush' }] : [] };
+      return onFinalLate(state);
     case 'quiet': {
       const ended = utteranceEnd(options, state, input.atMs);
       return {
@@ -99,6 +135,10 @@ export function nextTurn(options: TurnOptions, state: TurnState, input: TurnInpu
       };
     }
   }
+}
+
+export function onFinalLate<State extends TurnState>(state: State): TurnStep<State> {
+  return { state, send: [], work: state.isOpen && !state.isSpeaking ? [{ do: 'flush' }] : [] };
 }
 
 function onSpeechStarted(options: TurnOptions, state: TurnState, audioMs: number): TurnStep {
@@ -167,7 +207,7 @@ function utteranceEnd(
 }
 
 /** Moves a final that starts before the end of the last one, such as after a failover, behind it. */
-function inOrder(final: FinalEvent, endMs: number): FinalEvent {
+export function inOrder(final: FinalEvent, endMs: number): FinalEvent {
   const start_ms = Math.max(endMs, final.start_ms);
   const last = Math.max(start_ms, final.end_ms);
   let wordMs = start_ms;

@@ -227,6 +227,7 @@ test('KeepAlive has no answer, and Configure has one', async () => {
       type: 'ConfigureFailure',
       request_id,
       code: 'CONFIGURE_KEYTERMS_INVALID',
+      error_code: 'CONFIGURE_KEYTERMS_INVALID',
       description: expect.any(String),
     },
   ]);
