@@ -14,6 +14,7 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from svc_asr import AsrSession, SvcError
+from svc_asr._close import lost_session
 from svc_asr._connection import CLOSE_S_MAX, WRITE_BUFFER_BYTES
 
 PROTOCOL = "svc.realtime.v1"
@@ -106,8 +107,11 @@ class ScriptedService:
         self._connections = connections
         self._opened = 0
         self.sessions_asked = 0
+        # What the stream says it lost, at each call.
+        self.lost: list[AsrSession | None] = []
 
     async def get_session(self) -> AsrSession:
+        self.lost.append(lost_session.get())
         script = self._sessions[self.sessions_asked % len(self._sessions)]
         self.sessions_asked += 1
         match script:
@@ -207,6 +211,8 @@ class ScriptedSocket:
                 await self._changed.wait()
         if self._end is not None:
             raise self._end
+        if isinstance(self._script, Answering) and isinstance(message, str) and "config" in message:
+            self._say(type="config_ack", id=json.loads(message).get("id"), ignored=[])
         if isinstance(self._script, Answering) and isinstance(message, str) and "flush" in message:
             asyncio.get_running_loop().call_later(self._script.after_s, self._answer, "flush")
         if isinstance(self._script, Full) and isinstance(message, bytes):

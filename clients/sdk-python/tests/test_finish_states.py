@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from svc_asr import (
+    ReconnectingEvent,
     SvcError,
     SvcStream,
     _connection,
@@ -22,6 +23,7 @@ from svc_asr import (
 from svc_asr import stream as stream_module
 
 from .scripted_service import (
+    SESSION,
     TEXT,
     AccountBusy,
     Answering,
@@ -222,5 +224,40 @@ def test_a_service_that_ends_every_session_at_once_is_not_asked_in_a_tight_loop(
         info = await asyncio.wait_for(stream.wait_closed(), 180)
         assert info.code == code
         assert service.sessions_asked < 40
+
+    loop.run_until_complete(scenario())
+
+
+def test_a_service_that_falls_silent_is_reported_within_3_s_and_replaced_after_12(
+    loop: VirtualTimeLoop, connect_to: ConnectTo
+) -> None:
+    service = connect_to([Granted()], [Stuck("flush"), Answering()])
+
+    async def scenario() -> None:
+        stream = open_stream(get_session=service.get_session)
+        events = stream.events()
+        for _ in range(200):
+            stream.write_nowait(SECOND[:3_200])
+            await asyncio.sleep(0.1)
+        await stream.finish()
+        seen = [event async for event in events]
+        reconnecting = [each.close.reason for each in seen if isinstance(each, ReconnectingEvent)]
+        assert reconnecting == ["connection_stalled", "connection_lost"]
+        assert stream.transcript.text == TEXT
+        assert [each and each.id for each in service.lost] == [None, SESSION.id]
+
+    loop.run_until_complete(scenario())
+
+
+def test_a_stream_that_is_silent_itself_asks_nothing(
+    loop: VirtualTimeLoop, connect_to: ConnectTo
+) -> None:
+    service = connect_to([Granted()], [Stuck("flush")])
+
+    async def scenario() -> None:
+        stream = open_stream(get_session=service.get_session)
+        await asyncio.sleep(40)
+        assert service.sessions_asked == 1
+        await stream.close()
 
     loop.run_until_complete(scenario())

@@ -233,6 +233,17 @@ class TestFailuresThatAStreamOutlives:
             assert len(transcript.sessions) > 1
             emulator.clear()
 
+    async def test_charges_audio_that_is_sent_again_once(
+        self, emulator: Emulator, client: SvcClient
+    ) -> None:
+        emulator.arm("connection-lost", ms=2_500)
+        before = await consumed_ms(client)
+        stream = stream_of(emulator, client)
+        await stream.write(random.randbytes(8_000 * 32))
+        expect_whole((await stream.finish()).finals, 8_000)
+        # Each of the two sessions rounds up to whole seconds.
+        assert 8_000 <= await consumed_ms(client) - before <= 9_000
+
 
 class TestLimits:
     async def test_leaves_a_session_in_a_pause_before_its_limit(

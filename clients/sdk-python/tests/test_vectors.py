@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from svc_asr._close import SocketEnd, billed, describe_close
+from svc_asr._close import SocketEnd, billed, describe_close, lost_key, lost_token
 from svc_asr._failover import Failover
+from svc_asr._liveness import Liveness
 from svc_asr._replay_buffer import Audio, Entry, Flush, ReplayBuffer, Settled
 from svc_asr._retry import RetryLimits, retry_wait_ms
 from svc_asr._session_clock import SessionClock
 from svc_asr._transcript import TranscriptBuilder
 from svc_asr.errors import SvcError, error_from_response
 from svc_asr.wire import (
+    AsrSession,
     DeltaEvent,
     ErrorEvent,
     FinalEvent,
@@ -53,6 +55,7 @@ def test_retries(case: dict[str, Any]) -> None:
         case["waited_ms"],
         RetryLimits(6, 90_000),
         lambda: float(case["random"]),
+        case.get("after_loss", False),
     )
     # JavaScript rounds halves up, Python to even.
     assert (None if wait_ms is None else int(wait_ms + 0.5)) == case["expect"]
@@ -101,6 +104,34 @@ def test_waits_between_sessions(case: dict[str, Any]) -> None:
             assert wait == expected
         else:
             assert expected[0] <= wait <= expected[1]
+
+
+@vectors("liveness")
+def test_liveness(case: dict[str, Any]) -> None:
+    liveness = Liveness(0, case["open_ms"])
+    now = 0
+    actual: list[tuple[int, str | None]] = []
+    for step in case["steps"]:
+        if step["do"] == "sent":
+            liveness.on_sent(step["audio_ms"])
+        elif step["do"] == "event":
+            now = step["at"]
+            actual.append((now, liveness.on_event(now, step["answer"])))
+        elif step["do"] == "suspended":
+            now = step["to"]
+            actual.append((now, liveness.check(now)))
+        else:
+            for at in range(now // 100 * 100 + 100, step["to"] + 1, 100):
+                actual.append((at, liveness.check(at)))
+            now = step["to"]
+    assert [[at, what] for at, what in actual if what is not None] == case["expect"]
+
+
+@vectors("lost")
+def test_lost_sessions(case: dict[str, Any]) -> None:
+    session = AsrSession.from_wire(case["session"])
+    key = lost_key(case["random"], session)
+    assert {"token": lost_token(session), "key": key} == case["expect"]
 
 
 def session_error(step: dict[str, Any]) -> Exception:

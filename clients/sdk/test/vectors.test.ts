@@ -3,6 +3,8 @@ import {
   closeOutcome,
   errorOutcome,
   failoverOutcome,
+  livenessOutcome,
+  lostOutcome,
   readVectors,
   replayOutcome,
   retryOutcome,
@@ -36,6 +38,18 @@ describe('shared vectors: waits between sessions', () => {
       : null;
     expect(within).toEqual(vector.expect);
     expect(waits).toHaveLength(Array.isArray(vector.expect) ? vector.expect.length : -1);
+  });
+});
+
+describe('shared vectors: liveness', () => {
+  test.each(readVectors('liveness'))('$title', (vector) => {
+    expect(livenessOutcome(vector)).toEqual(vector.expect);
+  });
+});
+
+describe('shared vectors: lost sessions', () => {
+  test.each(readVectors('lost'))('$title', (vector) => {
+    expect(lostOutcome(vector)).toEqual(vector.expect);
   });
 });
 

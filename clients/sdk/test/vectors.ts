@@ -6,10 +6,12 @@ import type {
   SpeechEndedEvent,
   SpeechStartedEvent,
 } from '@svc-asr/protocol';
+import { lostKey, lostToken } from '@svc-asr/protocol/lost-host.ts';
 import { errorFromResponse, SvcError } from '../src/errors.ts';
 import { retryWaitMs } from '../src/retry.ts';
 import { billed, describeClose } from '../src/stream/close-info.ts';
 import { Failover } from '../src/stream/failover.ts';
+import { Liveness } from '../src/stream/liveness.ts';
 import { SessionClock } from '../src/stream/session-clock.ts';
 import { ReplayBuffer, type BufferEntry, type Settled } from '../src/stream/replay-buffer.ts';
 import { TranscriptBuilder } from '../src/stream/transcript.ts';
@@ -27,6 +29,8 @@ interface Vectors {
   readonly retry: RetryCase;
   readonly close: CloseCase;
   readonly failover: FailoverCase;
+  readonly liveness: LivenessCase;
+  readonly lost: LostCase;
   readonly replay: ReplayCase;
 }
 
@@ -72,10 +76,12 @@ export interface RetryCase {
   readonly failures: number;
   readonly waited_ms: number;
   readonly random: number;
+  readonly after_loss?: boolean;
 }
 
 export function retryOutcome(input: RetryCase): number | null {
-  const state = { failures: input.failures, waitedMs: input.waited_ms };
+  const isAfterLoss = input.after_loss ?? false;
+  const state = { failures: input.failures, waitedMs: input.waited_ms, isAfterLoss };
   const limits = { retriesMax: 6, waitMsMax: 90_000 };
   const waitMs = retryWaitMs(refusalOf(input.error), state, limits, () => input.random);
   return waitMs === null ? null : Math.round(waitMs);
@@ -188,6 +194,48 @@ export interface ReplayCase {
 }
 
 /** Returns the result of each step and the final transcript. */
+interface LostCase {
+  readonly random: string;
+  readonly session: Parameters<typeof lostToken>[0];
+}
+
+export function lostOutcome({ random, session }: LostCase) {
+  return { token: lostToken(session), key: lostKey(random, session) };
+}
+
+interface LivenessCase {
+  readonly open_ms: number;
+  readonly steps: readonly (
+    | { readonly do: 'sent'; readonly audio_ms: number }
+    | { readonly do: 'event'; readonly at: number; readonly answer: boolean }
+    | { readonly do: 'checks' | 'suspended'; readonly to: number }
+  )[];
+}
+
+/** What the rules say, and when. */
+export function livenessOutcome({ open_ms: openMs, steps }: LivenessCase): [number, string][] {
+  const liveness = new Liveness(0, openMs);
+  const said: [number, string][] = [];
+  let now = 0;
+  const note = (what: string | null): void => void (what !== null && said.push([now, what]));
+  for (const step of steps) {
+    if (step.do === 'sent') liveness.onSent(step.audio_ms);
+    else if (step.do === 'event') {
+      now = step.at;
+      note(liveness.onEvent(now, step.answer));
+    } else if (step.do === 'suspended') {
+      now = step.to;
+      note(liveness.check(now));
+    } else {
+      for (now = Math.floor(now / 100) * 100 + 100; now <= step.to; now += 100) {
+        note(liveness.check(now));
+      }
+      now = step.to;
+    }
+  }
+  return said;
+}
+
 export function replayOutcome({ steps }: ReplayCase) {
   const replay = new Replay();
   const returned = steps.map((step) => replay.take(step) ?? null);

@@ -1,12 +1,14 @@
-"""Why a stream ended, and whether a new session can help."""
+"""Why a stream ended, whether a new session can help, and how a lost one is named (core/protocol/src/lost-host.ts)."""
 
 from __future__ import annotations
 
+import re
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from .errors import SvcError
-from .wire import ErrorEvent
+from .wire import AsrSession, ErrorEvent
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ RETRYABLE_CODES = frozenset({1001, 1005, 1006, 1011, 1012, 1013, 4429, 4503})
 RETRYABLE_REFUSALS = frozenset({"session_credential_expired", "session_credential_used"})
 NOTHING_BILLED = frozenset({1011, 1012, 1013})
 UNKNOWN_BILLED = frozenset({1001, 1005, 1006})
+
+NODE_LOST = frozenset({"connection_failed", "connection_lost", "connection_refused"})
 
 NEVER_OPENED = CloseInfo(1006, "never_opened", "The stream ended before it had a session.", False)
 
@@ -109,6 +113,17 @@ def billed(info: CloseInfo) -> Literal["as_told", "nothing", "unknown"]:
     return "unknown" if info.code in UNKNOWN_BILLED else "as_told"
 
 
+def is_node_lost(info: CloseInfo) -> bool:
+    """Whether nobody answered: the connection broke, or could not be opened."""
+    return info.code == 1006 and info.reason in NODE_LOST
+
+
+def stalled(session_id: str) -> CloseInfo:
+    return CloseInfo(
+        1006, "connection_stalled", "The service does not answer.", True, None, session_id
+    )
+
+
 def error_from_close(close: CloseInfo) -> SvcError:
     return SvcError(
         close.reason,
@@ -138,3 +153,26 @@ def ended_by(error: SvcError, close: CloseInfo) -> CloseInfo:
         error.session_id or close.session_id,
         error.request_id or close.request_id,
     )
+
+
+# The session that the stream lost which calls ``get_session`` now. `SvcClient` tells the service.
+lost_session: ContextVar[AsrSession | None] = ContextVar("lost_session", default=None)
+
+_KEY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_PROOF_CHARS = 16
+
+
+def lost_token(session: AsrSession) -> str:
+    """Names a session, and proves with the end of its credential, which is spent, that it was the caller's own."""
+    return f"{session.id.replace('-', '')}_{session.websocket_protocols[1][-_PROOF_CHARS:]}"
+
+
+def lost_key(random: str, session: AsrSession) -> str:
+    """Returns an idempotency key that says which session its caller lost, on which node. A long host is left out."""
+    host = re.match(r"wss?://([^/]+)", session.websocket_url)
+    key = f"lost.{random[:16]}_{lost_token(session)}.{host[1] if host else ''}"
+    return key if host and _KEY.fullmatch(key) else random
+
+
+def is_lost_key(key: str | None) -> bool:
+    return key is not None and key.startswith("lost.")

@@ -14,10 +14,18 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.typing import Subprotocol
 
 from ._close import CloseInfo, SocketEnd, describe_close, is_unused
+from ._liveness import Liveness, Verdict
 from ._replay_buffer import SAMPLES_PER_MS, Audio, Entry, Flush
 from ._session_clock import SessionClock
 from .errors import connection_error, error_from_response
-from .wire import EVENT_CLASSES, AsrSession, ErrorEvent, ReadyEvent, ServerEvent
+from .wire import (
+    EVENT_CLASSES,
+    AsrSession,
+    ConfigAckEvent,
+    ErrorEvent,
+    ReadyEvent,
+    ServerEvent,
+)
 
 # The service gives up after 20 s and reports it. This limit is for a server that hangs.
 READY_S_MAX = 30.0
@@ -26,7 +34,7 @@ STALL_S_MAX = 20.0
 # The server pings every 20 s.
 SILENCE_S_MAX = 65.0
 CLOSE_S_MAX = 3.0
-WATCH_S = 0.5
+CHECK_S = 0.1
 MESSAGE_BYTES_MAX = 1024 * 1024
 WRITE_BUFFER_BYTES = 64 * 1024
 
@@ -56,6 +64,10 @@ class Connection:
         session: AsrSession,
         on_event: Callable[[ServerEvent], None],
         tls: ssl.SSLContext | None = None,
+        *,
+        on_stall: Callable[[], None] = lambda: None,
+        on_recovery: Callable[[ReadyEvent], None] = lambda _: None,
+        open_s_max: float = READY_S_MAX,
     ) -> None:
         self.session = session
         # Without TLS, as in tests, a context would be refused.
@@ -65,6 +77,16 @@ class Connection:
         # After the end: the credential was not spent, so the session can still be opened.
         self.is_unused = False
         self._on_event = on_event
+        # The service does not answer. If that lasts, the connection ends.
+        self._on_stall = on_stall
+        # It answers again.
+        self._on_recovery = on_recovery
+        self._open_s_max = open_s_max
+        # How long the handshake took. None: the socket has not opened.
+        self.open_s: float | None = None
+        self._liveness: Liveness | None = None
+        self._questions = 0
+        self._asking: asyncio.Future[None] | None = None
         self._opening: asyncio.Future[ClientConnection] | None = None
         self._socket: ClientConnection | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -106,6 +128,8 @@ class Connection:
                 end = await self._read()
         finally:
             watch.cancel()
+            if self._asking is not None:
+                self._asking.cancel()
             self.drop()
         self.is_unused = not self._was_heard and is_unused(end, opened=opened, fatal=self._fatal)
         return describe_close(end, session_id=self.session.id, opened=opened, fatal=self._fatal)
@@ -114,6 +138,9 @@ class Connection:
         """Sends one entry and waits until the socket accepts more. Returns False if it is closed."""
         if self._buffered_bytes() == 0:
             self._active_at = time.monotonic()
+        if self._liveness is not None:
+            samples = entry.samples if isinstance(entry, Audio) else 0
+            self._liveness.on_sent(samples / SAMPLES_PER_MS)
         if isinstance(entry, Audio):
             await self.set_keyterms(entry.keyterms)
             self.clock.advance(entry.at, entry.samples)
@@ -154,7 +181,7 @@ class Connection:
             session.websocket_url,
             subprotocols=[Subprotocol(each) for each in session.websocket_protocols],
             compression=None,
-            open_timeout=READY_S_MAX,
+            open_timeout=self._open_s_max,
             # The server pings; a client's ping would time out while the server applies back-pressure.
             ping_interval=None,
             close_timeout=CLOSE_S_MAX,
@@ -172,6 +199,7 @@ class Connection:
         if error is None:
             self._socket = opening.result()
             self._active_at = time.monotonic()
+            self.open_s = self._active_at - self.started_at
             if self._socket.subprotocol == session.websocket_protocols[0]:
                 return None
             return SocketEnd(1006)
@@ -197,10 +225,17 @@ class Connection:
         event = parse_event(text)
         if event is None:
             return
-        self._active_at = time.monotonic()
+        now = time.monotonic()
+        is_answer = isinstance(event, ConfigAckEvent) and event.id == self._questions
+        if not is_answer:
+            self._active_at = now
         if isinstance(event, ReadyEvent):
             self._ready = event
-            self._ready_at = self._active_at
+            self._ready_at = now
+            self._liveness = Liveness(now * 1000, (self.open_s or 0) * 1000)
+        recovered = self._liveness is not None and self._liveness.on_event(now * 1000, is_answer)
+        if recovered and self._ready is not None:
+            self._on_recovery(self._ready)
         if isinstance(event, ErrorEvent) and event.fatal:
             self._fatal = event
         else:
@@ -224,7 +259,7 @@ class Connection:
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(WATCH_S)
+            await asyncio.sleep(CHECK_S)
             now = time.monotonic()
             buffered = self._buffered_bytes()
             if buffered != self._buffered:
@@ -235,6 +270,19 @@ class Connection:
             last_byte_at = getattr(self._socket, "last_byte_at", now)
             if unready or stalled or now - last_byte_at > SILENCE_S_MAX:
                 self.drop()
+            elif self.ready is not None and self._liveness is not None:
+                self._follow(self._liveness.check(now * 1000))
+
+    def _follow(self, verdict: Verdict | None) -> None:
+        if verdict == "ask":
+            # A config without settings changes nothing, and the service answers it. A full socket must not stop
+            # the checks.
+            self._questions += 1
+            self._asking = asyncio.ensure_future(self.configure({"id": self._questions}))
+        elif verdict == "stalled":
+            self._on_stall()
+        elif verdict == "lost":
+            self.drop()
 
 
 async def _opened(opener: connect) -> ClientConnection:

@@ -42,6 +42,7 @@ class Receiver:
         fail: Callable[[SvcError], None],
         can_reconnect: bool,
         config: dict[str, Any],
+        lost_sessions: Callable[[], tuple[str, ...]],
     ) -> None:
         self._buffer = buffer
         self._sender = sender
@@ -51,6 +52,7 @@ class Receiver:
         self._fail = fail
         self._can_reconnect = can_reconnect
         self._config = config
+        self._lost_sessions = lost_sessions
         self._answers: dict[int, asyncio.Future[FinalEvent]] = {}
         self._configuring: asyncio.Future[None] | None = None
 
@@ -79,8 +81,9 @@ class Receiver:
         if isinstance(event, ReadyEvent):
             # The session before it may have left one open.
             self._resume()
-            if self._config:
-                self._configuring = asyncio.ensure_future(connection.configure(self._config))
+            config = self._session_config()
+            if config:
+                self._configuring = asyncio.ensure_future(connection.configure(config))
             self._emit(event)
             self._sender.wake()
         elif isinstance(event, DeltaEvent):
@@ -115,6 +118,13 @@ class Receiver:
             )
         elif isinstance(event, ConfigAckEvent) and (event.keyterms is not None or event.ignored):
             self._emit(event)
+
+    def _session_config(self) -> dict[str, Any]:
+        """Only audio that is sent again may have been charged before."""
+        lost = self._lost_sessions()
+        if not lost or self._buffer.is_empty:
+            return self._config
+        return {**self._config, "continues": lost}
 
     def _on_speech(
         self, connection: Connection, event: SpeechStartedEvent | SpeechEndedEvent

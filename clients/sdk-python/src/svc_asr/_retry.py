@@ -42,6 +42,7 @@ def retry_wait_ms(
     waited_ms: float,
     limits: RetryLimits,
     random: Callable[[], float],
+    is_after_loss: bool = False,
 ) -> float | None:
     """Returns how long to wait before the next attempt, or None if the caller must raise the error."""
     silent = error.code == "timeout"
@@ -50,8 +51,9 @@ def retry_wait_ms(
         return None
     wait_ms = backoff_ms(failures - 1, random)
     # The first concurrency refusal is often the session that this caller has just closed. It is settled within
-    # milliseconds, so the first retry does not wait for Retry-After.
-    if not (error.code == "concurrency_limit_exceeded" and failures == 1):
+    # milliseconds, so the first retry does not wait for Retry-After. After a lost connection nothing was just closed.
+    has_just_closed = error.code == "concurrency_limit_exceeded" and failures == 1
+    if is_after_loss or not has_just_closed:
         wait_ms = max(wait_ms, paced_ms(error.retry_after_ms or 0, random))
     return None if waited_ms + wait_ms > limits.wait_ms_max else wait_ms
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
+from ._close import lost_session
 from ._events import WaitingEvent
 from ._failover import Failover
 from .errors import SvcError
@@ -43,6 +44,8 @@ class SessionSource:
         # The session that `next` returned last, and when it was received.
         self._last: tuple[AsrSession, float] | None = None
         self._unused: tuple[AsrSession, float] | None = None
+        # The session whose node did not answer last.
+        self._lost: AsrSession | None = None
 
     @property
     def has_more(self) -> bool:
@@ -53,6 +56,10 @@ class SessionSource:
         """The credential of the last session was not spent: the upgrade was refused for now."""
         self._unused = self._last
 
+    def on_lost(self, session: AsrSession) -> None:
+        """The node does not answer. The next request says so, and asks for another one."""
+        self._lost = session
+
     async def next(self, is_first: bool) -> AsrSession:
         if is_first and self._first is not None:
             return _checked(self._first)
@@ -60,9 +67,11 @@ class SessionSource:
         while True:
             unused = self._fresh_unused()
             limit_s = GET_SESSION_S_MAX if unused is None else ANOTHER_S_MAX
+            lost_session.set(self._lost)
             try:
                 session = _checked(await _in_time(self._get_session(), limit_s))
                 self._last = (session, time.monotonic())
+                self._lost = None
                 return session
             except Exception as error:
                 # The stream's own unused session blocks this account, so the stream tries it once more.

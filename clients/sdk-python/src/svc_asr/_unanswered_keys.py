@@ -32,13 +32,15 @@ class UnansweredKeys:
     def __init__(self) -> None:
         self._kept: list[_Kept] = []
 
-    async def use(self, what: str, call: Callable[[str], Awaitable[T]]) -> T:
-        """Runs a call with an idempotency key that no other call has at the same time."""
+    async def use(
+        self, what: str, call: Callable[[str], Awaitable[T]], new_key: str | None = None
+    ) -> T:
+        """Runs a call with an idempotency key that no other call has at the same time: a kept one, or a new one."""
         now = time.monotonic()
         self._kept = [each for each in self._kept if now - each.asked_at < KEPT_S]
         used = next((each for each in self._kept if each.what == what), None)
         if used is None:
-            used = _Kept(what, str(uuid.uuid4()), now)
+            used = _Kept(what, new_key or str(uuid.uuid4()), now)
         else:
             self._kept.remove(used)
         try:

@@ -6,11 +6,13 @@ import asyncio
 import json
 import os
 import random
+import uuid
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from ._close import is_lost_key, lost_key, lost_session
 from ._retry import RetryLimits, WaitNotice, retry_wait_ms
 from ._tls import trusting
 from ._unanswered_keys import UnansweredKeys
@@ -123,7 +125,14 @@ class SvcClient:
                 return answer
             failures += 1
             notice.failed(answer)
-            wait_ms = retry_wait_ms(answer, failures, waited_ms, self._limits, random.random)
+            wait_ms = retry_wait_ms(
+                answer,
+                failures,
+                waited_ms,
+                self._limits,
+                random.random,
+                is_after_loss=is_lost_key(headers.get("idempotency-key")),
+            )
             if wait_ms is None or now() + wait_ms / 1000 >= deadline_at:
                 raise answer
             await asyncio.sleep(wait_ms / 1000)
@@ -202,7 +211,9 @@ class Sessions:
 
         if idempotency_key is not None:
             return AsrSession.from_wire(await ask(idempotency_key))
-        return AsrSession.from_wire(await self._unanswered.use(json.dumps(body), ask))
+        lost = lost_session.get()
+        new_key = None if lost is None else lost_key(uuid.uuid4().hex, lost)
+        return AsrSession.from_wire(await self._unanswered.use(json.dumps(body), ask, new_key))
 
 
 class Usage:

@@ -18,10 +18,14 @@ from ._close import (
     ended_by,
     ended_by_time,
     error_from_close,
+    is_node_lost,
+    lost_token,
+    stalled,
 )
 from ._connection import Connection
 from ._events import EventQueue, ReconnectingEvent, StreamEvent
 from ._failover import Failover
+from ._liveness import LOST_MS
 from ._receiver import Receiver
 from ._replay_buffer import BYTES_PER_SECOND, SAMPLES_PER_MS, ReplayBuffer
 from ._sender import Sender
@@ -35,6 +39,12 @@ T = TypeVar("T")
 AudioData: TypeAlias = bytes | bytearray | memoryview
 
 FINISH_S_MAX = 10.0
+# A machine that is gone does not answer at all. A slow network takes seconds, which is known after the first time.
+OPEN_S_FIRST = 10.0
+OPEN_S_LEAST = 5.0
+OPEN_S_MOST = 20.0
+# The service reads no more.
+CONTINUES_MAX = 4
 # `write()` returns while at most this much is unsent.
 WAITING_BYTES_MAX = 5 * BYTES_PER_SECOND
 # Hard limit for callers that don't await `write()`.
@@ -110,6 +120,9 @@ class SvcStream:
         self._queues: WeakSet[EventQueue] = WeakSet()
         self._writers: list[asyncio.Future[None]] = []
         self._next_id = 1
+        self._open_s_max = OPEN_S_FIRST
+        # The last sessions whose connection was lost.
+        self._lost: tuple[str, ...] = ()
         self._connection: Connection | None = None
         self._resting = asyncio.Event()
         self._woken = asyncio.Event()
@@ -130,6 +143,7 @@ class SvcStream:
             fail=self._fail,
             can_reconnect=can_reconnect,
             config=_config(language, endpointing, numbers),
+            lost_sessions=lambda: self._lost,
         )
         loop = asyncio.get_running_loop()
         self._stop: asyncio.Future[None] = loop.create_future()
@@ -279,7 +293,12 @@ class SvcStream:
         self._receiver.answer_empty(self._buffer.rewind())
         self._builder.begin_session(session.id)
         connection = Connection(
-            session, lambda event: self._receiver.on_event(connection, event), self._tls
+            session,
+            lambda event: self._receiver.on_event(connection, event),
+            self._tls,
+            on_stall=lambda: self._report_stall(session),
+            on_recovery=self._emit,
+            open_s_max=self._open_s_max,
         )
         self._connection = connection
         self._sender.attach()
@@ -289,11 +308,22 @@ class SvcStream:
         finally:
             sending.cancel()
             self._connection = None
+        self._open_s_max = _next_open_s_max(self._open_s_max, connection.open_s)
+        if is_node_lost(info):
+            self._sessions.on_lost(session)
+        if billed(info) == "unknown" and not connection.is_unused:
+            self._lost = (*self._lost, lost_token(session))[-CONTINUES_MAX:]
         if connection.is_unused:
             self._sessions.keep_unused()
         self._failover.on_end(connection.ready_for_ms)
         self._builder.end_session(billed(info))
         return info
+
+    def _report_stall(self, session: AsrSession) -> None:
+        """The user should know at once, though the stream moves on only if the stall lasts."""
+        if self._sessions.has_more and self._end is None:
+            close = stalled(session.id)
+            self._emit(ReconnectingEvent(why="failover", close=close, wait_ms=LOST_MS))
 
     async def _after_close(self, close: CloseInfo) -> Literal["failover", "rollover", "resume"]:
         is_full = close.reason == "max_audio_reached"
@@ -445,3 +475,10 @@ def _to_bytes(data: AudioData) -> bytes | None:
     except TypeError:
         return None
     return view.tobytes() if view.format in ("B", "b", "c", "h", "<h") else None
+
+
+def _next_open_s_max(last_s_max: float, open_s: float | None) -> float:
+    """The next connection gets three times as long as the last one took, or twice the limit that was too short."""
+    if open_s is None:
+        return min(OPEN_S_MOST, 2 * last_s_max)
+    return min(OPEN_S_MOST, max(OPEN_S_LEAST, 3 * open_s))
