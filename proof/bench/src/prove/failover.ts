@@ -170,7 +170,7 @@ async function loseNodes(fleet: Fleet, api: ServiceProcess, count: number) {
       return { tenant, node };
     }),
   );
-  await untilLeasesCount(fleet);
+  await fleet.untilLeasesCount();
   const usableMs = streams.map(async ({ tenant, node }) => {
     await sleep(Math.random() * 2_000);
     node.kill('SIGKILL');
@@ -190,15 +190,4 @@ async function loseNodes(fleet: Fleet, api: ServiceProcess, count: number) {
     if (usage.recent_sessions.at(-1)?.status !== 'failed') figures.lost_not_failed += 1;
   }
   return figures;
-}
-
-/** Expired leases are ignored for some seconds after the start of the database. */
-async function untilLeasesCount(fleet: Fleet): Promise<void> {
-  for (;;) {
-    const { rowCount } = await fleet.pool.query(
-      'select from sweeper_watch where quiet_until < clock_timestamp()',
-    );
-    if (rowCount === 1) return;
-    await sleep(100);
-  }
 }

@@ -96,6 +96,17 @@ export class Fleet {
     return rows[0]?.failed ?? -1;
   }
 
+  /** Expired leases are ignored for some seconds after the start of the database. */
+  async untilLeasesCount(): Promise<void> {
+    for (;;) {
+      const { rowCount } = await this.pool.query(
+        'select from sweeper_watch where quiet_until < clock_timestamp()',
+      );
+      if (rowCount === 1) return;
+      await sleep(100);
+    }
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.stop()));
     await this.pool.end();

@@ -16,6 +16,7 @@ export interface StormFigures {
   readonly affected: number;
   readonly recovered_pct: number;
   /** Until an interrupted stream was ready again, from the end of the outage on. */
+  readonly gap_mean_ms: number;
   readonly gap_p50_ms: number;
   readonly gap_p99_ms: number;
   readonly gap_max_ms: number;
@@ -73,6 +74,7 @@ export function figuresOf(input: {
     streams: measures.streams,
     affected,
     recovered_pct: share(gaps.length, gaps.length + input.stillWaiting + input.unfinished),
+    gap_mean_ms: Math.round(gaps.reduce((sum, gap) => sum + gap, 0) / Math.max(1, gaps.length)),
     gap_p50_ms: quantile(gaps, 0.5),
     gap_p99_ms: quantile(gaps, 0.99),
     gap_max_ms: quantile(gaps, 1),
