@@ -412,6 +412,7 @@ CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (account_id, 
 CREATE TRIGGER invitations_answer_locked_during_move BEFORE UPDATE OF status ON invitations FOR EACH ROW WHEN (new.status <> 'expired'::text) EXECUTE FUNCTION refuse_during_move();
 CREATE TRIGGER invitations_audit AFTER INSERT OR UPDATE OF status ON invitations FOR EACH ROW EXECUTE FUNCTION audit_change('invitation', 'id', 'role status');
 CREATE TRIGGER invitations_locked_during_move BEFORE INSERT ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_during_move();
+grant select (id, account_id, email) on invitations to svc_auditor;
 grant select, update (email_due_at, email_tries) on invitations to svc_console;
 
 create table sign_in_codes (
@@ -810,6 +811,7 @@ create table incidents (
 CREATE INDEX incidents_by_start ON incidents USING btree (started_at DESC);
 CREATE TRIGGER incidents_audit AFTER INSERT OR DELETE OR UPDATE OF text, started_at, ended_at ON incidents FOR EACH ROW EXECUTE FUNCTION audit_change('incident', 'id', 'text started_at ended_at');
 grant select on incidents to svc_api;
+grant select on incidents to svc_console;
 grant delete, insert (text, started_at, ended_at), select, update (text, started_at, ended_at, updated_at) on incidents to svc_operator;
 
 -- Views

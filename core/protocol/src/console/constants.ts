@@ -16,6 +16,17 @@ export const ORIGIN_LENGTH_MAX = 200;
 /** The public id of a key, or `none` for the playground. */
 export const KEY_FILTER_PATTERN = '^(?:none|[0-9A-Za-z]{12})$';
 
+/** Filters of the audit log for operators. */
+export const AUDIT_KINDS = [
+  'credit',
+  'accounts',
+  'keys',
+  'people',
+  'sign_ins',
+  'operators',
+] as const;
+export type AuditKind = (typeof AUDIT_KINDS)[number];
+
 export const CONSOLE_LIMITS = {
   codeDigits: 8,
   codeLifetimeMs: 10 * 60_000,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { CONSOLE_LIMITS, FAILURE_HOURS, WAITLIST_STATUSES } from './constants.ts';
+import { AUDIT_KINDS, CONSOLE_LIMITS, FAILURE_HOURS, WAITLIST_STATUSES } from './constants.ts';
 import { MODEL_IDS } from '../constants.ts';
 import { OUTCOMES } from './outcome.ts';
 import { SessionReport } from './sessions.ts';
@@ -12,6 +12,7 @@ const NullableText = Type.Union([Type.String(), Type.Null()]);
 const NullableCount = Type.Union([Count, Type.Null()]);
 const NullableTime = Type.Union([DateTime, Type.Null()]);
 const Model = Type.Enum([...MODEL_IDS]);
+const Day = Type.String({ format: 'date' });
 /** Where the next page begins, or null. */
 const Next = Type.Union([Uuid, Type.Null()]);
 
@@ -257,6 +258,38 @@ export const FailurePage = Closed(
 );
 export type FailurePage = Static<typeof FailurePage>;
 
+/** What ended in a day: streams of all accounts. */
+const DayFigures = Closed(
+  { streams: Count, accounts: Count, charged_ms: Count, failed: Count },
+  'DayFigures',
+);
+/** Where an operator begins: what waits, what is broken, and how much is used. */
+export const OperatorStart = Closed(
+  {
+    waitlist: Count,
+    /** When the one that waits longest began to wait. Null: nothing waits. */
+    waitlist_since: NullableTime,
+    requests: Count,
+    requests_since: NullableTime,
+    /** Sessions that failed within 24 hours and within 72, which include a weekend. At most 1,000. */
+    failed_day: Count,
+    failed_weekend: Count,
+    nodes: Closed({ live: Count, draining: Count, lost: Count }, 'NodeCounts'),
+    slots: Closed({ used: Count, all: Count }, 'SlotCounts'),
+    /** The nightly audit of the ledger. Null: at least one invariant was never checked. */
+    audited_at: NullableTime,
+    violations: Count,
+    /** What operators tell on the status page and is not over. */
+    incidents: Type.Array(Type.String()),
+    /** The last 24 hours, and the 24 hours a week before. */
+    day: DayFigures,
+    week_ago: DayFigures,
+    now: DateTime,
+  },
+  'OperatorStart',
+);
+export type OperatorStart = Static<typeof OperatorStart>;
+
 export const LedgerAuditPage = Closed(
   {
     data: Type.Array(
@@ -281,6 +314,12 @@ export type LedgerAuditPage = Static<typeof LedgerAuditPage>;
 export const AuditLogQuery = Closed(
   {
     account: Type.Optional(Uuid),
+    kind: Type.Optional(Type.Enum([...AUDIT_KINDS])),
+    /** A part of the address of a person, or of a database login. */
+    who: Type.Optional(Type.String({ maxLength: 200, pattern: LINE_PATTERN })),
+    /** UTC days, both included. */
+    from: Type.Optional(Day),
+    to: Type.Optional(Day),
     before: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
   },
   'AuditLogQuery',
@@ -296,6 +335,8 @@ export const AuditLogEntry = Closed(
     /** The person's address, or the database login. Null: the person was erased. */
     actor: NullableText,
     target: NullableText,
+    /** The name of the key, or the address of the person. Null: it is gone, or the target has none. */
+    target_name: NullableText,
     before: NullableText,
     after: NullableText,
     source: NullableText,

@@ -109,7 +109,7 @@ grant execute on function set_concurrency_as_operator(text, uuid, integer, text)
 grant execute on function grant_as_operator(text, uuid, bigint, text, uuid) to svc_console;
 grant execute on function decide_credit_request_as_operator(text, uuid, bigint, text) to svc_console;
 grant execute on function charged_since(uuid, timestamptz) to svc_console;
-grant select on nodes, ledger_audits to svc_console;
+grant select on nodes, ledger_audits, incidents to svc_console;
 
 grant select on audit_log, audit_sources to svc_console;
 grant execute on function forget_audit_sources() to svc_console;
@@ -137,6 +137,7 @@ grant select (id, account_id, name, scopes, live_number, created_at, expires_at,
 
 grant select on audit_log, audit_sources, cell, cell_peppers to svc_auditor;
 grant select (id, email) on console_users to svc_auditor;
+grant select (id, account_id, email) on invitations to svc_auditor;
 grant execute on function log_command(text) to svc_auditor;
 grant execute on function record_audit(jsonb, boolean) to svc_auditor;
 grant select on ledger_audits to svc_auditor;

@@ -52,6 +52,7 @@ test('K01 K02 waitlist, approval by an operator, email, sign-in, key, curl with 
   const desk = await openPage(browser);
   await signInWithNewPasskey(desk.page, { service, email: 'operator@example.com' });
   await desk.page.getByRole('link', { name: 'Operator' }).click();
+  await desk.page.getByRole('link', { name: '1 person waits for access' }).click();
   await desk.page.getByText('A radio archive').waitFor();
   await desk.page.getByLabel('Credit (minutes)').fill('30');
   // An old sign-in must be confirmed again: the device answers the prompt.

@@ -138,7 +138,8 @@ test('an operator sees how much waits', async () => {
   const navigation = page.getByRole('navigation', { name: 'Main' });
   await navigation.getByRole('link', { name: 'Operator 2 waiting' }).click();
   const tabs = page.getByRole('navigation', { name: 'Operator pages' });
-  await expect.poll(() => tabs.getByRole('link').first().innerText()).toMatch(/^Waitlist\s+2$/);
+  const waitlist = tabs.getByRole('link', { name: 'Waitlist' });
+  await expect.poll(() => waitlist.innerText()).toMatch(/^Waitlist\s+2$/);
   await context.close();
 });
 

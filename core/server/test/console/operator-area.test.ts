@@ -98,6 +98,7 @@ async function ledgerAudits(): Promise<LedgerAuditPage['data']> {
 
 const ID = randomUUID();
 const READS = [
+  '/operator/start',
   '/operator/waitlist',
   '/operator/accounts',
   `/operator/accounts/${ID}`,

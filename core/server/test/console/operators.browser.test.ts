@@ -5,6 +5,8 @@ import { inviteMember } from '../../src/accounts/people/invitations.ts';
 import { findPersonByEmail } from '../../src/accounts/people/members.ts';
 import { setOperator } from '../../src/accounts/people/operators.ts';
 import { joinWaitlist } from '../../src/accounts/waitlist.ts';
+import { addIncident } from '../../src/nodes/status/incidents.ts';
+import { violations } from '../support/console/console-axe.ts';
 import {
   openPage,
   pressAt,
@@ -12,6 +14,7 @@ import {
   signInWithNewPasskey,
   startConsoleInChromium,
 } from '../support/console/console-chromium.ts';
+import { takePicturesOfEveryLook } from '../support/console/console-pictures.ts';
 import { seen } from '../support/console/console-seen.ts';
 
 /** The desk of an operator, and what customers see of it. */
@@ -37,6 +40,7 @@ test('a decline can be undone and moves no other row, and several people are app
   await page.clock.install();
   await signInWithNewPasskey(page, { service, email: OPERATOR });
   await page.getByRole('link', { name: 'Operator' }).click();
+  await page.getByRole('link', { name: '4 people wait for access' }).click();
   const row = (name: string) => page.getByRole('row').filter({ hasText: `${name}@` });
   const place = async () => (await row('second').boundingBox())?.y;
   await row('second').waitFor();
@@ -99,6 +103,7 @@ test('several people are approved with the keyboard alone', async () => {
   await signInWithNewPasskey(page, { service, email });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await pressAt(page, 'Operator', 'Enter');
+  await pressAt(page, '3 people wait for access', 'Enter');
   await page.getByRole('checkbox', { name: 'fifth@example.com' }).waitFor();
   await pressAt(page, 'Credit (minutes)', 'ControlOrMeta+a');
   await page.keyboard.type('30');
@@ -184,4 +189,52 @@ test('an accepted invitation is confirmed and offers the account, and a promotio
   await dialog.waitFor({ state: 'detached' });
   expect(await owner.page.getByLabel('Role of guest@example.com').inputValue()).toBe('owner');
   expect([...complaints, ...owner.complaints]).toEqual([]);
+});
+
+test('an operator begins with what waits and what is broken, and finds who did what', async () => {
+  const { page, complaints } = await openPage(browser);
+  const db = service.database.pool;
+  const email = 'monday-desk@example.com';
+  await service.admit(email);
+  await setOperator(db, { email, isOperator: true });
+  await joinWaitlist(db, { email: 'weekend@example.com', name: '', purpose: '' });
+  await addIncident(db, { text: 'Calls were cut off', start: new Date(), end: null });
+  await signInWithNewPasskey(page, { service, email });
+  await page.getByRole('link', { name: 'Operator' }).click();
+  const toDo = page.getByRole('region', { name: 'To do' });
+  await toDo
+    .getByRole('link', { name: 'Incident on the status page: Calls were cut off' })
+    .waitFor();
+  await toDo.getByRole('link', { name: 'The ledger was not audited within 36 hours' }).waitFor();
+  const figures = page.getByRole('region', { name: 'The last 24 hours' });
+  expect(await figures.locator('dt').allInnerTexts()).toEqual([
+    'Streams',
+    'Accounts',
+    'Audio charged',
+    'Failed',
+  ]);
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'operator-start');
+  // Nothing on the page changes anything.
+  const buttons = page.locator('main').getByRole('button');
+  expect(await buttons.allInnerTexts()).toEqual(['Refresh']);
+  await toDo.getByRole('link', { name: /waits? for access/ }).click();
+  await page.getByRole('row').filter({ hasText: 'weekend@' }).waitFor();
+
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await page.getByText(`made ${email} an operator.`).waitFor();
+  await page.getByText('published an incident: "Calls were cut off"').waitFor();
+  await page.getByText(`${email} signed in with a passkey.`).first().waitFor();
+  expect(await page.locator('main').innerText()).not.toMatch(/[{}]|operator\.changed/);
+  expect(await violations(page)).toEqual([]);
+  await takePicturesOfEveryLook(page, 'operator-audit-sentences');
+  await page.getByLabel('What').selectOption('Credit');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.waitForURL(/kind=credit/);
+  await page.getByText('made').first().waitFor({ state: 'detached' });
+  await page.getByText('granted 1 h of audio credit.').first().waitFor();
+  await page.getByLabel('Who did it').fill('nobody');
+  await page.keyboard.press('Enter');
+  await page.getByText('No entries.').waitFor();
+  expect(complaints).toEqual([]);
 });

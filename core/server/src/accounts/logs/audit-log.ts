@@ -1,3 +1,4 @@
+import type { AuditKind } from '@svc-asr/protocol/console/constants.ts';
 import { inTransaction, type Pool, type Queryable } from '../../platform/database/db.ts';
 import { queryRows, statement, t, type RowOf } from '../../platform/database/statement.ts';
 
@@ -10,14 +11,33 @@ export interface AuditContext {
   readonly source: string;
 }
 
+/** What each filter of the operators' log shows, as patterns of actions. */
+const ACTIONS: Readonly<Record<AuditKind, readonly string[]>> = {
+  credit: ['credit.%', 'credit_request.%'],
+  accounts: ['account.%', 'waitlist.%', 'session.%'],
+  keys: ['api_key.%'],
+  people: ['member.%', 'invitation.%', 'passkey.%'],
+  sign_ins: ['sign_in', 'sign_in.%'],
+  operators: ['command', 'operator.%', 'incident.%', 'ledger.%', 'cell.%'],
+};
+
 const LIST = statement(
   `select l.id, l.at, l.account_id, a.name as account_name, l.action,
       case when l.actor_id is null then l.login else u.email end as actor, l.target,
-      l.before::text, l.after::text, s.source, l.request_id, l.imported_from, l.imported_by
+      coalesce(k.name, p.email, i.email) as target_name, l.before::text, l.after::text, s.source, l.request_id, l.imported_from, l.imported_by
     from audit_log l left join console_users u on u.id = l.actor_id
       left join accounts a on a.id = l.account_id
       left join audit_sources s on s.audit_id = l.id
+      left join api_keys k on l.action like 'api_key.%' and k.id = l.target and k.account_id = l.account_id
+      left join console_users p on p.id = case
+        when l.action like any (array['member.%', 'passkey.%', 'operator.%', 'sign_in.failed']) then l.target::uuid end
+      left join invitations i on i.id = case when l.action like 'invitation.%' then l.target::uuid end
+        and i.account_id = l.account_id
     where ($1::uuid is null or l.account_id = $1) and ($3::bigint is null or l.id < $3)
+      and ($4::text[] is null or l.action like any ($4))
+      and ($5::text is null or position(lower($5) in lower(case when l.actor_id is null then l.login else u.email end)) > 0)
+      and ($6::date is null or l.at >= $6::date::timestamp at time zone 'UTC')
+      and ($7::date is null or l.at < ($7::date + 1)::timestamp at time zone 'UTC')
     order by l.id desc limit $2`,
   {
     id: t.number(),
@@ -28,6 +48,7 @@ const LIST = statement(
     // The person's address, or the database login. Null: the person has been erased since.
     actor: t.nullable(t.text()),
     target: t.nullable(t.text()),
+    target_name: t.nullable(t.text()),
     before: t.nullable(t.text()),
     after: t.nullable(t.text()),
     source: t.nullable(t.text()),
@@ -120,10 +141,29 @@ export function withAuditReason<T>(
   });
 }
 
+export interface AuditFilter {
+  readonly kind?: AuditKind | null;
+  /** A part of an address or of a database login. */
+  readonly who?: string | null;
+  /** UTC days, both included. */
+  readonly from?: string | null;
+  readonly to?: string | null;
+}
+
 /** Lists entries, newest first, of one account or of all, from before the entry `before` on. */
 export async function listAuditLog(
   db: Queryable,
-  input: { accountId: string | null; limit: number; before?: number | null },
+  input: { accountId: string | null; limit: number; before?: number | null } & AuditFilter,
 ): Promise<AuditEntry[]> {
-  return queryRows(db, LIST, [input.accountId, input.limit, input.before ?? null]);
+  const {
+    accountId,
+    limit,
+    before = null,
+    kind = null,
+    who = null,
+    from = null,
+    to = null,
+  } = input;
+  const actions = kind === null ? null : ACTIONS[kind];
+  return queryRows(db, LIST, [accountId, limit, before, actions, who, from, to]);
 }

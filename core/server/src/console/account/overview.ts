@@ -41,7 +41,14 @@ export function meRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
         role,
       })),
       invitations: invitations.length,
-      waiting,
+      waiting:
+        waiting === null
+          ? null
+          : {
+              waitlist: waiting.waitlist,
+              requests: waiting.requests,
+              failures: waiting.failures,
+            },
     };
   });
 }

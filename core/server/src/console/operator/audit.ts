@@ -40,9 +40,10 @@ export function operatorAuditRoutes(app: FastifyInstance, { db }: ConsoleDeps): 
     '/operator/audit-log',
     { schema: { querystring: AuditLogQuery } },
     async (request): Promise<AuditLogPage> => {
-      const { account: accountId = null, before } = request.query;
+      const { account: accountId = null, before, ...filter } = request.query;
       const limit = CONSOLE_LIMITS.operatorRowsPerPage;
       const found = await listAuditLog(db, {
+        ...filter,
         accountId,
         before: before === undefined ? null : Number(before),
         limit: limit + 1,

@@ -4,8 +4,13 @@ import { startStream } from './operator-history.ts';
 /** Every page of the operators, for an operator of a service with some history. */
 export const OPERATOR_PAGES: readonly Scene[] = [
   {
-    name: 'operator',
+    name: 'operator-start',
     path: '/app/operator',
+    shown: (page) => page.getByRole('heading', { name: 'To do' }).waitFor(),
+  },
+  {
+    name: 'operator',
+    path: '/app/operator/waitlist',
     shown: (page) => page.getByRole('checkbox', { name: 'Select otieno@example.com' }).waitFor(),
   },
   {
@@ -95,7 +100,7 @@ export const OPERATOR_PAGES: readonly Scene[] = [
   {
     name: 'operator-audit',
     path: '/app/operator/audit-log',
-    shown: (page) => page.getByText('credit.grant').first().waitFor(),
+    shown: (page) => page.getByText('of audio credit.').first().waitFor(),
   },
   {
     name: 'operator-page-not-found',

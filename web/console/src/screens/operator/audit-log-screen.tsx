@@ -1,7 +1,10 @@
+import { useState, type FormEvent } from 'react';
+import { AUDIT_KINDS } from '@svc-asr/protocol/console/constants.ts';
 import type { AuditLogEntry, AuditLogPage } from '@svc-asr/protocol/console/operator.ts';
-import { useLanguage } from '../../app/language.tsx';
-import { useSearch } from '../../app/router.tsx';
+import { useLanguage, useTexts } from '../../app/language.tsx';
+import { Link, navigate, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
+import { Button, Field, TextField } from '../../design/controls.tsx';
 import { Empty } from '../../design/feedback.tsx';
 import { Card } from '../../design/surfaces.tsx';
 import { useOperatorTexts } from '../../texts/operator.ts';
@@ -9,10 +12,11 @@ import { PageLinks } from '../sessions/page-links.tsx';
 import { DataTable } from './parts/data-table.tsx';
 import { AccountLink } from './parts/links.tsx';
 import { describeChange } from './describe-change.ts';
+import { explainChange } from './explain-change.ts';
 import { FilterNote } from './parts/filter-note.tsx';
 import { OperatorPage } from './operator-page.tsx';
 import { at, OPERATOR_PATHS } from './paths.ts';
-import { momentFormat } from '../../app/format.ts';
+import { zonedFormat } from '../../app/format.ts';
 
 const PATH = OPERATOR_PATHS.audit;
 
@@ -21,13 +25,14 @@ export function AuditLogScreen() {
   const texts = useOperatorTexts();
   const search = useSearch();
   const account = search.get('account');
-  const path = at('/operator/audit-log', { account, before: search.get('before') });
+  const path = `/operator/audit-log${search.size === 0 ? '' : `?${search}`}`;
   const { load, reload } = useLoad<AuditLogPage>(path);
   return (
     <OperatorPage place="audit" lead={texts.audit.lead} load={load} onRetry={() => void reload()}>
       {({ data, next }) => (
         <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
           <FilterNote path={PATH} node={null} account={account} />
+          <Filters key={String(search)} search={search} />
           <Card>
             <div className="grid gap-4">
               {data.length === 0 ? (
@@ -53,7 +58,7 @@ export function AuditLogScreen() {
 function Entries({ entries }: { entries: AuditLogEntry[] }) {
   const texts = useOperatorTexts();
   const { language } = useLanguage();
-  const time = momentFormat(language);
+  const time = zonedFormat(language);
   return (
     <DataTable
       label={texts.tabs.audit}
@@ -67,53 +72,113 @@ function Entries({ entries }: { entries: AuditLogEntry[] }) {
             <span className="md:whitespace-nowrap">{time.format(new Date(entry.at))}</span>
           ),
         },
-        { name: texts.audit.action, isBare: true, cell: (entry) => <Change entry={entry} /> },
+        { name: texts.audit.action, isBare: true, cell: (entry) => <Sentence entry={entry} /> },
         {
           name: texts.account,
           isLong: true,
           cell: ({ account_id: id, account_name: name }) =>
             id === null ? texts.none : <AccountLink id={id} name={name} />,
         },
-        {
-          name: texts.audit.who,
-          isLong: true,
-          cell: ({ actor, source }) => (
-            <>
-              {actor ?? texts.audit.erased}
-              {source !== null && (
-                <span className="block text-xs text-ink-3">{texts.audit.from(source)}</span>
-              )}
-            </>
-          ),
-        },
       ]}
     />
   );
 }
 
-function Change({ entry }: { entry: AuditLogEntry }) {
-  const texts = useOperatorTexts().audit;
+/** What happened, why and from where. The recorded values are one click away. */
+function Sentence({ entry }: { entry: AuditLogEntry }) {
+  const operator = useOperatorTexts();
+  const texts = operator.audit;
+  const common = useTexts();
   const { changes, reason } = describeChange(entry);
   return (
     <div className="grid gap-0.5 wrap-anywhere">
-      <code className="font-semibold">{entry.action}</code>
-      {changes.map((change) => (
-        <code key={change} className="text-xs">
-          {change}
-        </code>
-      ))}
+      <p>{explainChange(entry, { common, operator })}</p>
       {reason !== null && <p className="text-ink-2">{texts.because(reason)}</p>}
+      {entry.source !== null && <p className="text-xs text-ink-3">{texts.from(entry.source)}</p>}
       {entry.imported_from !== null && (
         <p className="text-xs text-ink-3">{texts.imported(entry.imported_from)}</p>
       )}
-      {entry.target !== null && entry.target !== entry.account_id && (
-        <p className="text-xs text-ink-3">
-          {texts.target}: <code>{entry.target}</code>
-        </p>
-      )}
-      {entry.request_id !== null && (
-        <p className="text-xs text-ink-3">{texts.request(entry.request_id)}</p>
-      )}
+      <details className="text-xs text-ink-3">
+        <summary className="w-fit rounded-sm">{texts.details}</summary>
+        <div className="mt-1 grid gap-0.5">
+          <code>{entry.action}</code>
+          {changes.map((change) => (
+            <code key={change}>{change}</code>
+          ))}
+          {entry.target !== null && entry.target !== entry.account_id && (
+            <p>
+              {texts.target}: <code>{entry.target}</code>
+            </p>
+          )}
+          {entry.request_id !== null && <p>{texts.request(entry.request_id)}</p>}
+        </div>
+      </details>
     </div>
+  );
+}
+
+const FILTERS = ['kind', 'who', 'from', 'to'] as const;
+
+/** The filters are in the address. */
+function Filters({ search }: { search: URLSearchParams }) {
+  const texts = useOperatorTexts();
+  const { audit, accounts } = texts;
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(FILTERS.map((name) => [name, search.get(name) ?? ''])),
+  );
+  const set = (name: string) => (value: string) => setValues((now) => ({ ...now, [name]: value }));
+  const account = search.get('account');
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    const given = FILTERS.map((name) => [name, values[name]?.trim() || null] as const);
+    navigate(at(PATH, { account, ...Object.fromEntries(given) }));
+  }
+  return (
+    <form
+      onSubmit={submit}
+      className="card grid items-end gap-4 p-5 sm:grid-cols-2 sm:p-6 xl:grid-cols-4"
+    >
+      <Field label={audit.kind}>
+        {(control) => (
+          <select
+            {...control}
+            className="input select"
+            value={values['kind']}
+            onChange={(event) => set('kind')(event.target.value)}
+          >
+            <option value="">{texts.everything}</option>
+            {AUDIT_KINDS.map((kind) => (
+              <option key={kind} value={kind}>
+                {audit.kinds[kind]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <TextField
+        label={audit.actor}
+        title={audit.actorHint}
+        maxLength={200}
+        value={values['who'] ?? ''}
+        onChange={set('who')}
+      />
+      <TextField
+        label={audit.fromDay}
+        type="date"
+        value={values['from'] ?? ''}
+        onChange={set('from')}
+      />
+      <TextField label={audit.toDay} type="date" value={values['to'] ?? ''} onChange={set('to')} />
+      <div className="flex flex-wrap gap-2 sm:col-span-full">
+        <Button kind="primary" type="submit">
+          {accounts.find}
+        </Button>
+        {FILTERS.some((name) => search.has(name)) && (
+          <Link href={at(PATH, { account })} className="button button-quiet">
+            {texts.all}
+          </Link>
+        )}
+      </div>
+    </form>
   );
 }

@@ -6,12 +6,8 @@ import { Badge, Notice } from '../../design/feedback.tsx';
 import { Card } from '../../design/surfaces.tsx';
 import { useOperatorTexts } from '../../texts/operator.ts';
 import { DataTable } from './parts/data-table.tsx';
+import { isOldAudit } from './old-audit.ts';
 import { OperatorPage } from './operator-page.tsx';
-
-/** A nightly audit that is older than this was missed. */
-const OLD_MS = 36 * 3_600_000;
-
-type Run = LedgerAuditPage['data'][number];
 
 /** The invariants of the ledger and their last run. */
 export function LedgerScreen() {
@@ -33,12 +29,10 @@ export function LedgerScreen() {
 
 function Verdict({ page }: { page: LedgerAuditPage }) {
   const texts = useOperatorTexts().ledger;
-  const now = Date.parse(page.now);
-  const isOld = ({ ran_at }: Run) => ran_at === null || now - Date.parse(ran_at) > OLD_MS;
   if (page.data.some(({ violations }) => violations > 0)) {
     return <Notice tone="bad">{texts.bad}</Notice>;
   }
-  return page.data.some(isOld) ? (
+  return page.data.some(({ ran_at }) => isOldAudit(ran_at, page.now)) ? (
     <Notice tone="warn">{texts.old}</Notice>
   ) : (
     <Notice tone="good">{texts.fine}</Notice>
@@ -85,7 +79,7 @@ function Runs({ page }: { page: LedgerAuditPage }) {
   );
 }
 
-function Result({ run }: { run: Run }) {
+function Result({ run }: { run: LedgerAuditPage['data'][number] }) {
   const texts = useOperatorTexts().ledger;
   if (run.ran_at === null) return <Badge tone="warn">{texts.never}</Badge>;
   return run.violations === 0 ? (

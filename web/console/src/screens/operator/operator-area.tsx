@@ -13,9 +13,11 @@ import { OPERATOR_PATHS, OPERATOR_PLACES, type OperatorPlace } from './paths.ts'
 import { Waiting } from './operator-page.tsx';
 import { OperatorSessionScreen } from './operator-session-screen.tsx';
 import { RequestsScreen } from './requests-screen.tsx';
+import { StartScreen } from './start-screen.tsx';
 import { WaitlistScreen } from './waitlist-screen.tsx';
 
 const SCREENS: Record<OperatorPlace, () => ReactNode> = {
+  start: StartScreen,
   waitlist: WaitlistScreen,
   accounts: AccountsScreen,
   requests: RequestsScreen,

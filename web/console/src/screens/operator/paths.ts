@@ -1,6 +1,7 @@
 /** Addresses of the operators' pages. */
 export const OPERATOR_PATHS = {
-  waitlist: '/app/operator',
+  start: '/app/operator',
+  waitlist: '/app/operator/waitlist',
   accounts: '/app/operator/accounts',
   requests: '/app/operator/requests',
   live: '/app/operator/live',
@@ -12,6 +13,7 @@ export const OPERATOR_PATHS = {
 export type OperatorPlace = keyof typeof OPERATOR_PATHS;
 
 export const OPERATOR_PLACES = [
+  'start',
   'waitlist',
   'accounts',
   'requests',

@@ -1,0 +1,29 @@
+import type { Queryable } from '../../platform/database/db.ts';
+import { queryRow, statement, t, type RowOf } from '../../platform/database/statement.ts';
+
+/** Bounds the work of a large service, whose metrics tell more. */
+const STREAMS_MAX = 50_000;
+
+/** Details are written once, when a stream ends. */
+const DAY = statement(
+  `select count(*) as streams, count(distinct s.account_id) as accounts,
+      coalesce(sum(s.billable_ms), 0)::bigint as charged_ms,
+      (select count(*) from sessions where status = 'failed'
+        and completed_at > clock_timestamp() - ($1 + 24) * interval '1 hour'
+        and completed_at <= clock_timestamp() - $1 * interval '1 hour') as failed
+    from (
+      select account_id, session_id from session_details
+        where recorded_at > clock_timestamp() - ($1 + 24) * interval '1 hour'
+          and recorded_at <= clock_timestamp() - $1 * interval '1 hour'
+        order by recorded_at desc limit ${STREAMS_MAX}
+    ) d join sessions s on s.account_id = d.account_id and s.id = d.session_id`,
+  { streams: t.number(), accounts: t.number(), charged_ms: t.number(), failed: t.number() },
+);
+
+/** The streams that ended in the 24 hours before that time, of all accounts. */
+export function countStreams(
+  db: Queryable,
+  { endedHoursAgo }: { endedHoursAgo: number },
+): Promise<RowOf<typeof DAY>> {
+  return queryRow(db, DAY, [endedHoursAgo]);
+}
