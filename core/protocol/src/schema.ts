@@ -4,6 +4,8 @@ import { Type, type TSchema } from 'typebox';
 
 export const Uuid = Type.String({ format: 'uuid' });
 export const DateTime = Type.String({ format: 'date-time' });
+/** A day of a filter in UTC, or the moment when it begins in another zone: 2026-11-19T00:00:00+03:00. */
+export const FilterDay = Type.Union([Type.String({ format: 'date' }), DateTime]);
 export const Count = Type.Integer({ minimum: 0 });
 
 /** The same with a description, which every field of a published document has. */

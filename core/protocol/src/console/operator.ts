@@ -3,7 +3,7 @@ import { AUDIT_KINDS, CONSOLE_LIMITS, FAILURE_HOURS, WAITLIST_STATUSES } from '.
 import { MODEL_IDS } from '../constants.ts';
 import { OUTCOMES } from './outcome.ts';
 import { SessionReport } from './sessions.ts';
-import { Closed, Count, DateTime, Uuid } from '../schema.ts';
+import { Closed, Count, DateTime, FilterDay, Uuid } from '../schema.ts';
 import { LINE_PATTERN, NAME_PATTERN } from '../text-rules.ts';
 
 /** Messages of the operators' pages, and of requests for credit. */
@@ -12,7 +12,6 @@ const NullableText = Type.Union([Type.String(), Type.Null()]);
 const NullableCount = Type.Union([Count, Type.Null()]);
 const NullableTime = Type.Union([DateTime, Type.Null()]);
 const Model = Type.Enum([...MODEL_IDS]);
-const Day = Type.String({ format: 'date' });
 /** Where the next page begins, or null. */
 const Next = Type.Union([Uuid, Type.Null()]);
 
@@ -317,9 +316,9 @@ export const AuditLogQuery = Closed(
     kind: Type.Optional(Type.Enum([...AUDIT_KINDS])),
     /** A part of the address of a person, or of a database login. */
     who: Type.Optional(Type.String({ maxLength: 200, pattern: LINE_PATTERN })),
-    /** UTC days, both included. */
-    from: Type.Optional(Day),
-    to: Type.Optional(Day),
+    /** Both days are included. */
+    from: Type.Optional(FilterDay),
+    to: Type.Optional(FilterDay),
     before: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
   },
   'AuditLogQuery',

@@ -3,20 +3,19 @@ import { MODEL_IDS } from '../constants.ts';
 import { ConsoleSession } from './console.ts';
 import { KEY_FILTER_PATTERN, ORIGIN_LENGTH_MAX } from './constants.ts';
 import { OUTCOME_FILTERS } from './outcome.ts';
-import { Closed, Count, DateTime, Uuid } from '../schema.ts';
+import { Closed, Count, DateTime, FilterDay, Uuid } from '../schema.ts';
 
 /** Messages of the console's Sessions pages. */
 
-const Day = Type.String({ format: 'date' });
 const NullableText = Type.Union([Type.String(), Type.Null()]);
 const NullableCount = Type.Union([Count, Type.Null()]);
 
 /** Everything is text, because it comes from the address of the page. */
 export const SessionQuery = Closed(
   {
-    /** UTC days, both included. */
-    from: Type.Optional(Day),
-    to: Type.Optional(Day),
+    /** Both days are included. */
+    from: Type.Optional(FilterDay),
+    to: Type.Optional(FilterDay),
     model: Type.Optional(Type.Enum([...MODEL_IDS])),
     /** The public id of a key, or `none` for sessions of the playground. */
     key: Type.Optional(Type.String({ pattern: KEY_FILTER_PATTERN })),

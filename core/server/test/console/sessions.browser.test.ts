@@ -206,3 +206,33 @@ test('a developer pages through sessions and filters them by day, key and origin
   expect(await page.getByLabel('Status').isVisible()).toBe(false);
   expect(complaints).toEqual([]);
 });
+
+test('times have the zone of the browser, filters mean its days, and each filter is a chip', async () => {
+  const { page, context, complaints } = await openPage(browser, { timezoneId: 'Africa/Nairobi' });
+  await fillAccount(service, await service.admit('nairobi@example.com'));
+  await signInAs(page, { service, email: 'nairobi@example.com', path: '/app/sessions' });
+  const rows = page.locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(50);
+  await page.getByRole('columnheader', { name: 'Started (GMT+3)' }).waitFor();
+  const { rows: newest } = await service.database.pool.query<{ at: string }>(
+    `select to_char(max(s.created_at) at time zone 'Africa/Nairobi', 'HH24:MI') as at from sessions s
+      join accounts a on a.id = s.account_id where a.email = 'nairobi@example.com'`,
+  );
+  expect(await rows.first().getByRole('link').innerText()).toMatch(`, ${newest[0]?.at}`);
+  const day = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
+  await page.getByLabel('From (GMT+3)').fill(day);
+  await page.getByLabel('Status').selectOption('completed');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.waitForURL(/from=/);
+  expect(new URL(page.url()).searchParams.get('from')).toBe(`${day}T00:00:00+03:00`);
+  expect(await page.getByLabel('From (GMT+3)').inputValue()).toBe(day);
+  await page.getByRole('link', { name: /^From \(GMT\+3\): .+ 2/ }).waitFor();
+  await takePicturesOfEveryLook(page, 'sessions-chips');
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: /^Status: Completed/ }).click();
+  await page.getByRole('link', { name: /^Status: / }).waitFor({ state: 'detached' });
+  expect(new URL(page.url()).searchParams.has('status')).toBe(false);
+  expect(new URL(page.url()).searchParams.has('from')).toBe(true);
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -95,6 +95,12 @@ test('filters by model, status, origin, key and day, and finds session and reque
   expect(await ids(`id=${dholuo.requestId}`)).toEqual([dholuo.id]);
   const today = new Date().toISOString().slice(0, 10);
   expect(await ids(`from=${today}&to=${today}`)).toEqual(all);
+  // A day begins three hours earlier in Nairobi.
+  const nairobi = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
+  const day = encodeURIComponent(`${nairobi}T00:00:00+03:00`);
+  expect(await ids(`from=${day}&to=${day}`)).toEqual(all);
+  expect(await ids(`to=${encodeURIComponent('2026-01-01T00:00:00+03:00')}`)).toEqual([]);
+  expect((await browser.get(`/sessions?from=${nairobi}T00:00`)).status).toBe(400);
   expect(await ids('to=2026-01-01')).toEqual([]);
   expect(await ids('from=2099-01-01')).toEqual([]);
   expect((await browser.get('/sessions?status=drunk')).status).toBe(400);

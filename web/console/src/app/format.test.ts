@@ -32,8 +32,8 @@ test.each([
 
 test('writes dates with the day first and 24 hours in both languages', () => {
   const noon = new Date(2027, 0, 31, 15, 4).toISOString();
-  expect(formatDateTime(noon, 'en')).toBe('31 Jan 2027, 15:04');
-  expect(formatDateTime(noon, 'sw')).toBe('31 Jan 2027, 15:04');
+  expect(formatDateTime(noon, 'en')).toMatch(/^31 Jan 2027, 15:04 (UTC|GMT)/);
+  expect(formatDateTime(noon, 'sw')).toMatch(/^31 Jan 2027, 15:04 (UTC|GMT)/);
 });
 
 test('puts the unit before the number in Swahili', () => {

@@ -63,29 +63,33 @@ function perLanguage<T>(make: (locale: string) => T): (language: ConsoleLanguage
 
 /** Whole and decimal numbers. */
 export const numberFormat = perLanguage((locale) => new Intl.NumberFormat(locale));
-/** A date and a time of day with seconds. */
+/** Every time of day has its zone, so that two people can compare notes. */
+const ZONED = {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+} as const;
+/** A date and a time of day with seconds, for a table whose head names the zone. */
 export const momentFormat = perLanguage(
-  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
-);
-/** A date, a time of day with seconds and its time zone, so that two people can compare notes. */
-export const zonedFormat = perLanguage(
   (locale) =>
-    new Intl.DateTimeFormat(locale, {
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      timeZoneName: 'short',
-    }),
+    new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }),
+);
+/** A date, a time of day with seconds and its time zone. */
+export const zonedFormat = perLanguage(
+  (locale) => new Intl.DateTimeFormat(locale, { ...ZONED, second: '2-digit' }),
 );
 const relativeTime = perLanguage(
   (locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
 );
 const date = perLanguage((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
-const dateTime = perLanguage(
-  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
+const dateTime = perLanguage((locale) => new Intl.DateTimeFormat(locale, ZONED));
+const bareDateTime = perLanguage(
+  (locale) =>
+    new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' }),
 );
 const timeOfDay = perLanguage(
   (locale) =>
@@ -107,6 +111,11 @@ export function formatDateTime(at: string, language: ConsoleLanguage): string {
   return dateTime(language).format(new Date(at));
 }
 
+/** Formats a time for a table whose head names the zone. */
+export function formatInZone(at: string, language: ConsoleLanguage): string {
+  return bareDateTime(language).format(new Date(at));
+}
+
 /** Formats a time of day: "15:22". */
 export function formatTime(at: number, language: ConsoleLanguage): string {
   return timeOfDay(language).format(at);
@@ -116,4 +125,10 @@ export function formatTime(at: number, language: ConsoleLanguage): string {
 export function formatClock(ms: number): string {
   const whole = Math.floor(ms / 1_000);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** The short name of the time zone of this browser, such as "GMT+3". */
+export function zoneName(language: ConsoleLanguage): string {
+  const parts = dateTime(language).formatToParts(new Date());
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
 }

@@ -147,7 +147,9 @@ export const en = {
     reserved: 'Reserved',
     consumed: 'Consumed',
     daysLeft: (n: number) =>
-      `At the pace of the last 30 days, it lasts for about ${n === 1 ? '1 day' : `${n} days`}.`,
+      n > 365
+        ? 'At the pace of the last 30 days, it lasts for more than a year.'
+        : `At the pace of the last 30 days, it lasts for about ${n === 1 ? '1 day' : `${n} days`}.`,
     atOnce: (n: number) =>
       `Limit: ${n === 1 ? '1 session' : `${n} sessions`} at once; another gets 429 concurrency_limit_exceeded.`,
     limits: 'All limits',

@@ -287,8 +287,8 @@ const en = {
     },
     actor: 'Who did it',
     actorHint: 'A part of an address or database login',
-    fromDay: 'From (UTC day)',
-    toDay: 'To (UTC day)',
+    fromDay: (zone: string) => `From (${zone})`,
+    toDay: (zone: string) => `To (${zone})`,
     details: 'Details',
   },
 };
@@ -570,8 +570,8 @@ const sw: OperatorTexts = {
     },
     actor: 'Aliyefanya',
     actorHint: 'Sehemu ya anwani au jina la hifadhidata',
-    fromDay: 'Kuanzia (siku ya UTC)',
-    toDay: 'Hadi (siku ya UTC)',
+    fromDay: (zone) => `Kuanzia (${zone})`,
+    toDay: (zone) => `Hadi (${zone})`,
     details: 'Maelezo',
   },
 };

@@ -2,11 +2,14 @@ import { useLanguage } from '../app/language.tsx';
 
 /** Texts of the Sessions pages. They load with those pages, not with the first one. */
 const en = {
-  lead: 'Every session, with its charge and how it ended. Times and counts only: we never store audio or transcripts.',
+  lead: 'Every session, with its charge and how it ended.',
+  private: 'Times and counts only: we never store audio or transcripts.',
   filters: 'Filters',
   filtersSet: (n: number) => `Filters (${n})`,
-  from: 'From (UTC)',
-  to: 'To (UTC)',
+  removeFilter: 'Remove this filter',
+  from: (zone: string) => `From (${zone})`,
+  to: (zone: string) => `To (${zone})`,
+  chip: (name: string, value: string) => `${name}: ${value}`,
   model: 'Model',
   status: 'Status',
   key: 'API key',
@@ -114,11 +117,14 @@ const en = {
 export type SessionTexts = typeof en;
 
 const sw: SessionTexts = {
-  lead: 'Kila kipindi, malipo yake na jinsi kilivyoisha. Nyakati na hesabu tu: hatuhifadhi sauti wala maandishi.',
+  lead: 'Kila kipindi, malipo yake na jinsi kilivyoisha.',
+  private: 'Nyakati na hesabu tu: hatuhifadhi sauti wala maandishi.',
   filters: 'Vichujio',
   filtersSet: (n) => `Vichujio (${n})`,
-  from: 'Kuanzia (UTC)',
-  to: 'Hadi (UTC)',
+  removeFilter: 'Ondoa kichujio hiki',
+  from: (zone) => `Kuanzia (${zone})`,
+  to: (zone) => `Hadi (${zone})`,
+  chip: (name, value) => `${name}: ${value}`,
   model: 'Modeli',
   status: 'Hali',
   key: 'Ufunguo wa API',

@@ -152,7 +152,10 @@ export const sw: Texts = {
     available: 'Linapatikana',
     reserved: 'Limetengwa',
     consumed: 'Limetumika',
-    daysLeft: (n) => `Kwa kasi ya siku 30 zilizopita, litatosha kwa takriban siku ${n}.`,
+    daysLeft: (n) =>
+      n > 365
+        ? 'Kwa kasi ya siku 30 zilizopita, litatosha kwa zaidi ya mwaka.'
+        : `Kwa kasi ya siku 30 zilizopita, litatosha kwa takriban siku ${n}.`,
     atOnce: (n) =>
       `Kikomo: vipindi ${n} kwa wakati mmoja; kingine hupata 429 concurrency_limit_exceeded.`,
     limits: 'Vikomo vyote',

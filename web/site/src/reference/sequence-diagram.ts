@@ -11,11 +11,12 @@ export interface Sequence {
   readonly steps: readonly Step[];
 }
 
-const COLUMN = 240;
-const MARGIN = 100;
+/** Narrow, so that a phone shows all of it at a size that can be read. */
+const WIDTH = 450;
+const MARGIN = 75;
 const HEAD = 56;
-const ROW = 44;
-const BAND = 34;
+const ROW = 50;
+const BAND = 36;
 
 /** For GitHub, which shows the file as an image. The site removes it and uses its own stylesheet. */
 const STYLE = `<style>
@@ -32,7 +33,7 @@ text { font-family: ui-sans-serif, system-ui, sans-serif; }
 
 /** Draws a sequence diagram. Colours are classes. */
 export function drawSequence({ title, actors, steps }: Sequence): string {
-  const width = (actors.length - 1) * COLUMN + 2 * MARGIN;
+  const x = (actor: number) => MARGIN + (actor * (WIDTH - 2 * MARGIN)) / (actors.length - 1);
   const height = HEAD + steps.reduce((sum, step) => sum + ('band' in step ? BAND : ROW), 0) + 40;
   const parts: string[] = [];
   for (const at of actors.keys()) {
@@ -42,7 +43,7 @@ export function drawSequence({ title, actors, steps }: Sequence): string {
   }
   for (const [at, name] of actors.entries()) {
     parts.push(
-      `<rect class="actor" x="${x(at) - 82}" y="8" width="164" height="34" rx="9"/>`,
+      `<rect class="actor" x="${x(at) - 66}" y="8" width="132" height="34" rx="9"/>`,
       `<text class="actor-name" x="${x(at)}" y="30" font-size="14" font-weight="600" text-anchor="middle">${escapeHtml(name)}</text>`,
     );
   }
@@ -50,41 +51,43 @@ export function drawSequence({ title, actors, steps }: Sequence): string {
   for (const step of steps) {
     if ('band' in step) {
       parts.push(
-        `<rect class="band" x="8" y="${y - 16}" width="${width - 16}" height="24" rx="6"/>`,
-        `<text class="note" x="${width / 2}" y="${y}" font-size="12.5" text-anchor="middle">${escapeHtml(step.band)}</text>`,
+        `<rect class="band" x="8" y="${y - 16}" width="${WIDTH - 16}" height="24" rx="6"/>`,
+        `<text class="note" x="${WIDTH / 2}" y="${y}" font-size="14" text-anchor="middle">${escapeHtml(step.band)}</text>`,
       );
       y += BAND;
       continue;
     }
-    parts.push(...arrow(step, y));
+    parts.push(...arrow({ ...step, y, startX: x(step.from), endX: x(step.to) }));
     y += ROW;
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${escapeHtml(title)}">
 ${STYLE}
-<rect class="paper" width="${width}" height="${height}" fill-opacity="0"/>
+<rect class="paper" width="${WIDTH}" height="${height}" fill-opacity="0"/>
 ${parts.join('\n')}
 </svg>
 `;
 }
 
-function arrow(step: Exclude<Step, { band: string }>, y: number): string[] {
-  const right = step.to > step.from;
-  const from = x(step.from) + (right ? 3 : -3);
-  const to = x(step.to) + (right ? -3 : 3);
+type Arrow = Exclude<Step, { band: string }> & {
+  readonly y: number;
+  readonly startX: number;
+  readonly endX: number;
+};
+
+function arrow({ y, startX, endX, ...step }: Arrow): string[] {
+  const right = endX > startX;
+  const from = startX + (right ? 3 : -3);
+  const to = endX + (right ? -3 : 3);
   const back = right ? -9 : 9;
   const middle = (from + to) / 2;
   return [
-    `<text class="label" x="${middle}" y="${y - 7}" font-size="12.5" text-anchor="middle">${escapeHtml(step.text)}</text>`,
+    `<text class="label" x="${middle}" y="${y - 7}" font-size="14" text-anchor="middle">${escapeHtml(step.text)}</text>`,
     `<line class="arrow" x1="${from}" x2="${to + back / 2}" y1="${y}" y2="${y}" stroke-width="1.6"/>`,
     `<path class="head" d="M${to} ${y}l${back} -4.5v9z"/>`,
     ...(step.note === undefined
       ? []
       : [
-          `<text class="note" x="${middle}" y="${y + 15}" font-size="11.5" text-anchor="middle">${escapeHtml(step.note)}</text>`,
+          `<text class="note" x="${middle}" y="${y + 15}" font-size="13" text-anchor="middle">${escapeHtml(step.note)}</text>`,
         ]),
   ];
-}
-
-function x(actor: number): number {
-  return MARGIN + actor * COLUMN;
 }

@@ -58,7 +58,7 @@ export const ENDPOINTING: Sequence = {
     { band: 'The speaker pauses for silence_ms' },
     { from: 1, to: 0, text: 'speech_ended' },
     { from: 1, to: 0, text: 'final reason: endpoint' },
-    { band: 'Keep sending audio: the next turn begins with the next speech_started' },
+    { band: 'Keep sending: speech_started begins the next turn' },
   ],
 };
 

@@ -36,8 +36,7 @@ const LIST = statement(
     where ($1::uuid is null or l.account_id = $1) and ($3::bigint is null or l.id < $3)
       and ($4::text[] is null or l.action like any ($4))
       and ($5::text is null or position(lower($5) in lower(case when l.actor_id is null then l.login else u.email end)) > 0)
-      and ($6::date is null or l.at >= $6::date::timestamp at time zone 'UTC')
-      and ($7::date is null or l.at < ($7::date + 1)::timestamp at time zone 'UTC')
+      and ($6::timestamptz is null or l.at >= $6) and ($7::timestamptz is null or l.at < $7)
     order by l.id desc limit $2`,
   {
     id: t.number(),
@@ -145,9 +144,8 @@ export interface AuditFilter {
   readonly kind?: AuditKind | null;
   /** A part of an address or of a database login. */
   readonly who?: string | null;
-  /** UTC days, both included. */
-  readonly from?: string | null;
-  readonly to?: string | null;
+  readonly from?: Date | null;
+  readonly until?: Date | null;
 }
 
 /** Lists entries, newest first, of one account or of all, from before the entry `before` on. */
@@ -162,8 +160,8 @@ export async function listAuditLog(
     kind = null,
     who = null,
     from = null,
-    to = null,
+    until = null,
   } = input;
   const actions = kind === null ? null : ACTIONS[kind];
-  return queryRows(db, LIST, [accountId, limit, before, actions, who, from, to]);
+  return queryRows(db, LIST, [accountId, limit, before, actions, who, from, until]);
 }

@@ -20,10 +20,10 @@ import { databaseTime } from '../../platform/database/time.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ConsoleError } from '../request/error.ts';
 import { sendCsv } from '../request/downloads.ts';
+import { dayBegins, dayEnds } from '../request/filter-day.ts';
 import { memberOf } from '../request/guard.ts';
 import { idParam, type IdParam } from '../request/params.ts';
 
-const DAY_MS = 86_400_000;
 const CSV_PAGE = 1_000;
 
 /** Sessions of an account: a list with filters, one session in full, and the list as a file. */
@@ -116,8 +116,8 @@ async function listPage(
   }
   const filter = {
     accountId,
-    from: query.from === undefined ? null : new Date(`${query.from}T00:00:00Z`),
-    until: query.to === undefined ? null : new Date(Date.parse(`${query.to}T00:00:00Z`) + DAY_MS),
+    from: dayBegins(query.from),
+    until: dayEnds(query.to),
     model: query.model ?? null,
     keyId: query.key ?? null,
     outcomes: query.status === undefined ? null : outcomesOf(query.status),

@@ -10,6 +10,7 @@ import { readInvariants } from '../../ledger/reports/audit.ts';
 import { listAuditRuns } from '../../ledger/reports/audit-runs.ts';
 import { databaseTime } from '../../platform/database/time.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { dayBegins, dayEnds } from '../request/filter-day.ts';
 
 /** The last run of each invariant of the ledger, and who changed what. */
 export function operatorAuditRoutes(app: FastifyInstance, { db }: ConsoleDeps): void {
@@ -40,11 +41,21 @@ export function operatorAuditRoutes(app: FastifyInstance, { db }: ConsoleDeps): 
     '/operator/audit-log',
     { schema: { querystring: AuditLogQuery } },
     async (request): Promise<AuditLogPage> => {
-      const { account: accountId = null, before, ...filter } = request.query;
+      const {
+        account: accountId = null,
+        before,
+        kind = null,
+        who = null,
+        from,
+        to,
+      } = request.query;
       const limit = CONSOLE_LIMITS.operatorRowsPerPage;
       const found = await listAuditLog(db, {
-        ...filter,
         accountId,
+        kind,
+        who,
+        from: dayBegins(from),
+        until: dayEnds(to),
         before: before === undefined ? null : Number(before),
         limit: limit + 1,
       });

@@ -197,7 +197,7 @@ export const OWNER: readonly Scene[] = [
   ...['overview', 'sessions', 'usage', 'log', 'credit-requests', 'keys', 'settings'].flatMap(
     unreachable,
   ),
-  ...unreachable('operator/waitlist*'),
+  ...unreachable('operator/start'),
 ];
 
 /** The owner of a new account. Each scene has its own. */

@@ -13,10 +13,12 @@ import { DataTable } from './parts/data-table.tsx';
 import { AccountLink } from './parts/links.tsx';
 import { describeChange } from './describe-change.ts';
 import { explainChange } from './explain-change.ts';
+import { FilterCard } from '../sessions/filter-card.tsx';
 import { FilterNote } from './parts/filter-note.tsx';
 import { OperatorPage } from './operator-page.tsx';
 import { at, OPERATOR_PATHS } from './paths.ts';
-import { zonedFormat } from '../../app/format.ts';
+import { momentFormat, zoneName } from '../../app/format.ts';
+import { dayOf, describeDay, startOfDay } from '../../app/filter-day.ts';
 
 const PATH = OPERATOR_PATHS.audit;
 
@@ -27,12 +29,31 @@ export function AuditLogScreen() {
   const account = search.get('account');
   const path = `/operator/audit-log${search.size === 0 ? '' : `?${search}`}`;
   const { load, reload } = useLoad<AuditLogPage>(path);
+  const { language } = useLanguage();
+  const describe = (filter: (typeof FILTERS)[number], value: string): string => {
+    const { audit } = texts;
+    switch (filter) {
+      case 'kind': {
+        const kind = AUDIT_KINDS.find((known) => known === value);
+        return `${audit.kind}: ${kind === undefined ? value : audit.kinds[kind]}`;
+      }
+      case 'who':
+        return `${audit.actor}: ${value}`;
+      case 'from':
+      case 'to': {
+        const { day, zone } = describeDay(value, language);
+        return `${filter === 'from' ? audit.fromDay(zone) : audit.toDay(zone)}: ${day}`;
+      }
+    }
+  };
   return (
     <OperatorPage place="audit" lead={texts.audit.lead} load={load} onRetry={() => void reload()}>
       {({ data, next }) => (
         <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
           <FilterNote path={PATH} node={null} account={account} />
-          <Filters key={String(search)} search={search} />
+          <FilterCard path={PATH} search={search} filters={FILTERS} describe={describe}>
+            <Filters search={search} />
+          </FilterCard>
           <Card>
             <div className="grid gap-4">
               {data.length === 0 ? (
@@ -58,7 +79,7 @@ export function AuditLogScreen() {
 function Entries({ entries }: { entries: AuditLogEntry[] }) {
   const texts = useOperatorTexts();
   const { language } = useLanguage();
-  const time = zonedFormat(language);
+  const time = momentFormat(language);
   return (
     <DataTable
       label={texts.tabs.audit}
@@ -66,7 +87,7 @@ function Entries({ entries }: { entries: AuditLogEntry[] }) {
       idOf={({ id }) => String(id)}
       columns={[
         {
-          name: texts.audit.time,
+          name: `${texts.audit.time} (${zoneName(language)})`,
           isTitle: true,
           cell: (entry) => (
             <span className="md:whitespace-nowrap">{time.format(new Date(entry.at))}</span>
@@ -119,25 +140,36 @@ function Sentence({ entry }: { entry: AuditLogEntry }) {
 
 const FILTERS = ['kind', 'who', 'from', 'to'] as const;
 
+function isDay(filter: (typeof FILTERS)[number]): boolean {
+  return filter === 'from' || filter === 'to';
+}
+
 /** The filters are in the address. */
 function Filters({ search }: { search: URLSearchParams }) {
   const texts = useOperatorTexts();
   const { audit, accounts } = texts;
   const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(FILTERS.map((name) => [name, search.get(name) ?? ''])),
+    Object.fromEntries(
+      FILTERS.map((name) => {
+        const value = search.get(name) ?? '';
+        return [name, isDay(name) ? dayOf(value) : value];
+      }),
+    ),
   );
+  const { language } = useLanguage();
+  const zone = zoneName(language);
   const set = (name: string) => (value: string) => setValues((now) => ({ ...now, [name]: value }));
   const account = search.get('account');
   function submit(event: FormEvent): void {
     event.preventDefault();
-    const given = FILTERS.map((name) => [name, values[name]?.trim() || null] as const);
+    const given = FILTERS.map((name) => {
+      const value = values[name]?.trim() || null;
+      return [name, value !== null && isDay(name) ? startOfDay(value) : value] as const;
+    });
     navigate(at(PATH, { account, ...Object.fromEntries(given) }));
   }
   return (
-    <form
-      onSubmit={submit}
-      className="card grid items-end gap-4 p-5 sm:grid-cols-2 sm:p-6 xl:grid-cols-4"
-    >
+    <form onSubmit={submit} className="grid items-end gap-4 sm:grid-cols-2 xl:grid-cols-4">
       <Field label={audit.kind}>
         {(control) => (
           <select
@@ -163,12 +195,17 @@ function Filters({ search }: { search: URLSearchParams }) {
         onChange={set('who')}
       />
       <TextField
-        label={audit.fromDay}
+        label={audit.fromDay(zone)}
         type="date"
         value={values['from'] ?? ''}
         onChange={set('from')}
       />
-      <TextField label={audit.toDay} type="date" value={values['to'] ?? ''} onChange={set('to')} />
+      <TextField
+        label={audit.toDay(zone)}
+        type="date"
+        value={values['to'] ?? ''}
+        onChange={set('to')}
+      />
       <div className="flex flex-wrap gap-2 sm:col-span-full">
         <Button kind="primary" type="submit">
           {accounts.find}

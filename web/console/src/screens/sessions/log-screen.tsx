@@ -14,7 +14,7 @@ import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
 import { ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
-import { numberFormat, momentFormat } from '../../app/format.ts';
+import { numberFormat, momentFormat, zoneName } from '../../app/format.ts';
 
 const PATH = '/app/log';
 const FILTERS = ['id', 'show'] as const;
@@ -27,6 +27,8 @@ export default function LogScreen() {
   const { load, reload } = useLoad<LogPage>(`/log${query}`);
   const { language } = useLanguage();
   const rows = numberFormat(language).format(CONSOLE_LIMITS.csvRows);
+  const describe = (filter: (typeof FILTERS)[number], value: string) =>
+    filter === 'id' ? `${texts.id}: ${value}` : value === 'refused' ? texts.refused : value;
   return (
     <>
       <PageHead title={texts.title} lead={texts.lead(CONSOLE_LIMITS.callLogDays)}>
@@ -36,7 +38,7 @@ export default function LogScreen() {
         </div>
       </PageHead>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <FilterCard search={search} filters={FILTERS}>
+        <FilterCard path={PATH} search={search} filters={FILTERS} describe={describe}>
           <Filters search={search} />
         </FilterCard>
         <Card>
@@ -134,11 +136,12 @@ function Page({ page, search }: { page: LogPage; search: URLSearchParams }) {
 
 function CallTable({ calls }: { calls: LoggedCall[] }) {
   const texts = useLogTexts();
+  const { language } = useLanguage();
   const shown = useFirstRows(calls);
   return (
     <ListTable
       label={texts.title}
-      names={[texts.time, texts.status, texts.call, texts.key]}
+      names={[`${texts.time} (${zoneName(language)})`, texts.status, texts.call, texts.key]}
       figures={[texts.latency]}
       shares={[21, 8, 47, 14, 10]}
     >

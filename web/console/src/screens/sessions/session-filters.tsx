@@ -1,7 +1,9 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { OUTCOME_FILTERS } from '@svc-asr/protocol/console/outcome.ts';
 import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
-import { useTexts } from '../../app/language.tsx';
+import { dayOf, describeDay, startOfDay } from '../../app/filter-day.ts';
+import { zoneName } from '../../app/format.ts';
+import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link, navigate } from '../../app/router.tsx';
 import { UUID } from '../../app/uuid.ts';
 import { Button, Field, TextField } from '../../design/controls.tsx';
@@ -9,14 +11,50 @@ import { useSessionTexts } from '../../texts/sessions.ts';
 
 export const FILTERS = ['from', 'to', 'model', 'status', 'key', 'origin', 'id'] as const;
 type Filter = (typeof FILTERS)[number];
+type Key = { readonly id: string; readonly name: string };
 
-/** The filters of the list. They live in the address, so a filtered list can be shared and bookmarked. */
-export function SessionFilters(props: {
-  search: URLSearchParams;
-  keys: readonly { id: string; name: string }[];
-}) {
+/** Says what each filter is set to. */
+export function useDescribedFilter(
+  keys: readonly Key[],
+): (filter: Filter, value: string) => string {
   const texts = useSessionTexts();
   const common = useTexts();
+  const { language } = useLanguage();
+  return (filter, value) => {
+    switch (filter) {
+      case 'from':
+      case 'to': {
+        const { day, zone } = describeDay(value, language);
+        return texts.chip(texts[filter](zone), day);
+      }
+      case 'model':
+        return texts.chip(texts.model, labelOf(common.common.models, value));
+      case 'status':
+        return texts.chip(texts.status, labelOf(common.status, value));
+      case 'key':
+        return texts.chip(texts.key, value === 'none' ? texts.playground : nameOf(value, keys));
+      case 'origin':
+        return texts.chip(texts.origin, value);
+      case 'id':
+        return texts.chip(texts.id, value);
+    }
+  };
+}
+
+function labelOf(labels: Readonly<Record<string, string>>, value: string): string {
+  return labels[value] ?? value;
+}
+
+function nameOf(id: string, keys: readonly Key[]): string {
+  return keys.find((key) => key.id === id)?.name || `${id}…`;
+}
+
+/** The filters of the list. They live in the address, so a filtered list can be shared and bookmarked. */
+export function SessionFilters(props: { search: URLSearchParams; keys: readonly Key[] }) {
+  const texts = useSessionTexts();
+  const common = useTexts();
+  const { language } = useLanguage();
+  const zone = zoneName(language);
   const [values, setValues] = useState(() => read(props.search));
   const [wrong, setWrong] = useState<'id' | 'range' | null>(null);
   function set(filter: Filter) {
@@ -57,10 +95,15 @@ export function SessionFilters(props: {
   const keys = props.keys.map(({ id, name }) => [id, name === '' ? `${id}…` : name] as const);
   return (
     <form onSubmit={submit} noValidate aria-label={texts.filters} className="grid gap-4">
-      <div className="grid items-start gap-4 sm:grid-cols-2 lg:grid-cols-4">
-        <TextField label={texts.from} type="date" value={values.from} onChange={set('from')} />
+      <div className="grid items-start gap-4 sm:grid-cols-2 xl:grid-cols-4">
         <TextField
-          label={texts.to}
+          label={texts.from(zone)}
+          type="date"
+          value={values.from}
+          onChange={set('from')}
+        />
+        <TextField
+          label={texts.to(zone)}
           type="date"
           value={values.to}
           error={wrong === 'range' ? texts.rangeInvalid : null}
@@ -107,8 +150,8 @@ function findWrong({ from, to, id }: Record<Filter, string>): 'id' | 'range' | n
 function read(search: URLSearchParams): Record<Filter, string> {
   const value = (filter: Filter) => search.get(filter) ?? '';
   return {
-    from: value('from'),
-    to: value('to'),
+    from: dayOf(value('from')),
+    to: dayOf(value('to')),
     model: value('model'),
     status: value('status'),
     key: value('key'),
@@ -121,7 +164,9 @@ function write(values: Record<Filter, string>): string {
   const search = new URLSearchParams();
   for (const filter of FILTERS) {
     const value = values[filter].trim();
-    if (value !== '') search.set(filter, filter === 'id' ? value.toLowerCase() : value);
+    if (value === '') continue;
+    if (filter === 'from' || filter === 'to') search.set(filter, startOfDay(value));
+    else search.set(filter, filter === 'id' ? value.toLowerCase() : value);
   }
   return search.size === 0 ? '' : `?${search}`;
 }

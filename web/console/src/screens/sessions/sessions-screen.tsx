@@ -1,6 +1,13 @@
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import type { ListedSession, SessionPage } from '@svc-asr/protocol/console/sessions.ts';
-import { formatAudio, formatDateTime, formatExact, numberFormat } from '../../app/format.ts';
+import {
+  formatAudio,
+  formatDateTime,
+  formatExact,
+  formatInZone,
+  zoneName,
+  numberFormat,
+} from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
@@ -12,7 +19,7 @@ import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
 import { ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
-import { FILTERS, SessionFilters } from './session-filters.tsx';
+import { FILTERS, SessionFilters, useDescribedFilter } from './session-filters.tsx';
 import { OutcomeBadge } from './outcome-badge.tsx';
 
 /** All sessions of the account, with filters in the address. */
@@ -25,13 +32,14 @@ export default function SessionsScreen() {
   const { language } = useLanguage();
   const rows = numberFormat(language).format(CONSOLE_LIMITS.csvRows);
   const keys = load.state === 'ready' ? load.data.keys : [];
+  const describe = useDescribedFilter(keys);
   return (
     <>
       <PageHead title={common.nav.sessions} lead={texts.lead}>
         <CsvLink name="sessions" query={query} label={texts.csv} hint={texts.csvHint(rows)} />
       </PageHead>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <FilterCard search={search} filters={FILTERS}>
+        <FilterCard path="/app/sessions" search={search} filters={FILTERS} describe={describe}>
           <SessionFilters search={search} keys={keys} />
         </FilterCard>
         <Card>
@@ -39,6 +47,7 @@ export default function SessionsScreen() {
             {(page) => <Page page={page} search={search} />}
           </Loaded>
         </Card>
+        <p className="text-xs text-ink-3">{texts.private}</p>
       </div>
     </>
   );
@@ -73,11 +82,18 @@ function SessionTable({ sessions }: { sessions: ListedSession[] }) {
   const texts = useSessionTexts();
   const common = useTexts();
   const { columns } = common.overview;
+  const { language } = useLanguage();
   const shown = useFirstRows(sessions);
   return (
     <ListTable
       label={common.nav.sessions}
-      names={[columns.started, columns.model, columns.status, texts.key, texts.origin]}
+      names={[
+        `${columns.started} (${zoneName(language)})`,
+        columns.model,
+        columns.status,
+        texts.key,
+        texts.origin,
+      ]}
       figures={[columns.audio, columns.charged]}
       shares={[21, 10, 13, 18, 20, 9, 9]}
     >
@@ -101,7 +117,7 @@ function Row({ session }: { session: ListedSession }) {
           href={`/app/sessions/${session.id}`}
           className="text-accent-strong underline underline-offset-4"
         >
-          {formatDateTime(session.created_at, language)}
+          {formatInZone(session.created_at, language)}
         </Link>
       </td>
       <td className="max-md:col-start-1 max-md:row-start-2">

@@ -174,7 +174,12 @@ function Figures({ report }: { report: UsageReport }) {
     {
       name: texts.left,
       value: formatAudio(report.available_ms, common),
-      note: days === null ? texts.noPace : texts.pace(number.format(days)),
+      note:
+        days === null
+          ? texts.noPace
+          : days > 365
+            ? texts.paceOfYears
+            : texts.pace(number.format(days)),
     },
     { name: texts.alerts, value: texts.alertLevels, note: texts.alertsTo },
   ];
