@@ -109,6 +109,7 @@ def test_the_engine_writes_the_tokens_that_nemo_writes(imported, tmp_path, size,
         checkpoint, folder = random_nemo.build(kind, tmp_path, size), tmp_path / "fp32"
         result = import_checkpoint(checkpoint, folder, int8=False)
     assert (result.notice is not None) == (kind == FALLBACK)
+    assert result.difference < 1e-4, "what the import says of its own parity"
     model, _ = load(checkpoint)
     if kind == "prompt":
         model.set_inference_prompt("luo-KE")

@@ -14,7 +14,10 @@ import argparse
 import json
 import sys
 import tarfile
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import onnx
@@ -227,12 +230,46 @@ def finish(path: Path, values: dict[str, str], int8: bool, originals: bool) -> N
 class Imported:
     prompts: list[str]
     notice: str | None  # why the encoder could not be rearranged
+    difference: float  # the largest of a log probability, from NeMo's
 
 
-def import_checkpoint(checkpoint: Path, out: Path, int8: bool) -> Imported:
+@contextmanager
+def stage(name: str, say: Callable[[str], None]):
+    """Says that a stage begins, and how long it took."""
+    say(f"{name} ...")
+    began = time.monotonic()
+    yield
+    say(f"{name}: {time.monotonic() - began:.0f} s")
+
+
+def import_checkpoint(
+    checkpoint: Path, out: Path, int8: bool, say: Callable[[str], None] = lambda _: None
+) -> Imported:
     if out.exists() and any(out.iterdir()):
         raise CannotServe([f"{out} is not empty; name another folder"])
-    model, config = load(checkpoint)
+    with stage("load the checkpoint", say):
+        model, config = load(checkpoint)
+    with stage("export its graphs", say):
+        encoder, notice, beside = _export(model, config, out)
+    with stage("write 8-bit weights" if int8 else "write the weights", say):
+        finish(out / "decoder.onnx", {}, int8, originals=False)
+        finish(out / "joiner.onnx", {}, int8, originals=False)
+        values = metadata(model, config, encoder)
+        finish(out / "encoder.onnx", values, int8, originals=notice is not None)
+        for path in beside:
+            path.unlink()
+    from .compare_nemo import difference_from_nemo
+
+    with stage("compare with NeMo", say):
+        prompts = list(prompts_of(config)) if has_prompt(config) else []
+        fresh, _ = load(checkpoint)  # the exporter changes modules that it traces
+        original = OriginalEncoder(fresh, has_prompt(config))
+        difference = difference_from_nemo(fresh, original, encoder, out)
+        return Imported(prompts, notice, difference)
+
+
+def _export(model, config: dict, out: Path) -> tuple[nn.Module, str | None, list[Path]]:
+    """Returns the encoder, why it is the original one, and the files that the exporter left."""
     from .rearrange_nemo import rearrange_decoder, rearrange_joiner
 
     encoder, notice = choose_encoder(model, config)
@@ -247,13 +284,7 @@ def import_checkpoint(checkpoint: Path, out: Path, int8: bool) -> Imported:
     export_graphs(graphs, out)
     # The exporter writes each weight of a graph over 2 GB to a file of its own.
     beside = [path for path in out.iterdir() if path.suffix not in {".onnx", ".txt"}]
-    finish(out / "decoder.onnx", {}, int8, originals=False)
-    finish(out / "joiner.onnx", {}, int8, originals=False)
-    values = metadata(model, config, encoder)
-    finish(out / "encoder.onnx", values, int8, originals=notice is not None)
-    for path in beside:
-        path.unlink()
-    return Imported(list(prompts_of(config)) if has_prompt(config) else [], notice)
+    return encoder, notice, beside
 
 
 def main() -> int:
@@ -263,13 +294,18 @@ def main() -> int:
     parser.add_argument("--int8", action="store_true", help="signed 8-bit weights")
     options = parser.parse_args()
     try:
-        imported = import_checkpoint(options.checkpoint, options.out, options.int8)
+        imported = import_checkpoint(options.checkpoint, options.out, options.int8, _say)
     except CannotServe as refusal:
         print(refusal, file=sys.stderr)
         return 1
     files = sorted(path.name for path in options.out.iterdir())
-    print(json.dumps({"files": files, "prompts": imported.prompts, "notice": imported.notice}))
+    print(json.dumps({"files": files, **asdict(imported)}))
     return 0
+
+
+def _say(line: str) -> None:
+    """NeMo prints on both outputs, so the lines for people have a mark."""
+    print(f"import: {line}", flush=True)
 
 
 if __name__ == "__main__":

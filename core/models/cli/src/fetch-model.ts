@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol';
 import { bytesOf, downloadsOf, type CatalogueEntry, type RemoteArchive } from './catalogue.ts';
 import { download, type Download } from './download.ts';
+import { exclusively } from './exclusive.ts';
 import { expectedHashes, HashPins, isHashed } from './hash-pins.ts';
 import type { Hub } from './hub.ts';
 import { ctcSet } from './import-ctc.ts';
@@ -41,6 +42,13 @@ export interface FetchOptions {
 
 /** Downloads, verifies and installs a model of the catalogue or of a hub. Returns the name of the model. */
 export async function fetchModel(entry: CatalogueEntry, options: FetchOptions): Promise<string> {
+  const folder = join(options.modelsDir, entry.name);
+  const fetched = await exclusively(folder, () => fetchAlone(entry, options));
+  if (fetched !== null) return fetched;
+  throw new Problem(`Another svc-models is fetching ${entry.name}. Wait for it, or use --name.`);
+}
+
+async function fetchAlone(entry: CatalogueEntry, options: FetchOptions): Promise<string> {
   const { modelsDir, terminal } = options;
   const pins = await HashPins.read(modelsDir);
   const expected = expectedHashes(entry, { ...options, pins });
@@ -143,8 +151,7 @@ async function install(
       const prompts = { kikuyu: 'ki-KE', dholuo: 'luo-KE' };
       const int8 = !options.asPublished;
       const input = { checkpoint, modelsDir, name, int8, prompts, normaliser: 'none' };
-      const notice = await importNemo({ ...input, ...given });
-      if (notice !== null) terminal.say(notice);
+      await importNemo({ ...input, ...given, terminal });
       return name;
     }
   }

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { writeModelSet, type ModelSet } from './model-set.ts';
 import { Problem } from './problem.ts';
+import type { Terminal } from './terminal.ts';
 import { MAKE_ENVIRONMENT, TRAINING_DIR, trainingPython } from './training-python.ts';
 
 export interface NemoImport {
@@ -16,13 +18,14 @@ export interface NemoImport {
   readonly normaliser: string;
   readonly source?: string;
   readonly stated?: ModelSet['stated'];
+  readonly terminal: Terminal;
 }
 
-/**
- * Exports a .nemo file with NeMo itself and installs the result; `use` then serves it. Returns a sentence if the weights
- * will be slower than others of their size.
- */
-export async function importNemo(input: NemoImport): Promise<string | null> {
+/** Before each line that is meant for people: NeMo reports everything it does. */
+const STAGE = 'import: ';
+
+/** Exports a .nemo file with NeMo itself, compares the result with NeMo and installs it; `use` then serves it. */
+export async function importNemo(input: NemoImport): Promise<void> {
   await access(input.checkpoint).catch(() => {
     throw new Problem(`${input.checkpoint} cannot be read.`);
   });
@@ -38,9 +41,11 @@ export async function importNemo(input: NemoImport): Promise<string | null> {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NEMO_LOGGING_LEVEL: 'ERROR' },
   });
-  // NeMo reports everything it does on its output; the last line is ours.
-  let printed = '';
-  child.stdout.on('data', (text: Buffer) => (printed = (printed + text.toString()).slice(-8_000)));
+  let last = '';
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith(STAGE)) input.terminal.say(`  ${line.slice(STAGE.length)}`);
+    last = line;
+  });
   let said = '';
   child.stderr.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-8_000)));
   const [status] = await once(child, 'close');
@@ -73,6 +78,10 @@ export async function importNemo(input: NemoImport): Promise<string | null> {
   });
   await rm(target, { recursive: true, force: true });
   await rename(staging, target);
-  const report: { notice: string | null } = JSON.parse(printed.trimEnd().split('\n').at(-1) ?? '');
-  return report.notice;
+  const report: { notice: string | null; difference: number } = JSON.parse(last);
+  const weights = input.int8 ? '8-bit weights' : 'weights';
+  input.terminal.say(
+    `  with these ${weights}, log probabilities differ from NeMo's by ${report.difference.toPrecision(2)} at most`,
+  );
+  if (report.notice !== null) input.terminal.say(report.notice);
 }

@@ -191,7 +191,7 @@ function addImport(
       const { licence, int8, normaliser } = options;
       const name = modelName(options.name);
       const prompts = { kikuyu: options.kikuyuPrompt, dholuo: options.dholuoPrompt };
-      const notice = await importNemo({
+      await importNemo({
         checkpoint,
         modelsDir: modelsDir(),
         name,
@@ -199,8 +199,8 @@ function addImport(
         int8,
         prompts,
         normaliser,
+        terminal,
       });
-      if (notice !== null) terminal.say(notice);
       terminal.say(`${name} is installed. svc-models use ${name} serves it.`);
     });
 }

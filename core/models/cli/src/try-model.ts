@@ -33,11 +33,14 @@ export async function tryModel(input: {
   const pcm = await readPcm(input.recording);
   const seconds = pcm.length / AUDIO.bytesPerSample / AUDIO.sampleRateHz;
   if (seconds === 0) throw new Problem(`${input.recording} contains no audio.`);
+  terminal.show(`Loading ${name} and measuring how many streams it can serve`);
   await withEngine(modelsDir, name, async (engine) => {
+    terminal.show(`Transcribing ${Math.ceil(seconds)} s of audio`);
     const beganMs = performance.now();
     const { text } = await streamRecording(engine, { model: MODEL_OF[input.language], pcm });
     const perSecond = (performance.now() - beganMs) / 1000 / seconds;
     const streams = await remember(modelsDir, name, engine);
+    terminal.show('');
     terminal.say(`text     ${text}`);
     terminal.say(`time     ${perSecond.toPrecision(2)} s per second of audio, on one core`);
     terminal.say(`streams  ${presentStreams(streams)} live ones a core`);

@@ -369,6 +369,16 @@ describe('a hub', () => {
     expect((await weights()).equals(await readFile(join(models, 'model/model.onnx')))).toBe(true);
   });
 
+  test('is asked by one of two runs at once; the other says so', async () => {
+    const runs = await Promise.allSettled([fetchIt(), fetchIt()]);
+    expect(runs.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const refused = runs.find((run) => run.status === 'rejected');
+    expect(String(refused?.reason)).toContain('Another svc-models is fetching model.');
+    const large = (await hub.requests()).filter(({ server }) => server === 'network');
+    expect(large).toHaveLength(1);
+    await fetchIt();
+  });
+
   test('is asked for the rest after an interrupted run, even if the branch has moved', async () => {
     const sha256 = createHash('sha256')
       .update(await weights())
