@@ -228,11 +228,15 @@ def test_svc_models_installs_a_checkpoint_that_the_engine_accepts(imported, tmp_
     models = ["--models", tmp_path / "models"]
     (tmp_path / "models").mkdir()
     command = ["import", "nemo", checkpoint, "--name", "tuned-1", "--licence", "CC-BY-4.0"]
+    said = ""
     for args in ([*command, "--int8"], ["use", "tuned-1"]):
-        subprocess.run(
-            list(map(str, [*program, *args, *models])), check=True,
+        said += subprocess.run(
+            list(map(str, [*program, *args, *models])), check=True, capture_output=True, text=True,
             env={**os.environ, "NEMO_PYTHON": sys.executable},
-        )  # fmt: skip
+        ).stdout  # fmt: skip
+    for stage in ("load the checkpoint", "export its graphs", "write 8-bit weights", "compare"):
+        assert stage in said
+    assert "with these 8-bit weights, log probabilities differ from NeMo's by" in said
     manifest = json.loads((tmp_path / "models/svc-asr-dholuo-v1.json").read_text())
     assert manifest["language"] == "luo-KE"
     assert manifest["build"] == "tuned-1"
