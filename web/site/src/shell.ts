@@ -24,6 +24,9 @@ export interface Shell {
   readonly assets: Assets;
 }
 
+const FEED =
+  '<link rel="alternate" type="application/atom+xml" href="/status/incidents.atom" title="Incidents">';
+
 /** Returns a whole HTML page. It has no inline script or style, as the service's content security policy demands. */
 export function renderShell(page: Shell): string {
   const title = page.url === '/docs' ? page.title : `${page.title} · svc-asr`;
@@ -40,7 +43,7 @@ export function renderShell(page: Shell): string {
 <title>${escapeHtml(title)}</title>
 <meta name="description" content="${escapeHtml(page.description)}">
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
-${markdown}
+${markdown}${page.url === '/status' ? FEED : ''}
 <link rel="stylesheet" href="${page.assets.stylesheet}">
 <noscript><link rel="stylesheet" href="${page.assets.withoutScript}"></noscript>
 <script src="${page.assets.early}"></script>
@@ -72,7 +75,7 @@ export function renderElsewhere(main: string, assets: Assets): string {
 <title>svc-asr status</title>
 <meta name="description" content="Whether svc-asr works right now.">
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="alternate" type="application/atom+xml" href="/status/incidents.atom" title="Incidents">
+${FEED}
 <link rel="stylesheet" href="${assets.stylesheet}">
 <script src="${assets.early}"></script>
 <script type="module" src="${assets.main}"></script>

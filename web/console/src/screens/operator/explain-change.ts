@@ -35,6 +35,8 @@ export function explainChange(
       return says.signInCode(who, name);
     case 'waitlist.changed':
       return after['status'] === 'declined' ? says.declined(who) : says.approved(who);
+    case 'waitlist.erased':
+      return says.erased(who);
     case 'incident.created':
       return says.incidentAdded(who, String(after['text']));
     case 'incident.changed':
