@@ -146,6 +146,16 @@ test('examples name the address of the page, and the menu tells users of the API
   await context.close();
 });
 
+test('a phone shows whole sequence diagrams', async () => {
+  const { page, context } = await openPage(browser, DEVICES.phone);
+  await page.goto(`${service.url}/docs/reference/stream`);
+  await page.locator('.diagram').first().waitFor();
+  const cut =
+    'Array.from(document.querySelectorAll(".diagram"), (one) => one.scrollWidth - one.clientWidth)';
+  expect(await page.evaluate(cut)).toEqual([0, 0, 0]);
+  await context.close();
+});
+
 test('without JavaScript every tab shows and the sidebar can be used', async () => {
   const options = { ...DEVICES.phone, javaScriptEnabled: false };
   const { page, context } = await openPage(browser, options);
