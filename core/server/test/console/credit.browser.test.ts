@@ -83,7 +83,9 @@ test('an operator grants credit and changes the limit of an account, with reason
   await page.getByText('The limit is now 4.').waitFor();
   await page.getByRole('link', { name: 'Audit log' }).click();
   await page.getByText('Only one account.').waitFor();
-  await page.getByText('concurrency_limit: 1 → 4').waitFor();
+  const limit = page.getByRole('row').filter({ hasText: 'set the limit to 4 sessions at a time.' });
+  await limit.getByText('Details').click();
+  await limit.getByText('concurrency_limit: 1 → 4').waitFor();
   await page.getByText('Reason: two call centres').waitFor();
   await page.getByText('Reason: invoice 2027-014').waitFor();
   await seen(page, 'operator-audit-account');
