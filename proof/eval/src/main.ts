@@ -66,7 +66,7 @@ const program = new Command('npm run eval --')
   )
   .option(
     '--turns',
-    'where turns begin and end instead: human voices of Debian packages in 30 conditions, or with --folder your own, a ' +
+    'where turns begin and end instead: human voices of Debian packages in 32 conditions, or with --folder your own, a ' +
       'folder of recordings per voice',
     false,
   )

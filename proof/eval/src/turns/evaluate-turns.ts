@@ -70,11 +70,13 @@ async function* measureConditions(
   set: TurnSet,
   { short, examine }: Measure,
 ): AsyncGenerator<TurnResult> {
-  for (const [row, { name, otherVoices, disturb, short: inShort }] of CONDITIONS.entries()) {
+  for (const [row, each] of CONDITIONS.entries()) {
+    const { name, otherVoices, isDialogue, disturb, short: inShort } = each;
     if (short && !inShort) continue;
+    const conversations = isDialogue ? set.dialogues : set.conversations;
     const tallies = new Map(SILENCES_MS.map((silenceMs) => [silenceMs, emptyTally()] as const));
     const waves: Int16Array[] = [];
-    for (const [column, conversation] of set.conversations.entries()) {
+    for (const [column, conversation] of conversations.entries()) {
       const random = seededRandom(1_000 * (row + 1) + column);
       waves.push(toInt16(await disturb(conversation, random, set.sounds)));
     }
@@ -82,7 +84,7 @@ async function* measureConditions(
     for (const [silenceMs, tally] of tallies) {
       if (short && silenceMs !== GOAL_SILENCE_MS) continue;
       tally.cpuMs += cpuMs;
-      for (const [column, conversation] of set.conversations.entries()) {
+      for (const [column, conversation] of conversations.entries()) {
         const samples = waves[column] ?? new Int16Array();
         listen(tally, conversation, { samples, silenceMs, detector: detect(column) });
       }

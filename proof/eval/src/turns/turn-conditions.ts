@@ -20,6 +20,8 @@ export interface TurnCondition {
   readonly name: string;
   /** Other people talk as well: no detector can tell who is meant. */
   readonly otherVoices: boolean;
+  /** Two people take turns, and each of them is meant. */
+  readonly isDialogue: boolean;
   /** Part of `--short`. */
   readonly short: boolean;
   readonly disturb: (
@@ -61,6 +63,8 @@ export const CONDITIONS: readonly TurnCondition[] = [
   condition('telephone tones', telephoneWithTones, { short: true }),
   withEvents('barks', { make: barks, minS: 1, maxS: 4 }, { short: true }),
   condition('alerts', withAlerts, {}),
+  dialogue('second speaker 6 dB quieter', 6),
+  dialogue('second speaker 10 dB quieter', 10),
 ];
 
 /** Sounds without speech: everything that is heard in them is false. */
@@ -83,10 +87,10 @@ export const WITHOUT_SPEECH: ReadonlyMap<string, Noise> = new Map<string, Noise>
 function condition(
   name: string,
   disturb: TurnCondition['disturb'],
-  marks: { otherVoices?: boolean; short?: boolean },
+  marks: { otherVoices?: boolean; isDialogue?: boolean; short?: boolean },
 ): TurnCondition {
-  const { otherVoices = false, short = false } = marks;
-  return { name, otherVoices, short, disturb };
+  const { otherVoices = false, isDialogue = false, short = false } = marks;
+  return { name, otherVoices, isDialogue, short, disturb };
 }
 
 function noisy(
@@ -141,6 +145,22 @@ function oneOtherVoice(
   return mixed(
     inRoom(wave, random),
     said.map((sample) => sample * 10 ** (-15 / 20)),
+  );
+}
+
+/** The second speaker sits farther from the microphone. */
+function dialogue(name: string, quieterDb: number): TurnCondition {
+  return condition(
+    name,
+    ({ wave, phrases }, random) => {
+      const said = wave.slice();
+      for (const { start, end } of phrases.filter(({ second }) => second)) {
+        for (let at = start; at < end; at += 1)
+          said[at] = (said[at] ?? 0) * 10 ** (-quieterDb / 20);
+      }
+      return inRoom(said, random);
+    },
+    { otherVoices: true, isDialogue: true, short: true },
   );
 }
 

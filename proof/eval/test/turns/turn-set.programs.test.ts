@@ -55,6 +55,28 @@ test('knows the first and last sample of each phrase in a conversation', () => {
   }
 });
 
+test('lets two voices take turns, the second one quieter', async () => {
+  const answers = PHRASES.map((phrase) => ({ ...phrase, voice: 'someone else' }));
+  const dialogue = converse(PHRASES, { ...OPTIONS, answers });
+  const said = dialogue.phrases.map(({ second }) => second);
+  expect(new Set(said)).toEqual(new Set([false, true]));
+  const sounds = { phrases: [], music: [], alerts: [] };
+  for (const [name, db] of [
+    ['second speaker 6 dB quieter', 6],
+    ['second speaker 10 dB quieter', 10],
+  ] as const) {
+    const condition = CONDITIONS.find((each) => each.name === name);
+    const heard = await condition?.disturb(dialogue, seededRandom(1), sounds);
+    for (const { start, end, second } of dialogue.phrases) {
+      const [before, after] = [dialogue.wave, heard].map((wave) =>
+        powerOf(wave?.subarray(start, end) ?? new Float32Array(1)),
+      );
+      const change = 10 * Math.log10((after ?? 0) / (before ?? 1));
+      expect(change).toBeCloseTo(second === true ? -db : 0, 0);
+    }
+  }
+});
+
 test.each(CONDITIONS)('makes the same samples of $name each time', async ({ disturb }) => {
   const conversation = converse(PHRASES, OPTIONS);
   const sounds = {
