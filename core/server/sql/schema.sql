@@ -787,6 +787,7 @@ create table session_takeovers (
   constraint session_takeovers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint session_takeovers_proof_check CHECK (length(proof) >= 1 AND length(proof) <= 32)
 );
+grant select (session_id, account_id, requested_at) on session_takeovers to svc_auditor;
 grant select on session_takeovers to svc_node;
 
 create table status_days (
@@ -918,6 +919,7 @@ create view entry as
 -- link_cell(p_cell text, p_key bytea) returns void
 -- list_console_sessions(p_token text) returns TABLE(id uuid, client text, system text, verified_by text, created_at timestamp with time zone, last_seen_at timestamp with time zone, is_current boolean) security definer to svc_console
 -- live_console_session(p_token text) returns SETOF console_sessions
+-- live_session_expiry(p_account uuid, p_session uuid) returns timestamp with time zone security definer to svc_api, svc_node
 -- lock_credit_request(p_request uuid, p_reply text) returns uuid
 -- lock_keys(p_account uuid) returns void security definer
 -- log_command(p_command text) returns void security definer to svc_auditor

@@ -31,6 +31,7 @@ declare
   v_expired sessions;
   v_now timestamptz;
   v_slot integer := 1;
+  v_lost bigint := 0;
 begin
   select status, concurrency_limit, available_ms, reserved_ms, move_state into v_account
     from accounts where id = p_account for no key update;
@@ -81,15 +82,17 @@ begin
       perform end_session(v_expired, 'expired', 0, v_expired.expires_at);
       v_account.available_ms := v_account.available_ms + v_expired.reserved_ms;
     end loop;
-    select count(*) as live,
+    select count(*) as live, count(t.session_id) as lost,
       min(s.expires_at) filter (where s.status = 'reserved') as first_expiry,
       count(*) filter (where s.status = 'active') as active,
       min(n.lease_until) filter (where s.status = 'active') as first_lease
       into v_live
-      from sessions s left join nodes n on n.id = s.node_id
+      from sessions s left join nodes n on n.id = s.node_id left join session_takeovers t on t.session_id = s.id
       where s.account_id = p_account and s.slot is not null;
     -- By count, not by free slot, because a lowered limit may leave low slots free.
-    if v_live.live >= v_account.concurrency_limit then
+    -- Sessions whose clients lost them and are back make room, but an account never has more than twice its limit.
+    v_lost := v_live.lost;
+    if v_live.live - v_lost >= v_account.concurrency_limit or v_live.live >= 2 * v_account.concurrency_limit then
       outcome := 'concurrency_limit_exceeded';
       blocker := case when v_live.first_expiry is null then 'active' else 'reserved' end;
       -- At most the life of a credential, even if the clock was set back meanwhile. An active session may end at
@@ -113,6 +116,12 @@ begin
   reserved_ms := least(p_requested_ms, v_account.available_ms / 1000 * 1000);
   if reserved_ms < 1000 then
     outcome := 'insufficient_credits';
+    if v_lost > 0 then
+      -- A lost session returns its credit when it ends.
+      outcome := 'concurrency_limit_exceeded';
+      blocker := 'active';
+      retry_after_ms := 2000;
+    end if;
     return;
   end if;
   if p_node is null then

@@ -124,14 +124,21 @@ language sql stable security definer set search_path = public, pg_temp as $$
   where s.account_id = p_account and s.id = any(p_sessions)
 $$;
 
--- Asks the node of an open stream to give it up, because its client is back and wants another session. Moves no credit.
+-- When the credential of a live session expires, for the proof that its client is back.
+create or replace function live_session_expiry(p_account uuid, p_session uuid) returns timestamptz
+language sql stable security definer set search_path = public, pg_temp as $$
+  select s.expires_at from sessions s where s.account_id = p_account and s.id = p_session and s.slot is not null
+$$;
+
+-- Asks the node of a session to give it up, because its client is back and wants another one. Until then the session makes room
+-- for the new one. The caller has checked the proof. Moves no credit.
 create or replace function request_takeover(p_account uuid, p_session uuid, p_proof text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   delete from session_takeovers where requested_at < clock_timestamp() - interval '1 hour';
   insert into session_takeovers as t (session_id, account_id, proof)
     select s.id, s.account_id, p_proof from sessions s
-    where s.account_id = p_account and s.id = p_session and s.status = 'active'
+    where s.account_id = p_account and s.id = p_session and s.slot is not null
     on conflict (session_id) do update set proof = excluded.proof, requested_at = excluded.requested_at;
   return found;
 end

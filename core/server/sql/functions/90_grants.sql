@@ -37,6 +37,7 @@ grant execute on function close_session(
   uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[], boolean
 ) to svc_node;
 grant execute on function find_lost_audio(uuid, uuid[]) to svc_node;
+grant execute on function live_session_expiry(uuid, uuid) to svc_node, svc_api;
 grant execute on function request_takeover(uuid, uuid, text) to svc_node, svc_api;
 grant execute on function register_node(text, text, text[], integer, text) to svc_node;
 grant execute on function renew_node(text, bigint, integer, integer, boolean) to svc_node;
@@ -132,6 +133,7 @@ grant select, insert, delete on passkey_challenges to svc_sign_in;
 grant select on
   accounts, waitlist, nodes, live_audio, sweeper_watch, ledger_marks, sessions, txn, entry, claim_log, claims_given_back, schema_migrations to svc_auditor;
 grant select (account_id, session_id, expires_at) on idempotency to svc_auditor;
+grant select (account_id, session_id, requested_at) on session_takeovers to svc_auditor;
 grant select (id, account_id, name, scopes, live_number, created_at, expires_at, revoked_at, last_used_at, pepper_id)
   on api_keys to svc_auditor;
 

@@ -13,7 +13,7 @@ const ASK_EVERY_MS = 500;
  * that are open. Resolves without it if the database doesn't answer.
  */
 export async function awaitLostAudio(
-  { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
+  { db, credentials, clock, log }: Pick<Deps, 'db' | 'credentials' | 'clock' | 'log'>,
   accountId: string,
   lost: readonly LostSession[],
 ): Promise<readonly LostAudio[]> {
@@ -27,7 +27,7 @@ export async function awaitLostAudio(
       if (open.length === 0 || clock.monotonicMs() >= untilMs) return found;
       for (const { sessionId } of asked ? [] : open) {
         const own = lost.find(({ id }) => id === sessionId);
-        if (own !== undefined) await requestTakeover(db, accountId, own);
+        if (own !== undefined) await requestTakeover({ db, credentials }, accountId, own);
       }
       asked = true;
     } catch (err) {

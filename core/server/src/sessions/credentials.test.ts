@@ -36,6 +36,21 @@ test('a credential with any bit changed does not verify', () => {
   );
 });
 
+test("the end of a credential proves that its session was the client's own, also after a new key", () => {
+  const rotated = createCredentials([newKey, oldKey]);
+  fc.assert(
+    fc.property(someCredential, fc.nat(15), (credential, at) => {
+      const proof = credentials.issue(credential).slice(-16);
+      expect(rotated.proves(credential, proof)).toBe(true);
+      const other = { ...credential, sessionId: credential.accountId };
+      expect(rotated.proves(other, proof)).toBe(other.sessionId === credential.sessionId);
+      const wrong = proof.slice(0, at) + (proof[at] === 'A' ? 'B' : 'A') + proof.slice(at + 1);
+      expect(rotated.proves(credential, wrong)).toBe(false);
+      expect(rotated.proves(credential, '')).toBe(false);
+    }),
+  );
+});
+
 test('refuses any other text without throwing', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { CREDENTIAL_PREFIX } from '@svc-asr/protocol';
+import { proofOf } from '@svc-asr/protocol/lost-host.ts';
 import type { NumberedSecrets } from '../platform/numbered-secrets.ts';
 import { uuidFromBytes, writeUuid } from '../platform/ids.ts';
 
@@ -19,6 +20,8 @@ export interface Credentials {
   issue(credential: SessionCredential): string;
   /** Returns null unless we signed it. Doesn't check the expiry, which the database decides. */
   verify(text: string): SessionCredential | null;
+  /** Whether `proof` is the end of the credential, which only its client and the service have. */
+  proves(credential: SessionCredential, proof: string): boolean;
 }
 
 const VERSION = 1;
@@ -34,16 +37,24 @@ export function createCredentials(keys: NumberedSecrets): Credentials {
   const secrets = new Map(keys.map(({ id, secret }) => [id, createSecretKey(secret)]));
   const [{ id: currentId, secret }] = keys;
   const current = createSecretKey(secret);
+  function encode(credential: SessionCredential, keyId: number, key: KeyObject): string {
+    const bytes = Buffer.alloc(LENGTH);
+    bytes[0] = VERSION;
+    bytes[1] = keyId;
+    writeUuid(credential.sessionId, bytes, SESSION_AT);
+    writeUuid(credential.accountId, bytes, ACCOUNT_AT);
+    bytes.writeUIntBE(credential.expiresAtMs, EXPIRY_AT, MAC_AT - EXPIRY_AT);
+    mac(key, bytes).copy(bytes, MAC_AT);
+    return CREDENTIAL_PREFIX + bytes.toString('base64url');
+  }
   return {
-    issue(credential) {
-      const bytes = Buffer.alloc(LENGTH);
-      bytes[0] = VERSION;
-      bytes[1] = currentId;
-      writeUuid(credential.sessionId, bytes, SESSION_AT);
-      writeUuid(credential.accountId, bytes, ACCOUNT_AT);
-      bytes.writeUIntBE(credential.expiresAtMs, EXPIRY_AT, MAC_AT - EXPIRY_AT);
-      mac(current, bytes).copy(bytes, MAC_AT);
-      return CREDENTIAL_PREFIX + bytes.toString('base64url');
+    issue: (credential) => encode(credential, currentId, current),
+    proves(credential, proof) {
+      const given = Buffer.from(proof);
+      return [...secrets].some(([keyId, key]) => {
+        const known = Buffer.from(proofOf(encode(credential, keyId, key)));
+        return given.byteLength === known.byteLength && timingSafeEqual(given, known);
+      });
     },
     verify(text) {
       const encoded = ENCODED.exec(text)?.[1];

@@ -1,6 +1,7 @@
 import type { LostSession } from '@svc-asr/protocol/lost-host.ts';
 import type { Queryable } from '../platform/database/db.ts';
 import { queryRow, queryRows, statement, t } from '../platform/database/statement.ts';
+import type { Credentials } from './credentials.ts';
 
 /** Sessions whose clients lost their connection and are back. */
 
@@ -38,12 +39,23 @@ const REQUEST = statement('select request_takeover($1, $2, $3) as requested', {
   requested: t.boolean(),
 });
 
-/** Asks the node of a lost session to end it. Returns false unless the account has it open. */
+const EXPIRY = statement('select live_session_expiry($1, $2) as expires_at', {
+  expires_at: t.nullable(t.timestamp()),
+});
+
+/**
+ * Asks the node of a lost session to end it, and makes room for another one. Returns false unless the account has it open and the
+ * caller proves that it was its own.
+ */
 export async function requestTakeover(
-  db: Queryable,
+  { db, credentials }: { readonly db: Queryable; readonly credentials: Credentials },
   accountId: string,
   { id, proof }: LostSession,
 ): Promise<boolean> {
+  const { expires_at: expiresAt } = await queryRow(db, EXPIRY, [accountId, id]);
+  if (expiresAt === null) return false;
+  const credential = { sessionId: id, accountId, expiresAtMs: expiresAt.getTime() };
+  if (!credentials.proves(credential, proof)) return false;
   return (await queryRow(db, REQUEST, [accountId, id, proof])).requested;
 }
 

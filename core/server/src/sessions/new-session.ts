@@ -19,10 +19,6 @@ import type { Ledger, ReservedSession, ReserveInput, ReserveResult } from '../le
 
 /** The default Retry-After of service_restarting. */
 const RETRY_ELSEWHERE_MS = 2_000;
-/** Nodes look every two seconds for streams that they should end. */
-const TAKEOVER_MS = 2_000;
-/** The most that a reservation is told to wait for an open session: its node has renewed its lease lately. */
-const BLOCKED_BY_LIVE_NODE_MS = 5_000;
 /** While an account moves to another cell. Most moves take a few seconds. */
 const RETRY_MOVE_SECONDS = 2;
 
@@ -31,6 +27,7 @@ export interface ReservationDeps {
   readonly placement: Placement;
   readonly ledger: Ledger;
   readonly clock: Clock;
+  readonly credentials: Credentials;
   readonly db: Queryable;
 }
 
@@ -41,20 +38,15 @@ export async function openReservation(deps: ReservationDeps, input: Omit<Reserve
   const known = readLostKey(input.idempotencyKey);
   const lost = known === null ? null : { host: known.host, accountId: input.accountId };
   const node = draining ? null : deps.placement.choose(input.model, lost);
-  const reservation = await withinDeadline(deps.ledger.reserve({ ...input, node }));
+  const reserve = () => withinDeadline(deps.ledger.reserve({ ...input, node }));
+  const reservation = await reserve();
   if (draining && reservation.outcome === 'no_capacity') throw restarting(deps, input.model);
   const session = known?.session ?? null;
-  if (reservation.outcome === 'concurrency_limit_exceeded' && session !== null) {
-    const isOpen = await withinDeadline(requestTakeover(deps.db, input.accountId, session));
-    const retryAfterMs = isOpen ? soon(reservation.retryAfterMs) : reservation.retryAfterMs;
-    return requireReserved({ ...reservation, retryAfterMs });
-  }
-  return requireReserved(reservation);
-}
-
-/** The node of a lost session ends it with its next renewal. A node that missed renewals is probably gone. */
-function soon(retryAfterMs: number): number {
-  return retryAfterMs >= BLOCKED_BY_LIVE_NODE_MS ? TAKEOVER_MS : retryAfterMs;
+  const isBlocked = reservation.outcome === 'concurrency_limit_exceeded';
+  if (!isBlocked || session === null) return requireReserved(reservation);
+  // The caller's own lost session blocks it.
+  const makesRoom = await withinDeadline(requestTakeover(deps, input.accountId, session));
+  return requireReserved(makesRoom ? await reserve() : reservation);
 }
 
 /** With another node alive, a retry reaches it at once. Otherwise nothing is reserved before the drain ends. */

@@ -241,4 +241,9 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     const buffer = shared.subarray(0, Math.max(BLOCK_BYTES, pcm.byteLength));`,
     },
   ),
+  mutant('blocked-for-a-minute', 'An account with an open session is told to wait for a minute.', {
+    in: 'core/server/src/sessions/new-session.ts',
+    from: 'retryAfterSeconds: Math.ceil(reservation.retryAfterMs / 1000),',
+    to: 'retryAfterSeconds: 60,',
+  }),
 ];

@@ -1,11 +1,10 @@
 import type { HttpAnswer } from '../virtual/http.ts';
+import { FREE_SLOT_MS } from '../oracles/slot-watch.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import { parseTranscript, spokenRuns, type Run } from '../world/speech.ts';
 import type { Cell } from './cell.ts';
 import type { FinishedStream, Talker, TalkerWatch } from './talker.ts';
 
-/** Nobody waits longer for a slot of its account that is free. */
-const FREE_SLOT_MS = 6_000;
 /** A request this much before its time is no accident of the network. */
 const EARLY_MS = 60;
 const BURST_MS = 50;

@@ -6,6 +6,7 @@ import { asQueryable, type Call, type LedgerDatabase, type Snapshot } from '../l
 import { watchApi } from '../oracles/api-watch.ts';
 import { LedgerWatch } from '../oracles/ledger-watch.ts';
 import { RequestWatch } from '../oracles/request-watch.ts';
+import { SlotWatch } from '../oracles/slot-watch.ts';
 import { Trace } from '../run/trace.ts';
 import { installFetch, type RequestFate } from '../virtual/fetch.ts';
 import { seedGlobals } from '../virtual/globals.ts';
@@ -225,9 +226,21 @@ export class World {
   }
 
   #connectClients(balancer: Random): void {
+    const requests = new RequestWatch((found) => this.violations.push(`request: ${found}`));
+    const slots = new SlotWatch(this);
     installFetch({
       network: this.network,
-      watch: new RequestWatch((found) => this.violations.push(`request: ${found}`)),
+      watch: {
+        onSent(client, request) {
+          slots.onSent(client);
+          requests.onSent(client, request);
+        },
+        onAnswered(client, request, answer) {
+          slots.onAnswered(client, answer);
+          requests.onAnswered(client, request, answer);
+        },
+        onTold: (client, request) => requests.onTold(client, request),
+      },
       choose: () => (this.apis.size === 0 ? null : balancer.pick([...this.apis.values()])),
       fate: () => {
         for (const { name, share } of this.requestFaults) {

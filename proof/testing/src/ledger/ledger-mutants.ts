@@ -11,6 +11,7 @@ export interface Mutant {
 
 const SPENT: PromiseName = 'accepted audio is charged and the rest is returned';
 const REPLAYED: PromiseName = 'audio that is sent again is charged once';
+const LOST_ROOM: PromiseName = 'a lost session makes room for another, up to twice the limit';
 const UNPAID: PromiseName = 'audio that is sent again is charged if it was not paid';
 const SELECT_SESSION =
   'select * into v_session from sessions s where s.account_id = p_account and s.id = p_session for update;';
@@ -240,8 +241,23 @@ const reserving: readonly Mutant[] = [
   ),
   broken('the concurrency limit is not checked', 'one reservation at a time', 'audit', {
     in: 'reserve_session',
-    from: 'v_live.live >= v_account.concurrency_limit',
+    from: 'v_live.live - v_lost >= v_account.concurrency_limit or v_live.live >= 2 * v_account.concurrency_limit',
     to: 'false',
+  }),
+  broken('lost sessions make room without an end', LOST_ROOM, 'audit', {
+    in: 'reserve_session',
+    from: ' or v_live.live >= 2 * v_account.concurrency_limit',
+    to: '',
+  }),
+  broken('a lost session makes no room', LOST_ROOM, 'promise', {
+    in: 'reserve_session',
+    from: 'v_live.live - v_lost >=',
+    to: 'v_live.live >=',
+  }),
+  broken('a lost session is waited for without credit', LOST_ROOM, 'promise', {
+    in: 'reserve_session',
+    from: 'if v_lost > 0 then',
+    to: 'if false then',
   }),
   broken('the slot is always the first', 'a limit of three allows three sessions', 'database', {
     in: 'reserve_session',

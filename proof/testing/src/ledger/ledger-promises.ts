@@ -149,6 +149,22 @@ export const PROMISES = {
     await fixture.close(first);
     must((await fixture.tryReserve(accountId)).outcome, 'concurrency_limit_exceeded', 'one more');
   },
+  async 'a lost session makes room for another, up to twice the limit'(fixture) {
+    const accountId = await fixture.account(6_000_000);
+    const lose = ({ id }: { readonly id: string }) =>
+      fixture.owner.query('select request_takeover($1, $2, $3)', [accountId, id, 'proof']);
+    const first = await fixture.reserve(accountId);
+    must((await fixture.tryReserve(accountId)).outcome, 'concurrency_limit_exceeded', 'a second');
+    await lose(first);
+    const second = await fixture.tryReserve(accountId);
+    must(second.outcome, 'reserved', 'one in place of the lost one');
+    if (second.outcome === 'reserved') await lose(second.session);
+    must((await fixture.tryReserve(accountId)).outcome, 'concurrency_limit_exceeded', 'a third');
+    const poor = await fixture.account(10_000);
+    const all = await fixture.reserve(poor, { requestedMs: 10_000 });
+    await fixture.owner.query('select request_takeover($1, $2, $3)', [poor, all.id, 'proof']);
+    must((await fixture.tryReserve(poor)).outcome, 'concurrency_limit_exceeded', 'without credit');
+  },
   async 'a replay returns the same reservation'(fixture) {
     const accountId = await fixture.account(600_000);
     const wish = { idempotencyKey: 'key' };

@@ -12,6 +12,7 @@ const CREDENTIAL_MS = 60_000;
 const BLOCKED_RETRY_MS = 5_000;
 const BLOCKED_RETRY_MIN_MS = 1_000;
 const SWEPT_AFTER_MS = 1_500;
+const LOST_RETRY_MS = 2_000;
 const LATE_CLOSE_MS = 5 * 60_000;
 const SAMPLES_PER_MS = 16;
 
@@ -50,7 +51,9 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
   const own = [...(state.liveOf.get(account.id) ?? [])];
   const live = own.filter((session) => !isExpired(session, nowMs));
   const areLive = new Set(live);
-  const isFull = live.length >= account.concurrencyLimit;
+  const lost = live.filter(({ id }) => state.takeovers.has(id)).length;
+  const limit = account.concurrencyLimit;
+  const isFull = live.length - lost >= limit || live.length >= 2 * limit;
   const returnedMs = own.reduce((sum, each) => sum + (areLive.has(each) ? 0 : each.reservedMs), 0);
   const wholeMs = Math.floor((account.availableMs + returnedMs) / 1000) * 1000;
   const reservedMs = Math.min(call.requestedMs, wholeMs);
@@ -61,6 +64,10 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
   }
   expireReservations({ state, nowMs }, account.id);
   if (isFull) return blockedBy({ state, nowMs }, live);
+  if (reservedMs < 1000 && lost > 0) {
+    const outcome = 'concurrency_limit_exceeded';
+    return { outcome, reservedMs, blocker: 'active', retryAfterMs: LOST_RETRY_MS };
+  }
   if (reservedMs < 1000) return { outcome: 'insufficient_credits', reservedMs };
   if (!isReserved) return { outcome: 'no_capacity', reservedMs };
   const session = insertSession({ state, nowMs }, { call, account, live, reservedMs });
@@ -348,7 +355,7 @@ export function findLostAudio(
 
 const TAKEOVER_KEPT_MS = 3_600_000;
 
-/** Asks the node of an open session to end it. */
+/** Asks the node of a live session to end it. */
 export function requestTakeover(
   { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
   call: { readonly accountId: string; readonly sessionId: string; readonly proof: string },
@@ -356,7 +363,8 @@ export function requestTakeover(
   for (const [id, { requestedAt }] of state.takeovers) {
     if (requestedAt < nowMs - TAKEOVER_KEPT_MS) state.takeovers.delete(id);
   }
-  if (sessionOf(state, call.accountId, call.sessionId)?.status !== 'active') return false;
+  const session = sessionOf(state, call.accountId, call.sessionId);
+  if (session === undefined || session.completedAt !== null) return false;
   state.takeovers.set(call.sessionId, { ...call, requestedAt: nowMs });
   return true;
 }

@@ -32,7 +32,7 @@ import {
   type Claimed,
   type Reserved,
 } from './sessions.ts';
-import type { Moment } from './state.ts';
+import { sessionOf, type Moment } from './state.ts';
 
 /** The statements of the server, each with the function of the model that answers it. */
 
@@ -64,6 +64,14 @@ const STATEMENTS: readonly (readonly [part: string, answer: Answering])[] = [
       return findLostAudio(moment, call).map(({ sessionId, isOver, lengths, digests }) => {
         return { session_id: sessionId, is_over: isOver, lengths, digests };
       });
+    },
+  ],
+  [
+    'live_session_expiry(',
+    ({ state }, [accountId, sessionId]) => {
+      const session = sessionOf(state, asText(accountId), asText(sessionId));
+      const isLive = session !== undefined && session.completedAt === null;
+      return [{ expires_at: isLive ? new Date(session.expiresAt) : null }];
     },
   ],
   [
