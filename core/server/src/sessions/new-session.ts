@@ -38,15 +38,12 @@ export async function openReservation(deps: ReservationDeps, input: Omit<Reserve
   const known = readLostKey(input.idempotencyKey);
   const lost = known === null ? null : { host: known.host, accountId: input.accountId };
   const node = draining ? null : deps.placement.choose(input.model, lost);
-  const reserve = () => withinDeadline(deps.ledger.reserve({ ...input, node }));
-  const reservation = await reserve();
-  if (draining && reservation.outcome === 'no_capacity') throw restarting(deps, input.model);
+  // A lost session makes room for this caller, or for another one of its account.
   const session = known?.session ?? null;
-  const isBlocked = reservation.outcome === 'concurrency_limit_exceeded';
-  if (!isBlocked || session === null) return requireReserved(reservation);
-  // The caller's own lost session blocks it.
-  const makesRoom = await withinDeadline(requestTakeover(deps, input.accountId, session));
-  return requireReserved(makesRoom ? await reserve() : reservation);
+  if (session !== null) await withinDeadline(requestTakeover(deps, input.accountId, session));
+  const reservation = await withinDeadline(deps.ledger.reserve({ ...input, node }));
+  if (draining && reservation.outcome === 'no_capacity') throw restarting(deps, input.model);
+  return requireReserved(reservation);
 }
 
 /** With another node alive, a retry reaches it at once. Otherwise nothing is reserved before the drain ends. */

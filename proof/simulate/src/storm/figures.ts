@@ -39,7 +39,7 @@ export interface StormFigures {
   readonly doubled_ms: number;
   /** Clients that waited for more than 6 s although their account had a free slot. */
   readonly locked_out: number;
-  /** The largest load of a node against the mean, from 30 s after the storm on. */
+  /** The largest load of a node against the mean, from 30 s after the storm or the outage on. */
   readonly unevenness: number;
   readonly cpu_s: number;
   readonly peak_mib: number;
@@ -58,12 +58,12 @@ export function figuresOf(input: {
 }): StormFigures {
   const { cell, measures, ranMs } = input;
   const { series } = cell;
-  const { stormAtMs, affected, gaps, newGaps } = measures;
+  const { stormAtMs, healedAtMs, affected, gaps, newGaps } = measures;
   const normal = series.sum('requests', stormAtMs - NORMAL_MS, stormAtMs) / (NORMAL_MS / 1000);
   const uneven = series.values(
     'unevenness',
-    stormAtMs + EVEN_MS,
-    stormAtMs + EVEN_MS + EVEN_FOR_MS,
+    healedAtMs + EVEN_MS,
+    healedAtMs + EVEN_MS + EVEN_FOR_MS,
   );
   const failed = [...measures.failures.values()].reduce((sum, count) => sum + count, 0);
   for (const [what, count] of measures.failures) console.log(`failed, ${what}: ${count}`);

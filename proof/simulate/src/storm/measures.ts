@@ -43,6 +43,11 @@ export class Measures implements TalkerWatch {
     return this.#stormAtMs;
   }
 
+  /** When the outage is over. */
+  get healedAtMs(): number {
+    return this.#healedAtMs;
+  }
+
   /** The most requests within 50 ms. */
   get largestBurst(): number {
     return Math.max(0, ...this.#requestsByBurst.values());
