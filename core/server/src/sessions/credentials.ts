@@ -37,16 +37,6 @@ export function createCredentials(keys: NumberedSecrets): Credentials {
   const secrets = new Map(keys.map(({ id, secret }) => [id, createSecretKey(secret)]));
   const [{ id: currentId, secret }] = keys;
   const current = createSecretKey(secret);
-  function encode(credential: SessionCredential, keyId: number, key: KeyObject): string {
-    const bytes = Buffer.alloc(LENGTH);
-    bytes[0] = VERSION;
-    bytes[1] = keyId;
-    writeUuid(credential.sessionId, bytes, SESSION_AT);
-    writeUuid(credential.accountId, bytes, ACCOUNT_AT);
-    bytes.writeUIntBE(credential.expiresAtMs, EXPIRY_AT, MAC_AT - EXPIRY_AT);
-    mac(key, bytes).copy(bytes, MAC_AT);
-    return CREDENTIAL_PREFIX + bytes.toString('base64url');
-  }
   return {
     issue: (credential) => encode(credential, currentId, current),
     proves(credential, proof) {
@@ -70,6 +60,17 @@ export function createCredentials(keys: NumberedSecrets): Credentials {
       };
     },
   };
+}
+
+function encode(credential: SessionCredential, keyId: number, key: KeyObject): string {
+  const bytes = Buffer.alloc(LENGTH);
+  bytes[0] = VERSION;
+  bytes[1] = keyId;
+  writeUuid(credential.sessionId, bytes, SESSION_AT);
+  writeUuid(credential.accountId, bytes, ACCOUNT_AT);
+  bytes.writeUIntBE(credential.expiresAtMs, EXPIRY_AT, MAC_AT - EXPIRY_AT);
+  mac(key, bytes).copy(bytes, MAC_AT);
+  return CREDENTIAL_PREFIX + bytes.toString('base64url');
 }
 
 function mac(key: KeyObject, bytes: Buffer): Buffer {
