@@ -17,6 +17,23 @@ export function stopOnSignal(stop: () => Promise<void>): void {
     void stop();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  watchLauncher(() => {
+    if (!isStopping) onSignal();
+  });
+}
+
+const LAUNCHER_LOOK_MS = 250;
+
+/** npm, also as npx, passes a signal on to a shell, which ends and leaves its program running without it. */
+function watchLauncher(onGone: () => void): void {
+  if (process.env['npm_command'] === undefined) return;
+  const launcher = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === launcher) return;
+    clearInterval(timer);
+    onGone();
+  }, LAUNCHER_LOOK_MS);
+  timer.unref();
 }
 
 /** Ends a program that could not start. Commander has printed its own errors, which have an exit code, and the help. */

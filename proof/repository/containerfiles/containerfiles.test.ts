@@ -23,7 +23,10 @@ const CONTAINERFILES = [
   {
     file: 'deploy/Containerfile.compatible',
     context: '.',
-    programs: { 'clients/integrations/compatible/src/main.ts': 'Usage: svc-compatible' },
+    programs: {
+      'clients/integrations/compatible/src/main.ts': 'Usage: svc-compatible',
+      'clients/integrations/telephony/src/main.ts': 'Usage: svc-telephony',
+    },
   },
   ...['bare-machine', 'stand-ins', 'systemd-box'].map((name) => ({
     file: `deploy/try/${name}/Containerfile`,

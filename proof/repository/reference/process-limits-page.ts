@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIMITS } from '@svc-asr/protocol';
 import { DEFAULT_LIMITS } from '../../../clients/integrations/compatible/src/config.ts';
-import { DECODER_MEMORY_MIB } from '../../../clients/integrations/compatible/src/audio/sandbox.ts';
+import { DECODER_MEMORY_MIB } from '../../../core/runtime/src/audio-sandbox.ts';
 import { CALLS_MAX } from '../../../clients/integrations/telephony/src/calls.ts';
+import { RECORDING_LIMITS } from '../../../clients/integrations/telephony/src/recordings/recordings.ts';
 import { UNPROVEN } from '../../../core/engine/src/node/unproven-connections.ts';
 import { CONNECTION_LIMITS } from '../../../core/server/src/gateway/gateway.ts';
 import { PATIENCE } from '../../../core/server/src/http/app.ts';
@@ -23,6 +24,7 @@ const SERVER = 'core/server/test';
 const ENGINE = 'core/engine/test';
 const COMPATIBLE = 'clients/integrations/compatible/test';
 const TELEPHONY = 'clients/integrations/telephony/test';
+const RECORDINGS = `${TELEPHONY}/recordings.programs.test.ts`;
 
 function row(
   [of, what, value, above]: readonly [ProcessLimit['of'], string, string, string],
@@ -240,6 +242,36 @@ const TELEPHONY_LIMITS = [
     ['memory', "a telephone system that pings and doesn't read", '1 MiB', 'cut off'],
     `${TELEPHONY}/attacks.programs.test.ts`,
     'a telephone system that pings and does not read is cut off',
+  ),
+  row(
+    [
+      'slots',
+      'recordings: at once, waiting',
+      `${count(RECORDING_LIMITS.atOnce)}, ${count(RECORDING_LIMITS.waiting)}`,
+      '503',
+    ],
+    RECORDINGS,
+    'transcribes four recordings at once; the same one only once, and above 200 waiting 503',
+  ),
+  row(
+    [
+      'disk',
+      'a recording',
+      `${RECORDING_LIMITS.bytes / 1_000_000} MB`,
+      'an event with `recording_too_large`',
+    ],
+    RECORDINGS,
+    '%s ends as an event with the reason',
+  ),
+  row(
+    [
+      'time',
+      'fetching a recording',
+      `${RECORDING_LIMITS.fetchMs / 60_000} min`,
+      'an event with `timeout`',
+    ],
+    RECORDINGS,
+    'a recording that takes too long to fetch ends with timeout',
   ),
 ];
 

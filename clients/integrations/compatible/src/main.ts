@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Language } from '@svc-asr/protocol/languages.ts';
 import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/runtime/program.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isNetworkIsolated } from './audio/sandbox.ts';
+import { isNetworkIsolated } from '@svc-asr/runtime/audio-sandbox.ts';
 import { DEFAULT_CONFIG, type Config } from './config.ts';
 import type { Notice } from './door.ts';
 import { DOORS } from './doors.ts';

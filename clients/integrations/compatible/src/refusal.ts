@@ -1,3 +1,4 @@
+import { AudioFileError } from '@svc-asr/runtime/decode-audio.ts';
 import { SvcError } from '@svc-asr/sdk';
 
 /** Which service's clients a door is for. Decides the form of its errors. */
@@ -78,6 +79,11 @@ const FOR_CLIENTS: Readonly<Record<string, string>> = {
 /** The refusal for any error: the service's own sentence if it refused, else a general one. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (error instanceof AudioFileError) {
+    const { code, message } = error;
+    const status = code === 'audio_too_long' ? 413 : 400;
+    return new Refusal({ status, code, message, param: 'file', cause: error });
+  }
   if (!(error instanceof SvcError)) {
     const message = 'Something went wrong in this program. Try again.';
     return new Refusal({

@@ -9,7 +9,11 @@ import { listen } from '@svc-asr/runtime/listen.ts';
 import { hostileFiles, type HostileFile } from '@svc-asr/testing/speech/hostile-files.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Decoders } from '../src/audio/decoders.ts';
-import { DECODER_MEMORY_MIB, isNetworkIsolated, startSandboxed } from '../src/audio/sandbox.ts';
+import {
+  DECODER_MEMORY_MIB,
+  isNetworkIsolated,
+  startSandboxed,
+} from '@svc-asr/runtime/audio-sandbox.ts';
 import { DEFAULT_LIMITS } from '../src/config.ts';
 import { CompatibleMetrics } from '../src/metrics.ts';
 import { toRefusal, type Refusal } from '../src/refusal.ts';
@@ -78,7 +82,7 @@ function openSpools(): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
       const target = readlinkSync(`/proc/self/fd/${fd}`);
-      return target.includes('svc-compatible-') ? [target] : [];
+      return target.includes('svc-audio-') ? [target] : [];
     } catch {
       return [];
     }
@@ -160,7 +164,7 @@ test('the decoder runs without root, without the environment, and can neither wr
 test('a temporary file has no name while it is open', async () => {
   const file = await decoders.spool(chunks(Buffer.alloc(100_000)), { account: 'a' });
   expect(openSpools()).toEqual([expect.stringMatching(/ \(deleted\)$/)]);
-  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-compatible-'))).toEqual([]);
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-audio-'))).toEqual([]);
   await file.close();
   expect(openSpools()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DECODER_MEMORY_MIB } from '../src/audio/sandbox.ts';
+import { DECODER_MEMORY_MIB } from '@svc-asr/runtime/audio-sandbox.ts';
 import { DEFAULT_LIMITS } from '../src/config.ts';
 import { WAITING_BYTES_MAX } from '../src/deepgram/listen-socket.ts';
 import { WAITING_CHARS_MAX } from '../src/openai/realtime-inbox.ts';

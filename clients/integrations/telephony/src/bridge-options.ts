@@ -13,6 +13,8 @@ export interface BridgeOptions {
   readonly port?: number;
   /** For Asterisk. Null: off, which is the default. 0: any free port. */
   readonly audioSocket?: AudioSocketOptions | null;
+  /** Takes addresses of recordings at `/recordings`. Null: off, which is the default. */
+  readonly recordings?: RecordingOptions | null;
   /** WebSockets must carry it: the last part of the path, or `Authorization: Bearer`. Null: no check. */
   readonly token?: string | null;
   /** Twilio's auth token. Calls to /twilio must then have a valid X-Twilio-Signature. */
@@ -28,6 +30,23 @@ export interface BridgeOptions {
   readonly onEvent: (event: CallEvent) => void;
   /** Problems for the operator. */
   readonly onNotice?: (notice: Notice) => void;
+}
+
+/** Hosts whose recordings are fetched, as in a URL: a port other than 443 is part of it. */
+export interface RecordingHosts {
+  /** On the internet. */
+  readonly from: readonly string[];
+  /** With private addresses. */
+  readonly fromPrivate: readonly string[];
+}
+
+export interface RecordingOptions extends RecordingHosts {
+  /** Default: the one in PATH. */
+  readonly ffmpeg?: string;
+  /** Certificates to trust in place of the system's. */
+  readonly ca?: Buffer;
+  /** How long fetching a recording may take. Default: 5 minutes. */
+  readonly fetchMs?: number;
 }
 
 export interface AudioSocketOptions {

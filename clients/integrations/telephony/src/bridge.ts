@@ -17,13 +17,14 @@ import { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
 import { BridgeMetrics } from './metrics.ts';
 import { createPages } from './pages.ts';
 import { serveTwilio } from './protocols/twilio.ts';
+import { Recordings } from './recordings/recordings.ts';
 
 export interface Bridge {
   readonly url: string;
   /** Null if AudioSocket is off. */
   readonly audioSocketPort: number | null;
   readonly metrics: BridgeMetrics;
-  /** Refuses new calls and waits for the current ones to end, at most this long. Then stops. */
+  /** Refuses new calls and recordings and waits for the current ones to end, at most this long. Then stops. */
   drain(msMax: number): Promise<void>;
   /** Hangs up all calls, waits for their last finals and closes the ports. */
   stop(): Promise<void>;
@@ -74,7 +75,7 @@ type Refusal = keyof typeof REFUSALS;
 /** One process for all telephone systems: each call leg becomes one stream of the service. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   checkExposure(options);
-  const { host = '127.0.0.1', audioSocket = null } = options;
+  const { host = '127.0.0.1', audioSocket = null, recordings: recordingOptions = null } = options;
   const metrics = new BridgeMetrics();
   const calls = new Calls(options, metrics);
   let isDraining = false;
@@ -87,13 +88,27 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     handleProtocols: (offered) => SUBPROTOCOLS.find((name) => offered.has(name)) ?? false,
   });
   const announced = new AnnouncedLegs();
+  const recordings =
+    recordingOptions === null
+      ? null
+      : new Recordings({
+          options,
+          recordings: recordingOptions,
+          metrics,
+          refuse: (code, message) => calls.refuse(code, message),
+        });
   const http = createPages({
     metrics,
     metricsToken: options.metricsToken ?? null,
     isDraining: () => isDraining,
     isCallPath: (path) => isProtocol(path.split('/')[1] ?? ''),
     isAdmitted: (request) => hasToken(request, options),
-    forms: { audiosocket: (form) => announced.announce(form) },
+    forms: {
+      audiosocket: (form) => announced.announce(form),
+      ...(recordings !== null && {
+        recordings: (form) => (isDraining ? { status: 503 } : recordings.take(form)),
+      }),
+    },
   });
   http.maxConnections = CONNECTIONS_MAX;
   http.on('upgrade', (request, socket: Socket, head) => {
@@ -125,7 +140,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   async function stop(): Promise<void> {
     isDraining = true;
     tcp?.close();
-    await calls.hangUpAll();
+    await Promise.all([calls.hangUpAll(), recordings?.stop()]);
     for (const websocket of websockets.clients) websocket.terminate();
     for (const socket of sockets) socket.destroy();
     http.close();
@@ -140,7 +155,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       isDraining = true;
       tcp?.close();
       const deadlineMs = performance.now() + msMax;
-      while (!calls.isEmpty && performance.now() < deadlineMs) await sleep(DRAIN_LOOK_MS);
+      for (const work of [calls, ...(recordings === null ? [] : [recordings])]) {
+        while (!work.isEmpty && performance.now() < deadlineMs) await sleep(DRAIN_LOOK_MS);
+      }
       await stop();
     },
   };

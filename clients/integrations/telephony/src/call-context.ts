@@ -1,11 +1,12 @@
 import type { Language } from '@svc-asr/protocol/languages.ts';
 import type { Call } from './call.ts';
 
-/** Why a call is refused. Metrics count it by code. */
+/** Why a call or a recording is refused. Metrics count it by code. */
 export type RefusalCode =
   | 'not_found'
   | 'wrong_signature'
   | 'not_allowed'
+  | 'host_not_allowed'
   | 'unsupported_audio'
   | 'unsupported_language'
   | 'busy'

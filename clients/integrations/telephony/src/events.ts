@@ -52,8 +52,29 @@ export interface CallSummary extends CallStart {
   readonly truncated: boolean;
 }
 
+/** Recognised speech of a recording. Times in ms count from its start. */
+export type RecordedTurn = Omit<CallTurn, 'start_time' | 'end_time'> & {
+  readonly words: readonly CallWord[];
+};
+
+/** A recording that was announced to `/recordings`, after it has been transcribed, or could not be. */
+export interface RecordingTranscript {
+  readonly type: 'recording';
+  readonly call: string;
+  readonly time: string;
+  readonly language: string;
+  /** The other fields of the callback. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** `completed`, or why it ended early. */
+  readonly reason: string;
+  readonly audio_ms: number;
+  readonly turns: readonly RecordedTurn[];
+  /** True if it had more than 10,000 turns. */
+  readonly truncated: boolean;
+}
+
 /** Events that the bridge emits. */
-export type CallEvent = LegEvent | CallSummary;
+export type CallEvent = LegEvent | CallSummary | RecordingTranscript;
 
 /** A message for the operator. It never contains text of a call. */
 export interface Notice {

@@ -7,6 +7,7 @@ import { checkKey } from './check-key.ts';
 import { EventOutput } from './event-output.ts';
 import type { CallEvent, Notice } from './events.ts';
 import { MODELS, type Language } from '@svc-asr/protocol/languages.ts';
+import { isNetworkIsolated } from '@svc-asr/runtime/audio-sandbox.ts';
 import { addresses, endWithError, setting, stopOnSignal } from '@svc-asr/runtime/program.ts';
 import { Webhook } from './webhook.ts';
 
@@ -38,6 +39,14 @@ const program = new Command('svc-telephony')
   )
   .option('--silence-ms <number>', 'silence that ends an utterance', wholeNumber, 700)
   .option('--keyterms <words>', 'names and words to listen for, with commas between', addresses, [])
+  .option(
+    '--recordings-from <host>',
+    'transcribe recordings at this host, whose addresses are posted to /recordings; repeatable',
+    addresses,
+    [],
+  )
+  .option('--recordings-from-private <host>', 'the same, for a private address', addresses, [])
+  .option('--ffmpeg <path>', 'the ffmpeg that reads recordings', 'ffmpeg')
   .option('--webhook <url>', 'post each event to this address, signed')
   .option(
     '--output <file>',
@@ -47,7 +56,7 @@ const program = new Command('svc-telephony')
   .addHelpText(
     'after',
     `
-Events are JSON objects: started, interim, final, dtmf, warning, ended, call_ended.
+Events are JSON objects: started, interim, final, dtmf, warning, ended, call_ended, recording.
 Problems are written to the standard error. They never contain text of a call.
 
 Environment:
@@ -62,6 +71,7 @@ Paths:
   /freeswitch    FreeSWITCH mod_audio_fork; ?rate=16000&channels=2
   /jambonz       jambonz custom speech
   /asterisk      Asterisk chan_websocket; ?call=ID&leg=caller&language=ki
+  /recordings    a form with recordingUrl; ?language=ki
   /healthz, /readyz, /metrics`,
   );
 
@@ -75,6 +85,9 @@ interface Options {
   readonly audiosocketAllow: readonly string[];
   readonly silenceMs: number;
   readonly keyterms: readonly string[];
+  readonly recordingsFrom: readonly string[];
+  readonly recordingsFromPrivate: readonly string[];
+  readonly ffmpeg: string;
   readonly webhook?: string;
   readonly output?: string;
   readonly drainSeconds: number;
@@ -90,7 +103,8 @@ function wholeNumber(value: string): number {
 }
 
 function bridgeOptions(options: Options, client: SvcClient): Omit<BridgeOptions, 'onEvent'> {
-  const { host, port, silenceMs, keyterms, audiosocketPort } = options;
+  const { host, port, silenceMs, keyterms, audiosocketPort, ffmpeg } = options;
+  const { recordingsFrom: from, recordingsFromPrivate: fromPrivate } = options;
   return {
     client,
     host,
@@ -107,12 +121,21 @@ function bridgeOptions(options: Options, client: SvcClient): Omit<BridgeOptions,
             host: options.audiosocketHost,
             allow: options.audiosocketAllow,
           },
+    recordings: from.length + fromPrivate.length === 0 ? null : { from, fromPrivate, ffmpeg },
     token: setting('SVC_TELEPHONY_TOKEN'),
     twilioAuthToken: setting('TWILIO_AUTH_TOKEN'),
     publicUrl: options.publicUrl ?? null,
     metricsToken: setting('SVC_TELEPHONY_METRICS_TOKEN'),
   };
 }
+
+const NOT_ISOLATED: Notice = {
+  level: 'warning',
+  code: 'network_not_isolated',
+  message:
+    'ffmpeg shares the network of this program: the system allows no user namespaces. Its protocols stay limited to the ' +
+    'one file.',
+};
 
 function report({ level, code, message, call, leg }: Notice): void {
   const where = call === undefined ? '' : ` (call ${call}, leg ${leg})`;
@@ -127,9 +150,11 @@ async function main(): Promise<void> {
   if (unreachable !== null) {
     report({ level: 'warning', code: 'service_unreachable', message: unreachable });
   }
+  const settings = bridgeOptions(options, client);
+  if (settings.recordings && !isNetworkIsolated()) report(NOT_ISOLATED);
   const sinks: ((event: CallEvent) => void)[] = [];
   const bridge = await startBridge({
-    ...bridgeOptions(options, client),
+    ...settings,
     onEvent: (event) => {
       for (const sink of sinks) sink(event);
     },

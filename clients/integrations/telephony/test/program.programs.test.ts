@@ -165,6 +165,35 @@ test('SIGTERM waits for the call, and its last words still arrive; a second one 
   expect(await exitCode()).toBe(1);
 });
 
+test('ends its calls when the shell that npm started it with is gone', async () => {
+  const settings = {
+    SVC_BASE_URL: emulator.url,
+    SVC_API_KEY: emulator.apiKey,
+    npm_command: 'exec',
+  };
+  // As npm does: a shell that doesn't become the program and passes no signal on.
+  const line = `'${process.execPath}' '${MAIN}' --port 0; true`;
+  const shell = spawn('/bin/sh', ['-c', line], {
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  program = shell;
+  const output: Output = { stdout: '', stderr: '' };
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  shell.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const url = await urlIn(output);
+  const socket = new WebSocket(`${url}/jambonz`);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'start', sampleRateHz: 16_000 }));
+  await expect.poll(() => output.stdout).toContain('"started"');
+  shell.kill('SIGTERM');
+  const ready = `${url.replace('ws:', 'http:')}/readyz`;
+  await expect.poll(async () => (await fetch(ready)).status).toBe(503);
+  socket.send(JSON.stringify({ type: 'stop' }));
+  await expect.poll(() => output.stdout).toContain('"call_ended"');
+  await once(shell, 'close');
+});
+
 function portOf(output: Output): string {
   return /^ws:\S+:(\d+)$/m.exec(output.stderr)?.[1] ?? '';
 }

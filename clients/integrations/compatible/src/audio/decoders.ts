@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
+import { decodeFile } from '@svc-asr/runtime/decode-audio.ts';
+import { spool, type Room, type SpooledFile } from '@svc-asr/runtime/spool-audio.ts';
 import { Budget } from '../budget.ts';
 import type { Limits } from '../config.ts';
 import type { CompatibleMetrics, DecodeOutcome } from '../metrics.ts';
 import { busy, Refusal, toRefusal } from '../refusal.ts';
-import { decodeFile } from './decode.ts';
-import { spool, type Room, type SpooledFile } from './spool.ts';
 
 interface FileOwner {
   /** Whose budget the file counts against. */
@@ -84,7 +84,7 @@ export class Decoders {
 
   /**
    * Yields 16 kHz mono PCM, 16-bit little-endian, in frames of 100 ms. Decodes at the pace of the reader with bounded
-   * memory. A file of `spool` stays open. Throws a `Refusal` for audio that is unreadable or too long.
+   * memory. A file of `spool` stays open. Throws an `AudioFileError` for audio that is unreadable or too long.
    */
   async *decode(
     source: AsyncIterable<Uint8Array> | FileHandle,

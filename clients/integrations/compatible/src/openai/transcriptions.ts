@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { SpooledFile } from '../audio/spool.ts';
+import type { SpooledFile } from '@svc-asr/runtime/spool-audio.ts';
 import { withFileSlot } from '../with-file-slot.ts';
 import type { Door, DoorContext, Visit } from '../door.ts';
 import { badRequest, errorBody, toRefusal } from '../refusal.ts';

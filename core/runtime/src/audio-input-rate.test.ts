@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { readInputRate } from './input-rate.ts';
+import { readInputRate } from './audio-input-rate.ts';
 
 const STREAM = '  Stream #0:0: Audio: mp3 (mp3float), 16000 Hz, mono, fltp, 32 kb/s\n';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sandboxUser } from './sandbox.ts';
+import { sandboxUser } from './audio-sandbox.ts';
 
 /** A temporary file without a name. */
 export interface SpooledFile {
@@ -23,7 +23,7 @@ export interface Room {
  * it when the handle is closed or the process ends, however it ends.
  */
 export async function spool(source: AsyncIterable<Uint8Array>, room: Room): Promise<SpooledFile> {
-  const path = join(tmpdir(), `svc-compatible-${randomUUID()}`);
+  const path = join(tmpdir(), `svc-audio-${randomUUID()}`);
   const { O_RDWR, O_CREAT, O_EXCL } = constants;
   const handle = await open(path, O_RDWR | O_CREAT | O_EXCL, 0o600);
   const close = async (): Promise<void> => {

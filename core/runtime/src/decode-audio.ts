@@ -1,11 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
-import { badRequest, Refusal } from '../refusal.ts';
-import { detectFormat, FORMAT_NAMES, HEAD_BYTES, KIND_BYTES, type FileFormat } from './formats.ts';
-import { readInputRate } from './input-rate.ts';
-import { startSandboxed } from './sandbox.ts';
-import type { SpooledFile } from './spool.ts';
+import {
+  detectFormat,
+  FORMAT_NAMES,
+  HEAD_BYTES,
+  KIND_BYTES,
+  type FileFormat,
+} from './audio-formats.ts';
+import { readInputRate } from './audio-input-rate.ts';
+import { startSandboxed } from './audio-sandbox.ts';
+import type { SpooledFile } from './spool-audio.ts';
 
 export interface DecodeFileOptions {
   readonly signal: AbortSignal;
@@ -32,22 +37,25 @@ const COMMON = `-nostdin -hide_banner -nostats -v info -threads 1 -max_alloc ${A
 const WITHOUT_ANALYSIS = '-analyzeduration 0 -probesize 32';
 const TO_PCM = '-map 0:a:0 -vn -sn -dn -threads 1 -f s16le -ar 16000 -ac 1 pipe:1';
 
-const UNSUPPORTED = badRequest(
-  'unsupported_audio_format',
-  `The file is not audio in a known format. Send ${FORMAT_NAMES}.`,
-  'file',
-);
-const UNREADABLE = badRequest(
-  'unreadable_audio',
-  'The audio could not be decoded. Check that the file plays, and that it has an audio track.',
-  'file',
-);
+/** A file that can't be transcribed, or not whole. */
+export class AudioFileError extends Error {
+  readonly code: keyof typeof PROBLEMS;
 
-const WRONG_RATE = badRequest(
-  'unsupported_sample_rate',
-  'The sample rate of the audio is too low for speech. Send 8000 Hz or more, best 16000.',
-  'file',
-);
+  constructor(code: keyof typeof PROBLEMS, message: string = PROBLEMS[code]) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What happened, then what to do. */
+const PROBLEMS = {
+  unsupported_audio_format: `The file is not audio in a known format. Send ${FORMAT_NAMES}.`,
+  unreadable_audio:
+    'The audio could not be decoded. Check that the file plays, and that it has an audio track.',
+  unsupported_sample_rate:
+    'The sample rate of the audio is too low for speech. Send 8000 Hz or more, best 16000.',
+  audio_too_long: 'The audio is too long. Split it into shorter files.',
+} as const;
 
 /**
  * Decodes one file: bytes as they arrive, or a file of `spool`. ffmpeg sees only the reader that fits the first bytes, and
@@ -76,7 +84,7 @@ export async function* decodeFile(
 
 function known(head: Buffer): FileFormat {
   const format = detectFormat(head);
-  if (format === null) throw UNSUPPORTED;
+  if (format === null) throw new AudioFileError('unsupported_audio_format');
   return format;
 }
 
@@ -135,14 +143,16 @@ async function* decoded(
   try {
     let bytes = 0;
     for await (const frame of inFrames(watch.reads(stdout))) {
-      if (bytes === 0 && (await inputRate) < RATE_HZ_MIN) throw WRONG_RATE;
+      if (bytes === 0 && (await inputRate) < RATE_HZ_MIN) {
+        throw new AudioFileError('unsupported_sample_rate');
+      }
       bytes += frame.byteLength;
       if (bytes > audioMs * BYTES_PER_MS) throw tooLong(audioMs);
       yield frame;
     }
     signal.throwIfAborted();
     await feeding;
-    if ((await exit) !== 0 || bytes === 0) throw UNREADABLE;
+    if ((await exit) !== 0 || bytes === 0) throw new AudioFileError('unreadable_audio');
   } finally {
     kill();
     watch.stop();
@@ -152,14 +162,10 @@ async function* decoded(
   }
 }
 
-function tooLong(audioMs: number): Refusal {
+function tooLong(audioMs: number): AudioFileError {
   const hours = audioMs / 3_600_000;
-  return new Refusal({
-    status: 413,
-    code: 'audio_too_long',
-    message: `The audio is longer than ${hours} hours. Split it into shorter files.`,
-    param: 'file',
-  });
+  const message = `The audio is longer than ${hours} hours. Split it into shorter files.`;
+  return new AudioFileError('audio_too_long', message);
 }
 
 async function exitCode(decoder: ChildProcess): Promise<number | null> {
