@@ -13,7 +13,7 @@ const SOURCES = [
   'clients/integrations/livekit-python/src',
   'clients/integrations/pipecat/src',
 ];
-const FOREIGN = ['livekit', 'pipecat', 'openai', 'fastapi', 'uvicorn'];
+const FOREIGN = ['deepgram', 'livekit', 'pipecat', 'openai', 'fastapi', 'uvicorn'];
 
 const SETTINGS = [
   '[mypy]',

@@ -18,6 +18,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@livekit/agents': 'clients/integrations/livekit/node_modules/@livekit/agents',
   '@livekit/agents-plugin-openai':
     'clients/integrations/compatible/node_modules/@livekit/agents-plugin-openai',
+  '@deepgram/sdk': 'clients/integrations/compatible/node_modules/@deepgram/sdk',
   vite: 'web/console/node_modules/vite',
   vitest: 'node_modules/vitest',
   openai: 'clients/integrations/compatible/node_modules/openai',
