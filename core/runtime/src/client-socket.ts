@@ -3,6 +3,7 @@ const UNSENT_BYTES_MAX = 1024 * 1024;
 /** Answers to pings may wait up to this much: a client that pings and never reads would fill the memory. */
 const PONGS_BYTES_MAX = 64 * 1024;
 const OPEN = 1;
+const TOO_LARGE = 1009;
 
 /** What this file uses of a WebSocket of `ws`, whose server has `autoPong: false`. */
 interface WebSocket {
@@ -15,7 +16,7 @@ interface WebSocket {
   pong(data: Buffer): void;
   pause(): void;
   resume(): void;
-  close(code: number, reason: string): void;
+  close: (code?: number, reason?: string) => void;
   terminate(): void;
 }
 
@@ -24,12 +25,16 @@ export class ClientSocket {
   /** Resolves when the socket has closed, for whatever reason. */
   readonly closed: Promise<void>;
   readonly #socket: WebSocket;
+  #isTooLarge = false;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
     this.closed = new Promise((resolve) => socket.on('close', resolve));
     // Without a listener one client's broken frame would end the process.
-    socket.on('error', () => socket.terminate());
+    socket.on('error', () => {
+      // ws discards the rest of a large frame, so that its sender can read why.
+      if (!this.#isTooLarge) socket.terminate();
+    });
     socket.on('ping', (data) => {
       if (socket.bufferedAmount > PONGS_BYTES_MAX) socket.terminate();
       else socket.pong(data);
@@ -46,6 +51,18 @@ export class ClientSocket {
     this.#socket.on('message', (data, isBinary) => {
       if (isBinary) this.#protect(() => listener(data));
     });
+  }
+
+  /** Before the close with 1009, which ws does by itself. Its call of `close` is the only sign that it gives in time. */
+  onTooLarge(listener: () => void): void {
+    const close = this.#socket.close.bind(this.#socket);
+    this.#socket.close = (code, reason) => {
+      if (code === TOO_LARGE && !this.#isTooLarge) {
+        this.#isTooLarge = true;
+        listener();
+      }
+      close(code, reason);
+    };
   }
 
   onClose(listener: () => void): void {

@@ -82,6 +82,7 @@ async function connect(handshake: Handshake, { config, metrics }: DoorContext): 
     if (!inbox.push(frame)) socket.close(1008, 'too_many_messages');
   });
   socket.onBinary(() => socket.close(1003, 'send_audio_as_base64'));
+  socket.onTooLarge(() => session.onTooLarge());
   session.start();
   await socket.closed;
   clearTimeout(idle);

@@ -356,6 +356,20 @@ test('refuses other events with an error and goes on, up to ten times', async ()
   expect(client.all('error')).toHaveLength(11);
 });
 
+test('a message above 1 MiB gets an error event before the close with 1009', async () => {
+  const client = await connect();
+  client.configure(null);
+  await client.until('session.updated');
+  // The rest of it is still on its way when the server refuses it.
+  client.append(Buffer.alloc(15 * 1024 * 1024));
+  const [code] = await client.closed;
+  expect(code).toBe(1009);
+  expect(client.received.at(-1)).toMatchObject({
+    type: 'error',
+    error: { type: 'invalid_request_error', code: 'message_too_large' },
+  });
+});
+
 test('without any language the first audio is refused with the ways to name one', async () => {
   const client = await connect();
   client.append(SOUND, 1);
