@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { projectWith, type PackedProject } from '../../../../proof/testing/src/packed-project.ts';
 import { asteriskCall } from './calls.ts';
 
@@ -44,6 +45,36 @@ test('the packed svc-telephony transcribes a call and stops on SIGTERM', async (
   } finally {
     bridge.kill('SIGKILL');
   }
+});
+
+test('the packed svc-telephony ends its call when its shell under npm is gone', async () => {
+  const program = join(project.folder, 'node_modules/@svc-asr/telephony/main.js');
+  const bin = join(project.folder, 'node_modules/.bin');
+  await chmod(program, 0o755);
+  await mkdir(bin, { recursive: true });
+  await symlink(program, join(bin, 'svc-telephony'));
+  const npx = spawn('npx', ['--no', '--', 'svc-telephony', '--port', '0'], {
+    cwd: project.folder,
+    env: { ...process.env, SVC_BASE_URL: emulator.url, SVC_API_KEY: emulator.apiKey },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines = { out: '', err: '' };
+  npx.stdout.setEncoding('utf8').on('data', (text: string) => (lines.out += text));
+  npx.stderr.setEncoding('utf8').on('data', (text: string) => (lines.err += text));
+  await expect.poll(() => lines.err).toMatch(/^ws:\S+$/m);
+  const url = /^ws:\S+$/m.exec(lines.err)?.[0] ?? '';
+  const call = new WebSocket(`${url}/jambonz`);
+  await once(call, 'open');
+  call.send(JSON.stringify({ type: 'start', sampleRateHz: 16_000 }));
+  await expect.poll(() => lines.out).toContain('"started"');
+  // It doesn't wait for its program, whose output ends with it.
+  const ended = once(npx, 'close');
+  npx.kill('SIGTERM');
+  const ready = `${url.replace('ws:', 'http:')}/readyz`;
+  await expect.poll(async () => (await fetch(ready)).status).toBe(503);
+  call.send(JSON.stringify({ type: 'stop' }));
+  await ended;
+  expect(lines.out).toContain('"call_ended"');
 });
 
 test('the packed package runs the example of its README', async () => {
