@@ -111,7 +111,8 @@ export class CtcRecogniser implements Recognition {
   }
 }
 
-function windowsOf(model: CtcModel): AudioWindows {
+/** The windows of one utterance. */
+export function windowsOf(model: CtcModel): AudioWindows {
   const Windows = model.featureWidth > 0 ? CachedWindows : WholeWindows;
   return new Windows(model, LEFT_FRAMES);
 }

@@ -13,7 +13,7 @@ const GOALS = { ratio: 0.9, commitLagP90Ms: 2_500 };
 export async function measureCtc(options: CampaignOptions): Promise<CampaignResult> {
   const { short, log } = options;
   const modelsDir = standInModels();
-  const bare = await startBareCtc(STAND_IN.model);
+  const bare = await startBareCtc(STAND_IN);
   // As many slots as the child measures.
   const engine = await startSherpaEngine({ modelsDir, children: 1 });
   const figures: Record<string, number> = { ctc_slots: engine.health().capacity };

@@ -1,7 +1,7 @@
 import { loadManifests, startSherpaEngine } from '@svc-asr/engine';
 import { round } from '@svc-asr/eval/statistics.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { bareSide, startBare, startBareCtc, type Bare } from './bare.ts';
+import { bareSide, startBareWeights, type Bare } from './bare.ts';
 import { residentKib } from './processor.ts';
 import { compareSides, planStreams, poolSide } from './throughput.ts';
 
@@ -26,10 +26,7 @@ export async function measureWeights(
 ): Promise<CampaignResult> {
   const [manifest] = (await loadManifests(modelsDir)).values();
   if (manifest === undefined) throw new RangeError(`There is no model in ${modelsDir}.`);
-  const bare =
-    manifest.kind === 'offline_ctc'
-      ? await startBareCtc(manifest.files.model)
-      : await startBare(modelsDir);
+  const bare = await startBareWeights(manifest, modelsDir);
   const slots = await measureSlots(modelsDir);
   const engine = await startSherpaEngine({ modelsDir, children: 1, slotsPerChild: 8 });
   const figures: Record<string, number> = { slots };

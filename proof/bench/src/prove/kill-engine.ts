@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { startSherpaEngine } from '@svc-asr/engine';
 import { speech, SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
-import { standInModels } from '@svc-asr/testing/speech/stand-in.ts';
+import { standInModels, streamedModels } from '@svc-asr/testing/speech/stand-in.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
 import { requireEightBitModels } from '../engine/eight-bit-models.ts';
 import { STAND_IN_BEAM } from '../engine/stand-in-beam.ts';
@@ -16,8 +16,8 @@ export const about =
   'kill -9 and SIGSTOP of recogniser processes under live streams: no stream loses a word';
 
 /**
- * `kill-engine 20 beam`: 20 faults with an offline CTC model, a beam search and a language model. `kill-engine 20 int8`: with
- * the bundled weights in 8 bits.
+ * `kill-engine 20 beam`: 20 faults with an offline CTC model, a beam search and a language model. `kill-engine 20 streamed`: with
+ * an offline CTC model that caches keys and values. `kill-engine 20 int8`: with the bundled weights in 8 bits.
  */
 export async function run({ short, args, log }: CampaignOptions): Promise<CampaignResult> {
   const modelsDir = await otherModels(args);
@@ -57,6 +57,7 @@ export async function run({ short, args, log }: CampaignOptions): Promise<Campai
 
 async function otherModels(args: readonly string[]): Promise<string | null> {
   if (args.includes('beam')) return standInModels(STAND_IN_BEAM);
+  if (args.includes('streamed')) return streamedModels();
   return args.includes('int8') ? requireEightBitModels() : null;
 }
 

@@ -8,7 +8,7 @@ import {
   type Engine,
 } from '@svc-asr/engine';
 import { CHUNK_SAMPLES } from '@svc-asr/protocol';
-import { standInModels, type StandInDecoding } from '@svc-asr/testing/speech/stand-in.ts';
+import { standInModels, streamedModels } from '@svc-asr/testing/speech/stand-in.ts';
 import { mapConcurrently } from '@svc-asr/eval/concurrency.ts';
 import { prefixed, type CampaignOptions, type CampaignResult } from '../campaign.ts';
 import { numbers } from '../service/concurrency.ts';
@@ -38,22 +38,22 @@ interface Tally {
   encodedSamples: number;
 }
 
-/** Greedy decoding, then a beam search with a language model. */
+/** Greedy decoding, a beam search with a language model, and a model with cached keys and values. */
 export async function run(options: CampaignOptions): Promise<CampaignResult> {
-  const greedy = await measure(options);
-  const beam = await measure(options, STAND_IN_BEAM);
+  const greedy = await measure(options, standInModels());
+  const beam = await measure(options, standInModels(STAND_IN_BEAM));
+  const streamed = await measure(options, streamedModels());
   return {
-    passed: greedy.passed && beam.passed,
-    figures: { ...greedy.figures, ...prefixed('beam', beam) },
+    passed: greedy.passed && beam.passed && streamed.passed,
+    figures: { ...greedy.figures, ...prefixed('beam', beam), ...prefixed('streamed', streamed) },
   };
 }
 
 async function measure(
   { short, log }: CampaignOptions,
-  search?: StandInDecoding,
+  modelsDir: string,
 ): Promise<CampaignResult> {
   const count = short ? 24 : 1_000;
-  const modelsDir = standInModels(search);
   const engine = await startSherpaEngine({ modelsDir, children: 1, slotsPerChild: AT_ONCE });
   const offline = await loadOffline(modelsDir);
   const tally: Tally = {

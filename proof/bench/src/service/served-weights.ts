@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadManifests } from '@svc-asr/engine';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import type { CampaignOptions, CampaignResult } from '../campaign.ts';
-import { startBare, type Bare } from '../engine/bare.ts';
+import { startBareWeights, type Bare } from '../engine/bare.ts';
 import { percentile, round } from '@svc-asr/eval/statistics.ts';
 import { residentKib } from '../engine/processor.ts';
 import { audioSeconds } from '../engine/throughput.ts';
@@ -42,7 +42,11 @@ export async function measureServedWeights(
   const all: Weights[] = [];
   try {
     for (const modelsDir of modelsDirs) all.push(await start(fleet, modelsDir));
-    const plans = Array.from({ length: STREAMS }, (_, at) => distinctUtterance(at * 7, 4));
+    // Seconds of processor time for a second of audio, with large CTC models.
+    const size = options.short ? { streams: 2, sentences: 2 } : { streams: STREAMS, sentences: 4 };
+    const plans = Array.from({ length: size.streams }, (_, at) =>
+      distinctUtterance(at * 7, size.sentences),
+    );
     // The first round is a warm-up.
     for (let round = 0; round <= (options.short ? 1 : 3); round += 1) {
       for (const weights of all) await measureRates({ fleet, load, plans, weights, round });
@@ -68,7 +72,7 @@ async function start(fleet: Fleet, modelsDir: string): Promise<Weights> {
   const [manifest] = (await loadManifests(modelsDir)).values();
   if (manifest === undefined) throw new RangeError(`There is no model in ${modelsDir}.`);
   const service = await fleet.launch({ MODELS_DIR: modelsDir, ENGINE_SLOTS_PER_CHILD: '5000' });
-  const bare = await startBare(modelsDir);
+  const bare = await startBareWeights(manifest, modelsDir);
   const rates = { ours: [], oursEndpointing: [], oursConfirmed: [] };
   return { build: manifest.build, bare, service, bareRates: [], rates };
 }
