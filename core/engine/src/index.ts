@@ -7,8 +7,11 @@ export { CtcEncoder, type Encoded as EncodedCtc } from './recognisers/ctc-encode
 export { BeamText } from './ctc/beam-text.ts';
 export { CtcLoader } from './recognisers/ctc-loader.ts';
 export { CtcModel, type OfflineCtcFiles } from './recognisers/ctc-model.ts';
-export { CtcRecogniser, windowsOf as ctcWindows } from './recognisers/ctc-recogniser.ts';
-export type { AudioWindows } from './recognisers/audio-windows.ts';
+export {
+  CtcRecogniser,
+  finalFrames,
+  windowsOf as ctcWindows,
+} from './recognisers/ctc-recogniser.ts';
 export { scorersOf, type Decoding, type LmUnit } from './ctc/decoding.ts';
 export { NgramModel } from './lm/ngram-model.ts';
 export { KeytermTree } from './keyterms/keyterm-tree.ts';

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Logits } from '../src/ctc/logits.ts';
 import type { Frames } from '../src/recognisers/audio-windows.ts';
 import { CachedWindows } from '../src/recognisers/cached-windows.ts';
+import { finalFrames } from '../src/recognisers/ctc-recogniser.ts';
 import { ctcStreamed, ctcWithCache, ctcWithSteps, recognise, SAMPLES } from './decoders.ts';
 
 const LEFT_FRAMES = 100;
@@ -48,6 +49,19 @@ test.each(both)('with %s, a first window scores what the whole would', async (_,
   const windows = new CachedWindows(model, LEFT_FRAMES);
   const [first] = await windowsOf(windows, long.subarray(0, CHUNK_SAMPLES));
   expect(first).toEqual(scores(await model.run(long.subarray(0, CHUNK_SAMPLES))));
+});
+
+test('a streamed model makes frames final half a chunk earlier', async () => {
+  const lengths: number[] = [];
+  for (const recogniser of [cached, streamed]) {
+    const utterance = recogniser.begin();
+    utterance.accept(long.subarray(0, 3 * CHUNK_SAMPLES));
+    while (utterance.ready) await utterance.decode();
+    lengths.push(utterance.transcript().stableLength ?? 0);
+  }
+  expect(finalFrames(cached.model, 3 * CHUNK_SAMPLES)).toBe(112);
+  expect(finalFrames(streamed.model, 3 * CHUNK_SAMPLES)).toBe(140);
+  expect(lengths[1]).toBeGreaterThan(lengths[0] ?? Infinity);
 });
 
 test.each(both)('with %s, no feature is computed twice', async (_, { model }) => {

@@ -15,8 +15,6 @@ import type { UtteranceText } from '../ctc/utterance-text.ts';
 
 /** Frames that are encoded again as left context of the new audio. */
 const LEFT_FRAMES = (2 * AUDIO.sampleRateHz) / CTC_FRAME_SAMPLES;
-/** Audio at the end of a window whose frames wait for the next one. */
-const RIGHT_SAMPLES = CHUNK_SAMPLES;
 
 interface StepOptions {
   /** Chunks of audio per window: with two, text comes later and a second of audio costs a third less. */
@@ -77,7 +75,7 @@ export class CtcRecogniser implements Recognition {
     for (let to = 0, keptFrames = 0, isFull = false; !isFull;) {
       isFull = keptFrames >= LEFT_FRAMES;
       to += stepSamples;
-      const keepTo = framesBefore(to - RIGHT_SAMPLES);
+      const keepTo = finalFrames(model, to);
       windows.accept(step);
       const before = process.cpuUsage();
       await windows.encode(to, { keptFrames, keepTo });
@@ -117,8 +115,13 @@ export function windowsOf(model: CtcModel): AudioWindows {
   return new Windows(model, LEFT_FRAMES);
 }
 
-function framesBefore(sample: number): number {
-  return Math.max(0, Math.floor(sample / CTC_FRAME_SAMPLES));
+/**
+ * How many frames are final once the audio to this sample is encoded. Those of the last chunk wait for the next window, with a
+ * streamed model those of its second half: text is then final earlier, and a step costs less.
+ */
+export function finalFrames({ isStreamed }: Pick<CtcModel, 'isStreamed'>, sample: number): number {
+  const rightSamples = isStreamed ? CHUNK_SAMPLES / 2 : CHUNK_SAMPLES;
+  return Math.max(0, Math.floor((sample - rightSamples) / CTC_FRAME_SAMPLES));
 }
 
 /** One utterance: its audio and the text so far. */
@@ -185,7 +188,7 @@ export class CtcUtterance implements RecognisedUtterance {
       return;
     }
     const { keptFrames } = this.#text;
-    const keepTo = Math.max(keptFrames, framesBefore(to - RIGHT_SAMPLES));
+    const keepTo = Math.max(keptFrames, finalFrames(this.recognition.model, to));
     const frames = { keptFrames, keepTo };
     const { logits, firstFrame, samples } = await this.#windows.encode(to, frames);
     this.#encodedSamples += samples;
