@@ -24,6 +24,7 @@ test('the night runs every tier, campaign and benchmark once, and nothing that d
   const others = [
     ...simulations.map((form) => `simulate ${form}`),
     ...['', ' --codecs', ...turns].map((form) => `eval${form}`),
+    'prove kill-engine 20 streamed',
     'deploy',
     'training',
   ];
