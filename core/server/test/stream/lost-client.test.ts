@@ -124,6 +124,17 @@ test('a session that has audio continues no other one', async () => {
   await client.close();
 });
 
+test('a session names lost sessions once', async () => {
+  const tenant = await svc.addTenant({ creditMs: 600_000 });
+  const continues = [lostToken(await loseStream(tenant))];
+  const { client } = await open(tenant);
+  client.say({ type: 'config', continues });
+  client.say({ type: 'config', continues });
+  expect(await client.next('config_ack')).toMatchObject({ ignored: [] });
+  expect(await client.next('config_ack', 2)).toMatchObject({ ignored: ['continues'] });
+  await client.close();
+});
+
 test('S18 a client that is back takes the place of its dead session', async () => {
   const tenant = await svc.addTenant({ creditMs: 600_000 });
   const { client, session } = await open(tenant);

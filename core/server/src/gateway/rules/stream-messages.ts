@@ -124,7 +124,7 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
   }
   const keyterms = expectKeyterms(state, message.keyterms);
   const lost = lostSessions(state, message.continues);
-  const set = { ...state, numbers };
+  const set = { ...state, numbers, namedLost: state.namedLost || lost.length > 0 };
   const [next, announced] = rules === undefined ? [set, []] : configureEndpointing(set, rules);
   const isEagerIgnored = rules?.eagerMs !== undefined && !state.canPeek;
   const event: ConfigAckEvent = {
@@ -146,9 +146,9 @@ function configure(state: StreamState, input: { message: ConfigMessage; nowMs: n
   return [replied, [...announced, ...keyterms.actions, ...continued, ...actions]];
 }
 
-/** Only a stream without audio can continue others. Whoever names a wrong one is charged like everybody. */
-function lostSessions({ meter }: StreamState, tokens: unknown): LostSession[] {
-  if (!Array.isArray(tokens) || meter.acceptedSamples > 0) return [];
+/** Only a stream without audio can continue others. Naming a wrong session changes no charge. */
+function lostSessions({ meter, namedLost }: StreamState, tokens: unknown): LostSession[] {
+  if (!Array.isArray(tokens) || namedLost || meter.acceptedSamples > 0) return [];
   return tokens.slice(0, CONTINUES_MAX).flatMap((token) => {
     return (typeof token === 'string' ? readLostToken(token) : null) ?? [];
   });

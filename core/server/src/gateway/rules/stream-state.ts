@@ -62,6 +62,8 @@ interface StreamFacts {
   readonly utteranceOriginSample: number;
   /** Whether the model can listen for keyterms. */
   readonly takesKeyterms: boolean;
+  /** Whether the client named lost sessions. It can do so once, because each time costs queries. */
+  readonly namedLost: boolean;
   /** Whether finals have numbers as digits. */
   readonly numbers: boolean;
   /** Whether a second detector can confirm speech. */
@@ -168,6 +170,7 @@ export function startStream(input: {
     utteranceStartSample: 0,
     utteranceOriginSample: 0,
     takesKeyterms: false,
+    namedLost: false,
     numbers: false,
     canConfirm: false,
     canPeek: false,
