@@ -10,9 +10,10 @@ export interface LostAudio {
 
 /** A final can be lost with the connection, so the client may send audio again from an earlier utterance on. */
 const UTTERANCES_MAX = 8;
-/** Whole digests: with shorter ones, somebody could make two audios with one digest, pay for the first and send the second. */
-
-/** The session's id is in the digest, so that digests of two sessions never say that their audio is equal. */
+/**
+ * The session's id is in the digest, so that digests of two sessions never say that their audio is equal. Digests are not
+ * shortened: with a short one, a client could make two recordings with the same digest, pay for one and send the other.
+ */
 function start(sessionId: string): Hash {
   return createHash('sha256').update(sessionId);
 }
