@@ -35,6 +35,7 @@ function apiComponent(state: ApiState): ServiceComponent {
       return { ...API, state: 'down', detail: 'This server is not ready.' };
   }
 }
+
 function databaseState(isUp: boolean): ServiceComponent {
   const database = { id: 'database', name: 'Database' };
   return isUp
