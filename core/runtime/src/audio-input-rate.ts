@@ -16,7 +16,7 @@ export function readInputRate(stderr: Readable): Promise<number> {
       resolve(lowestRate(report));
     };
     stderr.setEncoding('latin1').on('data', (text: string) => {
-      // ffmpeg goes on to complain about a broken file. Nobody reads that.
+      // ffmpeg continues with errors of a broken file, which are not needed.
       if (isComplete) return;
       const from = Math.max(0, report.length - REPORT_END.length);
       report += text;

@@ -17,7 +17,7 @@ export function answerBrokenRequests(deps: Deps) {
   };
 }
 
-/** Answers CONNECT, which asks for a tunnel. Node would close the connection without a word. */
+/** Answers CONNECT, which asks for a tunnel. Node would close the connection without an answer. */
 export function answerConnect(deps: Deps) {
   return (_request: unknown, socket: Duplex): void => {
     guardSocket(socket);

@@ -8,7 +8,7 @@ import { probe, type ApiState } from '../nodes/status/probe.ts';
 export const STATUS_FRESH_MS = 5_000;
 const HISTORY_FRESH_MS = 60_000;
 
-/** /status.json says what works now, /status/history.json what did, and /status/incidents.atom what operators say. */
+/** Serves the current status, its history of 90 days, and the incidents that operators wrote as an Atom feed. */
 export function statusRoutes(app: FastifyInstance, deps: Deps): void {
   const report = cached(() => probe(deps.db, apiState(deps)), STATUS_FRESH_MS, deps);
   const history = cached(() => readHistory(deps.db), HISTORY_FRESH_MS, deps);

@@ -11,7 +11,7 @@ import type { ConsoleDeps } from '../deps.ts';
 
 const WEEK_HOURS = 168;
 
-/** Where an operator begins. It changes nothing. */
+/** Serves the figures of the operators' start page. */
 export function operatorStartRoutes(app: FastifyInstance, { db }: ConsoleDeps): void {
   app.get('/operator/start', async (): Promise<OperatorStart> => {
     const [inbox, nodes, runs, invariants, incidents, day, weekAgo, now] = await Promise.all([

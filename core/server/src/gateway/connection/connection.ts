@@ -156,7 +156,7 @@ export class Connection {
     return this.#input.accountId;
   }
 
-  /** What its client proves itself with when it is back. */
+  /** The end of the session's credential, which proves that a returning client opened this session. */
   get proof(): string {
     return this.#input.proof;
   }

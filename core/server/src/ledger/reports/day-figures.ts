@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/database/db.ts';
 import { queryRow, statement, t, type RowOf } from '../../platform/database/statement.ts';
 
-/** Bounds the work of a large service, whose metrics tell more. */
+/** Bounds the query. A large service has metrics for the rest. */
 const STREAMS_MAX = 50_000;
 
 /** Details are written once, when a stream ends. */
@@ -20,7 +20,7 @@ const DAY = statement(
   { streams: t.number(), accounts: t.number(), charged_ms: t.number(), failed: t.number() },
 );
 
-/** The streams that ended in the 24 hours before that time, of all accounts. */
+/** Counts the streams of all accounts that ended in the 24 hours up to `endedHoursAgo` hours ago. */
 export function countStreams(
   db: Queryable,
   { endedHoursAgo }: { endedHoursAgo: number },
