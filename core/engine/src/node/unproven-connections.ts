@@ -16,7 +16,7 @@ export class UnprovenConnections {
   }
 
   add(socket: Socket): void {
-    const key = `${socket.remoteAddress}:${socket.remotePort}`;
+    const key = peerOf(socket);
     const isUnproven = (): boolean => this.#sockets.get(key) === socket;
     const timer = setTimeout(() => isUnproven() && socket.destroy(), this.#withinMs).unref();
     socket.once('close', () => {
@@ -24,7 +24,7 @@ export class UnprovenConnections {
       if (isUnproven()) this.#sockets.delete(key);
     });
     this.#sockets.set(key, socket);
-    if (this.#sockets.size > UNPROVEN.sockets) this.#oldestOfMost().destroy();
+    if (this.#sockets.size > UNPROVEN.sockets) this.#drop(this.#oldestOfMost());
   }
 
   /** A gateway has made a call on this connection, named as gRPC names it: by address and port. */
@@ -34,6 +34,12 @@ export class UnprovenConnections {
 
   close(): void {
     for (const socket of this.#sockets.values()) socket.destroy();
+  }
+
+  /** Forgets it at once, because its close event comes after all connections that have arrived together. */
+  #drop(socket: Socket): void {
+    this.#sockets.delete(peerOf(socket));
+    socket.destroy();
   }
 
   #oldestOfMost(): Socket {
@@ -46,4 +52,8 @@ export class UnprovenConnections {
     if (oldest === undefined) throw new Error('There is no connection.');
     return oldest;
   }
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
 }
