@@ -138,7 +138,8 @@ const NOT_ISOLATED: Notice = {
 };
 
 function report({ level, code, message, call, leg }: Notice): void {
-  const where = call === undefined ? '' : ` (call ${call}, leg ${leg})`;
+  const ofLeg = leg === undefined ? '' : `, leg ${leg}`;
+  const where = call === undefined ? '' : ` (call ${call}${ofLeg})`;
   process.stderr.write(`svc-telephony: ${level} ${code}${where}: ${message}\n`);
 }
 
