@@ -30,6 +30,8 @@ export class AnnouncedLegs {
     const { uuid: _, ...parameters } = parametersOf(Object.fromEntries(form));
     const call = callId('audiosocket', form.get('call'), uuid);
     const leg = { call, leg: legName(form.get('leg')), language, parameters };
+    // The oldest comes first, also if a leg is announced again.
+    this.#legs.delete(uuid);
     this.#legs.set(uuid, { leg, atMs: performance.now() });
     return { status: 204 };
   }
