@@ -95,7 +95,7 @@ export class Recordings {
       return TAKEN;
     }
     if (this.#waiting.length >= RECORDING_LIMITS.waiting) {
-      const full = `A recording was refused: ${RECORDING_LIMITS.waiting} wait.`;
+      const full = `A recording was refused: ${RECORDING_LIMITS.waiting} are waiting.`;
       return this.#refused(503, 'busy', full);
     }
     const call = callId('recording', ...CALL_FIELDS.map((name) => form.get(name)));
