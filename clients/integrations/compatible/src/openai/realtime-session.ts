@@ -148,13 +148,13 @@ export class RealtimeSession {
     return speech;
   }
 
-  /** The client may go on, as with OpenAI, but not forever. */
   /** The connection closes after this. */
   onTooLarge(): void {
     const message = 'A message is larger than 1 MiB. Send the audio in smaller pieces.';
     this.#send(errorEvent({ type: 'invalid_request_error', code: 'message_too_large', message }));
   }
 
+  /** The client may go on, as with OpenAI, but not forever. */
   #refuse(error: RealtimeError): void {
     this.#send(errorEvent(error));
     this.#refused += 1;
