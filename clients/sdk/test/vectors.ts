@@ -193,7 +193,6 @@ export interface ReplayCase {
   readonly steps: readonly ReplayStep[];
 }
 
-/** Returns the result of each step and the final transcript. */
 interface LostCase {
   readonly random: string;
   readonly session: Parameters<typeof lostToken>[0];
@@ -236,6 +235,7 @@ export function livenessOutcome({ open_ms: openMs, steps }: LivenessCase): [numb
   return said;
 }
 
+/** Returns the result of each step and the final transcript. */
 export function replayOutcome({ steps }: ReplayCase) {
   const replay = new Replay();
   const returned = steps.map((step) => replay.take(step) ?? null);
