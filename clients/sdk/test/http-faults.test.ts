@@ -26,7 +26,7 @@ function create(signal: AbortSignal | null = null): Promise<Response> {
   });
 }
 
-test('http-500: a page that is no answer of the service, so nothing is retried or reserved', async () => {
+test('http-500: a page that the service did not send; nothing is retried or reserved', async () => {
   emulator.faults.arm({ name: 'http-500', ms: 0, times: 2 });
   const response = await create();
   expect(response.status).toBe(500);
