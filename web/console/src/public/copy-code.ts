@@ -12,8 +12,8 @@ async function copyShown(button: HTMLButtonElement): Promise<void> {
   const { textContent: label } = button;
   const codes = [...document.querySelectorAll<HTMLElement>('.code-panel code')];
   const shown = codes.find((code) => code.offsetParent !== null);
-  button.disabled = true;
   await navigator.clipboard.writeText(shown?.textContent ?? '');
+  button.disabled = true;
   button.textContent = button.dataset['copied'] ?? label;
   setTimeout(() => {
     button.textContent = label;
