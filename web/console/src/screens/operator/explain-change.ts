@@ -9,7 +9,7 @@ export function explainChange(
   texts: { common: Texts; operator: OperatorTexts },
 ): string {
   const { says, erased } = texts.operator.audit;
-  const who = entry.actor ?? erased;
+  const who = entry.actor ?? atStart(erased);
   const name = entry.target_name ?? erased;
   const after: Readonly<Record<string, unknown>> = JSON.parse(entry.after ?? '{}');
   switch (entry.action) {
@@ -28,7 +28,7 @@ export function explainChange(
     case 'operator.enrolment_created':
       return says.enrolment(who, name);
     case 'operator.enrolled':
-      return says.enrolled(name);
+      return says.enrolled(entry.target_name ?? atStart(erased));
     case 'operator.enrolment_failed':
       return says.enrolmentFailed(name);
     case 'operator.sign_in_code_created':
@@ -56,4 +56,9 @@ export function explainChange(
   }
   const by = entry.actor === null ? 'deleted' : 'person';
   return explainActivity({ ...entry, by }, texts.common, false);
+}
+
+/** "A deleted person", as the first words of a sentence. */
+function atStart(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
