@@ -36,9 +36,9 @@ const en = {
   onlyNode: (id: string) => `Only node ${id}.`,
   onlyAccount: 'Only one account.',
   start: {
-    lead: 'What waits for you, what is broken, and how much is used. Nothing here changes anything.',
+    lead: 'Open tasks, problems and usage. This page changes nothing.',
     todo: 'To do',
-    nothing: 'Nothing waits.',
+    nothing: 'Nothing to do.',
     people: (n: number) => (n === 1 ? '1 person waits for access' : `${n} people wait for access`),
     requests: (n: number) =>
       n === 1 ? '1 account asks for credit' : `${n} accounts ask for credit`,
