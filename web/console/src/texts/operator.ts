@@ -530,7 +530,7 @@ const sw: OperatorTexts = {
     empty: 'Hakuna maingizo.',
     time: 'Wakati',
     action: 'Kitendo',
-    erased: 'Mtu aliyefutwa',
+    erased: 'mtu aliyefutwa',
     from: (source) => `kutoka ${source}`,
     target: 'Kilichobadilishwa',
     because: (reason) => `Sababu: ${reason}`,
