@@ -7,7 +7,7 @@ const COUNTERS = {
   svc_telephony_recordings_total: 'Recordings that were done, by outcome.',
   svc_telephony_legs_ended_total: 'Legs that ended, by outcome.',
   svc_telephony_finals_total: 'Finals.',
-  svc_telephony_warnings_total: 'Warnings of legs: had to wait for a session, or keyterms are ignored.',
+  svc_telephony_warnings_total: 'Warnings of legs, by reason.',
   svc_telephony_audio_seconds_total: 'Audio of ended legs and of recordings.',
   svc_telephony_events_dropped_total: 'Events that a full or failing sink lost, by sink.',
   svc_telephony_webhook_requests_total: 'Requests to the webhook, by outcome.',
