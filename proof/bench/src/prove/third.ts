@@ -28,8 +28,6 @@ const AFTER_MS = 60_000;
 const SETTLED_MS_MAX = 60_000;
 /** How much the waits of the simulated and the real cell may differ. */
 const DIFFERENCE_PCT_MAX = 30;
-/** Less than this is the machine, whose cores all processes share. */
-const NOISE_MS = 1_000;
 const MAIN = fileURLToPath(new URL('../service/scripted-main.ts', import.meta.url));
 const SIMULATOR = fileURLToPath(new URL('../../../simulate/src/main.ts', import.meta.url));
 
@@ -221,8 +219,7 @@ async function simulate(streams: number): Promise<Figures> {
 }
 
 function differencePct(real: number, simulated: number): number {
-  const differsMs = Math.max(0, Math.abs(real - simulated) - NOISE_MS);
-  return Math.round((100 * differsMs) / simulated);
+  return Math.round((100 * Math.abs(real - simulated)) / simulated);
 }
 
 function quantile(values: readonly number[], part: number): number {
