@@ -33,7 +33,9 @@ export async function answerForm(
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Otherwise returning destroys the socket, and 413 is never sent.
+  const parts: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of parts) {
     bytes += chunk.byteLength;
     if (bytes > BYTES_MAX) return null;
     chunks.push(chunk);

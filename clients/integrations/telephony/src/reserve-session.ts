@@ -12,8 +12,10 @@ const AUDIO_SECONDS = 300;
 export function reserveSession(input: {
   readonly client: SvcClient;
   readonly model: ModelId;
-  readonly onWaiting: (error: SvcError) => void;
+  readonly onWaiting?: (error: SvcError) => void;
+  readonly waitMsMax?: number;
 }): GetSession {
+  const { waitMsMax = WAIT_MS_MAX } = input;
   return async ({ signal }) => {
     const began = performance.now();
     // One key for all attempts: a retry after a lost response must find the first reservation.
@@ -25,8 +27,8 @@ export function reserveSession(input: {
       } catch (error) {
         if (!(error instanceof SvcError) || !error.retryable || signal.aborted) throw error;
         const waitMs = clamp(error.retryAfterMs ?? WAIT_MS.least);
-        if (performance.now() - began + waitMs > WAIT_MS_MAX) throw error;
-        input.onWaiting(error);
+        if (performance.now() - began + waitMs > waitMsMax) throw error;
+        input.onWaiting?.(error);
         await sleep(waitMs, undefined, { signal });
       }
     }

@@ -15,7 +15,8 @@ export interface WebhookOptions {
 }
 
 const SECRET_LENGTH_MIN = 16;
-const QUEUE_MAX = 10_000;
+/** A recording of two hours is an event of a megabyte. */
+const QUEUE_MAX = { events: 10_000, bytes: 64 * 1024 * 1024 } as const;
 const ATTEMPT_MS_MAX = 10_000;
 /** Six attempts in about half a minute, longer if the receiver is slow. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
@@ -27,6 +28,7 @@ export class Webhook {
   readonly #calls = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
   #queued = 0;
+  #bytes = 0;
 
   constructor(options: WebhookOptions) {
     checkWebhook(options);
@@ -37,13 +39,15 @@ export class Webhook {
   /** Interim text is for displays, so it is not sent. */
   send(event: CallEvent): void {
     if (event.type === 'interim') return;
-    if (this.#queued >= QUEUE_MAX)
-      return this.#drop('The webhook is too slow: 10,000 events wait.');
-    this.#queued += 1;
-    const before = this.#calls.get(event.call);
     const body = JSON.stringify({ id: randomUUID(), ...event });
+    const isFull = this.#queued >= QUEUE_MAX.events || this.#bytes + body.length > QUEUE_MAX.bytes;
+    if (isFull) return this.#drop('The webhook is too slow: too many events wait.');
+    this.#queued += 1;
+    this.#bytes += body.length;
+    const before = this.#calls.get(event.call);
     const mine = this.#deliverAfter(before, body).finally(() => {
       this.#queued -= 1;
+      this.#bytes -= body.length;
       if (this.#calls.get(event.call) === mine) this.#calls.delete(event.call);
     });
     this.#calls.set(event.call, mine);

@@ -184,7 +184,7 @@ export class Recordings {
         stallMs,
         spool: () => Promise.reject(new Error('The file is on the disk.')),
       });
-      const options = { client, language, silenceMs, keyterms, signal, onTurn };
+      const options = { client, language, silenceMs, keyterms, signal, waitMsMax: wholeMs, onTurn };
       return await transcribeRecording(pcm, options);
     } catch (error) {
       throw signal.aborted ? signal.reason : error;

@@ -2,7 +2,7 @@ import type { Language } from '@svc-asr/protocol/languages.ts';
 import { MODELS } from '@svc-asr/protocol/languages.ts';
 import type { SvcClient } from '@svc-asr/sdk';
 import { VoiceGate } from '@svc-asr/sdk/audio';
-import { openStream, type FinalEvent, type SvcStream } from '@svc-asr/sdk/stream';
+import { openStream, type FinalEvent, type GetSession, type SvcStream } from '@svc-asr/sdk/stream';
 import type { RecordedTurn } from '../events.ts';
 import { reserveSession } from '../reserve-session.ts';
 
@@ -12,6 +12,8 @@ export interface RecordingStreamOptions {
   readonly silenceMs: number;
   readonly keyterms: readonly string[];
   readonly signal: AbortSignal;
+  /** How long to wait for a session while calls and other recordings have those of the account. */
+  readonly waitMsMax: number;
   readonly onTurn: (turn: RecordedTurn) => void;
 }
 
@@ -30,7 +32,7 @@ export async function transcribeRecording(
   let bytes = 0;
   try {
     for await (const frame of pcm) {
-      stream ??= open(options);
+      stream ??= await open(options);
       bytes += frame.byteLength;
       await send(stream, gate.push(toSamples(frame)));
     }
@@ -43,10 +45,22 @@ export async function transcribeRecording(
   }
 }
 
-function open({ client, language, silenceMs, keyterms, signal, onTurn }: RecordingStreamOptions) {
+async function open(options: RecordingStreamOptions): Promise<SvcStream> {
+  const { client, language, silenceMs, keyterms, signal, waitMsMax, onTurn } = options;
+  const account = { client, model: MODELS[language] };
+  // A stream waits two minutes for a session, so the first one is reserved before.
+  let first: Awaited<ReturnType<GetSession>> | null = await reserveSession({
+    ...account,
+    waitMsMax,
+  })({ signal });
+  const later = reserveSession(account);
   const stream = openStream({
     signal,
-    getSession: reserveSession({ client, model: MODELS[language], onWaiting: () => undefined }),
+    getSession: async (asked) => {
+      const session = first ?? (await later(asked));
+      first = null;
+      return session;
+    },
     endpointing: { silenceMs },
     ...(keyterms.length > 0 && { keyterms }),
   });
