@@ -861,6 +861,7 @@ create view entry as
 -- confirm_console_session(p_token text, p_user uuid) returns boolean security definer to svc_sign_in
 -- confirmed_operator(p_token text, OUT o_id uuid, OUT o_email text, OUT o_problem text) returns record
 -- console_idle_limit(p_is_operator boolean) returns interval
+-- continued_before(p_account uuid, p_session uuid) returns integer
 -- create_api_key(p_account uuid, p_id text, p_hmac bytea, p_name text, p_scopes text[], p_expires_at timestamp with time zone, p_pepper smallint) returns boolean security definer to svc_console, svc_operator
 -- create_calls_day(p_day date) returns void security definer
 -- create_enrolment(p_email text, p_id uuid, p_code_hash bytea) returns text security definer to svc_operator

@@ -113,6 +113,19 @@ language sql as $$
 $$;
 
 -- The lost sessions that a stream continues, with the audio that they were charged for and nobody sent again yet.
+-- How many sessions before this one each continued the one before it. Stops counting at ten.
+create or replace function continued_before(p_account uuid, p_session uuid) returns integer
+language sql stable set search_path = public, pg_temp as $$
+  with recursive chain as (
+    select continues, 0 as hops from sessions where account_id = p_account and id = p_session
+    union all
+    select s.continues, c.hops + 1
+    from chain c join sessions s on s.account_id = p_account and s.id = c.continues
+    where c.hops < 10
+  )
+  select max(hops) from chain
+$$;
+
 create or replace function find_lost_audio(p_account uuid, p_sessions uuid[]) returns table (
   session_id uuid, is_over boolean, lengths text[], digests text[]
 )
@@ -121,6 +134,8 @@ language sql stable security definer set search_path = public, pg_temp as $$
   from sessions s
     left join lost_audio l on l.account_id = s.account_id and l.session_id = s.id and s.status = 'completed' and is_paid(s)
       and not exists (select from sessions o where o.account_id = s.account_id and o.continues = s.id)
+      -- Otherwise one payment would have the same audio recognised for ever.
+      and continued_before(s.account_id, s.id) < 10
   where s.account_id = p_account and s.id = any(p_sessions)
 $$;
 

@@ -103,3 +103,20 @@ test('a process of the version before settles with seven arguments', async () =>
   expect(rows).toEqual([{ outcome: 'closed' }]);
   expect(await fixture.ledger.balance(accountId)).toMatchObject({ consumedMs: 1_000 });
 });
+
+test('the same audio is handed on ten times, and then charged again', async () => {
+  const accountId = await fixture.account(60_000);
+  const lost = { lengths: [16_000], digests: ['a'] };
+  let replayed: { readonly sessionId: string; readonly samples: number } | null = null;
+  const found: number[] = [];
+  for (let hop = 0; hop <= 10; hop += 1) {
+    const session = await fixture.reserve(accountId, { requestedMs: 10_000 });
+    await fixture.claim(session);
+    await fixture.close(session, { samples: 16_000, replayed, lost });
+    const [audio] = await findLostAudio(fixture.owner, accountId, [session.id]);
+    found.push(audio?.lengths.length ?? 0);
+    replayed = { sessionId: session.id, samples: 16_000 };
+  }
+  expect(found).toEqual([...Array.from({ length: 10 }, () => 1), 0]);
+  expect(await fixture.ledger.balance(accountId)).toMatchObject({ consumedMs: 1_000 });
+});

@@ -196,3 +196,23 @@ test('audio that comes before the lost session is over is not charged twice', as
   expect(sessions.find(({ id }) => id === first.session.id)).toMatchObject({ billable_ms: 3_000 });
   expect(sessions.find(({ id }) => id === session.id)).toMatchObject({ billable_ms: 1_000 });
 });
+
+test('audio is not charged twice if its stream ends before the lost session is over', async () => {
+  const tenant = await svc.addTenant({ creditMs: 600_000 });
+  await setConcurrency(svc.database.pool, { id: tenant.accountId, limit: 2 });
+  const first = await open(tenant);
+  for (const frame of framed(UNFINISHED)) first.client.send(frame);
+  first.client.say({ type: 'config' });
+  await first.client.next('config_ack');
+  const { client, session } = await open(tenant);
+  client.say({ type: 'config', continues: [lostToken(first.session)] });
+  for (const frame of framed(UNFINISHED)) client.send(frame);
+  await client.flush();
+  await client.close();
+  await eventually(async () =>
+    (await recent(tenant)).every(({ status }) => status === 'completed'),
+  );
+  const sessions = await recent(tenant);
+  expect(sessions.find(({ id }) => id === first.session.id)).toMatchObject({ billable_ms: 3_000 });
+  expect(sessions.find(({ id }) => id === session.id)).toMatchObject({ billable_ms: 0 });
+});

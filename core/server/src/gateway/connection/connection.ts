@@ -87,6 +87,8 @@ export interface ConnectionInput {
 
 /** The close frame is sent after at most this long. The settlement continues in the background. */
 const SETTLE_BEFORE_CLOSE_MS = 1_000;
+/** How long a stream that continues another waits for the end of the other one before it is settled. */
+const LOST_BEFORE_CLOSE_MS = 5_000;
 
 /** A lost session that is over is found at once. One that is still open takes seconds, and audio doesn't wait for it. */
 const HOLD_REPLAY_MS = 500;
@@ -114,6 +116,7 @@ export class Connection {
   readonly #digests: AudioDigests;
   /** Null: the stream continues no other one. */
   #replayed: ReplayedAudio | null = null;
+  #continuing: Promise<void> | null = null;
   #isLost = false;
 
   constructor(input: ConnectionInput) {
@@ -359,7 +362,8 @@ export class Connection {
       case 'expect':
         return this.#engine.feed?.expect(action.keyterms);
       case 'continue':
-        return void this.#continue(action.lost);
+        this.#continuing = this.#continue(action.lost);
+        return;
       case 'stop_reading':
         this.#ignoresClient = true;
         return this.#input.socket.pause();
@@ -442,9 +446,14 @@ export class Connection {
     this.#isOver = true;
     this.#intake.close();
     const { socket, settle, metrics, onEnd } = this.#input;
-    const { meter } = this.#state;
     // Nothing more is accepted, so a client that keeps sending waits in its own buffers.
     socket.pause();
+    if (this.#continuing !== null) {
+      // A lost session that ends after this one would be charged too.
+      await Promise.race([this.#continuing, sleep(LOST_BEFORE_CLOSE_MS)]);
+      this.#countReplay();
+    }
+    const { meter } = this.#state;
     const details = this.#timings.onEnd(ending, this.#now());
     if (ending.status === 'completed') metrics.billed(billableMs(meter, samples));
     if (!this.isReady) metrics.neverReady(ending.status);
