@@ -14,7 +14,7 @@ export function reserveSession(input: {
   readonly model: ModelId;
   readonly onWaiting?: (error: SvcError) => void;
   readonly waitMsMax?: number;
-}): GetSession {
+}): (request: Pick<Parameters<GetSession>[0], 'signal'>) => ReturnType<GetSession> {
   const { waitMsMax = WAIT_MS_MAX } = input;
   return async ({ signal }) => {
     const began = performance.now();

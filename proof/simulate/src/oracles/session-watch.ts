@@ -69,6 +69,11 @@ export class SessionWatch {
     return this.#settledMs;
   }
 
+  /** Whether its client named a lost session. */
+  get continues(): boolean {
+    return this.#continues;
+  }
+
   get billableMs(): number {
     return this.#billableMs;
   }

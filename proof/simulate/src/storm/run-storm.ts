@@ -87,6 +87,7 @@ function connectTalkers(cell: Cell, measures: Measures): void {
   installFetch({
     network,
     watch: {
+      onAsked() {},
       onSent() {},
       onAnswered: (name, _request, answer) => measures.onAnswer(name, answer),
       onTold() {},

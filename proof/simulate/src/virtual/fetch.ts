@@ -18,7 +18,12 @@ export interface FetchInput {
   /** The load balancer. Null: nobody listens. */
   readonly choose: () => HttpServer | null;
   readonly fate: () => RequestFate;
-  readonly watch: Pick<RequestWatch, 'onSent' | 'onAnswered' | 'onTold'>;
+  readonly watch: Pick<RequestWatch, 'onSent' | 'onAnswered'> & {
+    /** A client sends a request, whether or not anybody hears it. */
+    readonly onAsked: (client: string) => void;
+    /** The client has the answer. */
+    readonly onTold: (client: string, request: HttpRequest, answer: HttpAnswer) => void;
+  };
 }
 
 /** Replaces `fetch` by requests over the virtual network. */
@@ -41,6 +46,7 @@ function send(
   const signal = init.signal ?? undefined;
   if (signal?.aborted === true) return Promise.reject(signal.reason);
   signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  watch.onAsked(name);
   const fail = (): void => {
     scheduler.deliver(client, path.delayMs(), () => reject(networkError()));
   };
@@ -66,7 +72,7 @@ function send(
       if (happens === 'answer_lost') return fail();
       if (happens === 'no_answer') return undefined;
       return scheduler.deliver(client, path.delayMs(), () => {
-        if (answer.status === 201 && signal?.aborted !== true) watch.onTold(name, request);
+        if (signal?.aborted !== true) watch.onTold(name, request, answer);
         resolve(toResponse(answer));
       });
     });

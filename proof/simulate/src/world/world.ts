@@ -231,15 +231,13 @@ export class World {
     installFetch({
       network: this.network,
       watch: {
-        onSent(client, request) {
-          slots.onSent(client);
-          requests.onSent(client, request);
+        onAsked: (client) => slots.onAsked(client),
+        onSent: (client, request) => requests.onSent(client, request),
+        onAnswered: (client, request, answer) => requests.onAnswered(client, request, answer),
+        onTold(client, request, answer) {
+          slots.onTold(client, answer);
+          if (answer.status === 201) requests.onTold(client, request);
         },
-        onAnswered(client, request, answer) {
-          slots.onAnswered(client, answer);
-          requests.onAnswered(client, request, answer);
-        },
-        onTold: (client, request) => requests.onTold(client, request),
       },
       choose: () => (this.apis.size === 0 ? null : balancer.pick([...this.apis.values()])),
       fate: () => {

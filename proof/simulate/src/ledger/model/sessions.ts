@@ -39,6 +39,9 @@ export interface Reserved {
   readonly retryAfterMs?: number;
 }
 
+/** One payment has the same audio recognised so often at most. */
+const HOPS_MAX = 10;
+
 /** The order of the checks is part of the contract: account, replay, move, slots, credit, capacity. */
 export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
   const account = state.accounts.get(call.accountId);
@@ -342,7 +345,11 @@ export function findLostAudio(
   return call.sessionIds.flatMap((id) => {
     const session = sessionOf(state, call.accountId, id);
     if (session === undefined) return [];
-    const isFree = session.status === 'completed' && isPaid(session) && !state.continued.has(id);
+    const isFree =
+      session.status === 'completed' &&
+      isPaid(session) &&
+      !state.continued.has(id) &&
+      continuedBefore(state, session) < HOPS_MAX;
     const audio = isFree ? state.lostAudio.get(id) : undefined;
     return {
       sessionId: id,
@@ -351,6 +358,12 @@ export function findLostAudio(
       digests: audio?.digests ?? null,
     };
   });
+}
+
+/** How many sessions before this one each continued the one before it. */
+function continuedBefore(state: LedgerState, { accountId, continues }: SessionRow): number {
+  const before = continues === null ? undefined : sessionOf(state, accountId, continues);
+  return before === undefined ? 0 : 1 + continuedBefore(state, before);
 }
 
 const TAKEOVER_KEPT_MS = 3_600_000;
