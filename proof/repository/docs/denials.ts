@@ -60,6 +60,7 @@ export function denials(all: readonly Feature[], pages: ReadonlyMap<string, stri
         ...feature.names.flatMap((name) => text.match(sentencesThatDeny(name)) ?? []),
         ...deniedInTables(feature, text),
         ...deniedInAnswers(feature, text),
+        ...deniedUnderHeadings(feature, text),
       ];
       return [...new Set(words)].map(
         (said) => `${page}: "${said}", but config has ${feature.option}`,
@@ -100,6 +101,13 @@ function deniedInTables({ names }: Feature, text: string): string[] {
     previous = line;
   }
   return denied;
+}
+
+/** A list below a heading such as "What we don't have". */
+function deniedUnderHeadings({ names }: Feature, text: string): string[] {
+  const lists = [...text.matchAll(/^#+ .*(?:don't|doesn't|do not|does not) have\n+([^#\n]+)/gim)];
+  const items = lists.flatMap(([, list = '']) => list.toLowerCase().split(/[,.;()]| and | or /));
+  return items.filter((item) => names.includes(item.replaceAll(' ', '')));
 }
 
 /** `**Can I …?** No.` */

@@ -49,6 +49,10 @@ test.each([
   ['endpointing', 'The service does not support `endpointing`.'],
   ['numbers', 'There is no punctuation, and no capitals or digits.'],
   ['numbers', "| it does | it doesn't |\n|---|---|\n| text | punctuation, digits |"],
+  [
+    'keyterms',
+    "## What we don't have\n\nCapitals, hints (key terms, custom vocabulary), and\nsummaries.",
+  ],
   ['eager_ms', '| option | here |\n|---|---|\n| `eager_ms` | not supported |'],
 ])('finds a page that denies %s: %j', (option, text) => {
   const found = denials(OPTIONS, new Map([['a page', text]]));
