@@ -75,6 +75,26 @@ async def test_a_retry_after_a_lost_answer_finds_the_first_reservation() -> None
     assert len(set(keys)) == 1
 
 
+async def test_waits_that_the_service_asked_for_do_not_make_later_waits_longer() -> None:
+    asked = b"HTTP/1.1 503 x\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"
+    none = b"HTTP/1.1 %d x\r\ncontent-length: 0\r\n\r\n"
+    answers = [asked, asked, none % 502, none % 402]
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answers.pop(0))
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        # 2.2 s at most, and 0.25 s of backoff. A third backoff would be 0.5 s at least.
+        async with SvcClient(url, KEY, wait_max=2.48) as client:
+            with pytest.raises(SvcError) as refused:
+                await client.usage.get()
+    assert refused.value.status == 402
+
+
 async def test_a_call_after_a_cancelled_one_gets_the_session_that_was_reserved() -> None:
     reserved = asyncio.Event()
     keys: list[str] = []

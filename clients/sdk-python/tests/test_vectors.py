@@ -56,6 +56,7 @@ def test_retries(case: dict[str, Any]) -> None:
         RetryLimits(6, 90_000),
         lambda: float(case["random"]),
         case.get("after_loss", False),
+        case.get("paced", 0),
     )
     # JavaScript rounds halves up, Python to even.
     assert (None if wait_ms is None else int(wait_ms + 0.5)) == case["expect"]

@@ -3,7 +3,7 @@ import { untrustedCertificate } from './certificate.ts';
 import { errorFromResponse, SvcError } from './errors.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
 import { readJson } from './read-json.ts';
-import { retryWaitMs, wait, type RetryLimits } from './retry.ts';
+import { isPaced, retryWaitMs, wait, type RetryLimits } from './retry.ts';
 
 export interface RequestInput<T> {
   /** Checks the shape of a successful response. */
@@ -28,18 +28,20 @@ export interface HttpOptions {
 export async function request<T>(options: HttpOptions, input: RequestInput<T>): Promise<T> {
   const deadlineAt = performance.now() + options.deadlineMs;
   let waitedMs = 0;
+  let paced = 0;
   for (let failures = 1; ; failures += 1) {
     const timeoutMs = Math.min(options.timeoutMs, Math.max(1, deadlineAt - performance.now()));
     const result = await attempt<T>({ ...options, timeoutMs }, input);
     if (result.ok) return result.value;
     const isAfterLoss = readLostKey(input.idempotencyKey ?? null) !== null;
-    const state = { failures, waitedMs, isAfterLoss };
+    const state = { failures, paced, waitedMs, isAfterLoss };
     const waitMs = retryWaitMs(result.error, state, options.limits, Math.random);
     if (waitMs === null || performance.now() + waitMs >= deadlineAt) throw result.error;
     await wait(waitMs, input.signal).catch((cause: unknown) => {
       throw aborted(cause);
     });
     waitedMs += waitMs;
+    if (isPaced(result.error)) paced += 1;
   }
 }
 

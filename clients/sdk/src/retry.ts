@@ -16,6 +16,8 @@ export function backoffMs(attempt: number, random: () => number): number {
 export interface RetryState {
   /** How many attempts have failed. */
   readonly failures: number;
+  /** How many of those before the last were answered with `Retry-After`. */
+  readonly paced?: number;
   readonly waitedMs: number;
   /** The caller's stream was interrupted, so its session has not just been closed. */
   readonly isAfterLoss?: boolean;
@@ -36,10 +38,10 @@ export function retryWaitMs(
   const silent = error.code === 'timeout';
   const retriesMax = silent ? Math.min(limits.retriesMax, TIMEOUT_RETRIES_MAX) : limits.retriesMax;
   if (!error.retryable || state.failures > retriesMax) return null;
-  const backoff = backoffMs(state.failures - 1, random);
-  const waitMs = hasJustClosed(error, state)
-    ? backoff
-    : Math.max(backoff, pacedMs(error.retryAfterMs ?? 0, random));
+  const waitMs =
+    isPaced(error) && !hasJustClosed(error, state)
+      ? pacedMs(error.retryAfterMs, random)
+      : backoffMs(state.failures - 1 - (state.paced ?? 0), random);
   return state.waitedMs + waitMs > limits.waitMsMax ? null : waitMs;
 }
 
@@ -50,6 +52,13 @@ export function retryWaitMs(
 function hasJustClosed(error: SvcError, state: RetryState): boolean {
   const isBlocked = error.code === 'concurrency_limit_exceeded';
   return isBlocked && state.failures === 1 && state.isAfterLoss !== true;
+}
+
+/** The service says when to ask again, so its answer doesn't grow the client's own backoff. */
+export function isPaced<T extends { readonly retryAfterMs: number | null }>(
+  answer: T,
+): answer is T & { readonly retryAfterMs: number } {
+  return answer.retryAfterMs !== null && answer.retryAfterMs > 0;
 }
 
 /** Never before `Retry-After`, and up to a tenth later. */

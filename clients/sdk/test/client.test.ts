@@ -46,6 +46,15 @@ test('all attempts of one call send the same idempotency key, and the next call 
   expect(asked[0]?.authorization).toBe(`Bearer ${KEY}`);
 });
 
+test('waits that the service asked for do not make later waits longer', async () => {
+  const wait = { status: 503, headers: { 'retry-after': '1' } };
+  const { asked, baseUrl } = await answering(wait, wait, { status: 502 }, { status: 402 });
+  // 2,200 ms at most, and 250 ms of backoff. A third backoff would be 500 ms at least.
+  const client = new SvcClient({ baseUrl, apiKey: KEY, waitMsMax: 2_480 });
+  await expect(client.usage.get()).rejects.toMatchObject({ status: 402 });
+  expect(asked).toHaveLength(4);
+});
+
 test('a call after one that was given up gets the session that was reserved for it', async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {

@@ -77,11 +77,12 @@ export interface RetryCase {
   readonly waited_ms: number;
   readonly random: number;
   readonly after_loss?: boolean;
+  readonly paced?: number;
 }
 
 export function retryOutcome(input: RetryCase): number | null {
-  const isAfterLoss = input.after_loss ?? false;
-  const state = { failures: input.failures, waitedMs: input.waited_ms, isAfterLoss };
+  const { failures, paced = 0, waited_ms: waitedMs, after_loss: isAfterLoss = false } = input;
+  const state = { failures, paced, waitedMs, isAfterLoss };
   const limits = { retriesMax: 6, waitMsMax: 90_000 };
   const waitMs = retryWaitMs(refusalOf(input.error), state, limits, () => input.random);
   return waitMs === null ? null : Math.round(waitMs);

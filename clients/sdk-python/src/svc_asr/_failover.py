@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from ._close import CloseInfo
-from ._retry import backoff_ms, paced_ms
+from ._retry import backoff_ms, is_paced, paced_ms
 
 # A session this old proves that the trouble is over.
 STABLE_MS = 5_000
@@ -65,10 +65,9 @@ class Failover:
     def wait_ms_after_close(self, close: CloseInfo) -> float | None:
         """Returns None when it is time to give up. After a stable session the first retry comes soon."""
         self._session_worked = False
-        is_paced = close.code in PACED_CODES or close.retry_after_ms is not None
-        is_first = self._failures == 0 and not is_paced
-        least_ms = PACED_MS_MIN if close.retry_after_ms is None else close.retry_after_ms
-        wait_ms = self._next_wait_ms(least_ms if is_paced else 0)
+        is_busy = close.code in PACED_CODES
+        is_first = self._failures == 0 and not is_busy and not is_paced(close.retry_after_ms)
+        wait_ms = self._next_wait_ms(close.retry_after_ms, PACED_MS_MIN if is_busy else 0)
         if not is_first or wait_ms is None:
             return wait_ms
         first_ms_max = FIRST_MS_MAX_LOST if close.code == LOST_CODE else FIRST_MS_MAX_ENDED
@@ -78,7 +77,7 @@ class Failover:
         """After a session that ended by plan: full, idle or too old. 0 if it worked. A service that ends
         every session at once is retried with increasing waits. None when it is time to give up."""
         worked, self._session_worked = self._session_worked, False
-        return 0 if worked else self._next_wait_ms(0)
+        return 0 if worked else self._next_wait_ms(None)
 
     def wait_ms_after_error(self, error: BaseException) -> float | None:
         """After ``get_session`` failed. Returns None if a retry cannot help."""
@@ -88,9 +87,11 @@ class Failover:
         if retryable is False or self._unknown_errors > UNKNOWN_ERRORS_MAX:
             return None
         retry_after_ms = getattr(error, "retry_after_ms", None)
-        return self._next_wait_ms(retry_after_ms if isinstance(retry_after_ms, (int, float)) else 0)
+        known = isinstance(retry_after_ms, (int, float))
+        return self._next_wait_ms(retry_after_ms if known else None)
 
-    def _next_wait_ms(self, least_ms: float) -> float | None:
+    def _next_wait_ms(self, retry_after_ms: float | None, least_ms: float = 0) -> float | None:
+        """``least_ms``: unless the service says when to ask again."""
         now = self._now_ms()
         if self._failing_since is None:
             self._failing_since = now
@@ -98,7 +99,11 @@ class Failover:
         left_ms = self._failing_since + give_up_ms - now
         if left_ms <= 0:
             return None
-        wait_ms = max(paced_ms(least_ms, self._chance), backoff_ms(self._failures, self._chance))
-        self._failures += 1
+        if is_paced(retry_after_ms):
+            wait_ms = paced_ms(retry_after_ms, self._chance)
+        else:
+            own_ms = backoff_ms(self._failures, self._chance)
+            wait_ms = max(paced_ms(least_ms, self._chance), own_ms)
+            self._failures += 1
         # A longer Retry-After still gets one last attempt, at the give-up time.
         return min(wait_ms, left_ms)

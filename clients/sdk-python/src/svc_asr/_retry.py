@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from .errors import SvcError
 
@@ -23,6 +24,11 @@ def backoff_ms(attempt: int, random: Callable[[], float]) -> float:
     # Limits the exponent, because a Python integer grows without bound.
     full = float(min(LONGEST_WAIT_MS, FIRST_WAIT_MS << min(attempt, 16)))
     return full / 2 + full / 2 * random()
+
+
+def is_paced(retry_after_ms: float | None) -> TypeGuard[float]:
+    """The service says when to ask again, so its answer does not grow the client's own backoff."""
+    return retry_after_ms is not None and retry_after_ms > 0
 
 
 def paced_ms(retry_after_ms: float, random: Callable[[], float]) -> float:
@@ -43,18 +49,21 @@ def retry_wait_ms(
     limits: RetryLimits,
     random: Callable[[], float],
     is_after_loss: bool = False,
+    paced: int = 0,
 ) -> float | None:
-    """Returns how long to wait before the next attempt, or None if the caller must raise the error."""
+    """Returns how long to wait before the next attempt, or None if the caller must raise the error. ``paced`` of the
+    failures before this one were answered with ``Retry-After``."""
     silent = error.code == "timeout"
     retries_max = min(limits.retries_max, TIMEOUT_RETRIES_MAX) if silent else limits.retries_max
     if not error.retryable or failures > retries_max:
         return None
-    wait_ms = backoff_ms(failures - 1, random)
     # The first concurrency refusal is often the session that this caller has just closed. It is settled within
     # milliseconds, so the first retry does not wait for Retry-After. After a lost connection nothing was just closed.
     has_just_closed = error.code == "concurrency_limit_exceeded" and failures == 1
-    if is_after_loss or not has_just_closed:
-        wait_ms = max(wait_ms, paced_ms(error.retry_after_ms or 0, random))
+    if is_paced(error.retry_after_ms) and (is_after_loss or not has_just_closed):
+        wait_ms = paced_ms(error.retry_after_ms, random)
+    else:
+        wait_ms = backoff_ms(failures - 1 - paced, random)
     return None if waited_ms + wait_ms > limits.wait_ms_max else wait_ms
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ._close import is_lost_key, lost_key, lost_session
-from ._retry import RetryLimits, WaitNotice, retry_wait_ms
+from ._retry import RetryLimits, WaitNotice, is_paced, retry_wait_ms
 from ._tls import trusting
 from ._unanswered_keys import UnansweredKeys
 from .errors import SvcError, connection_error, error_from_response, timeout_error
@@ -113,6 +113,7 @@ class SvcClient:
         deadline_at = now() + self._deadline
         waited_ms = 0.0
         failures = 0
+        paced = 0
         while True:
             attempt = self._attempt(method, path, headers, body, kind)
             try:
@@ -132,11 +133,13 @@ class SvcClient:
                 self._limits,
                 random.random,
                 is_after_loss=is_lost_key(headers.get("idempotency-key")),
+                paced=paced,
             )
             if wait_ms is None or now() + wait_ms / 1000 >= deadline_at:
                 raise answer
             await asyncio.sleep(wait_ms / 1000)
             waited_ms += wait_ms
+            paced += is_paced(answer.retry_after_ms)
 
     async def _attempt(
         self,

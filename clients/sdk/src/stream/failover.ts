@@ -1,5 +1,5 @@
 import type { CloseInfo } from './close-info.ts';
-import { backoffMs, pacedMs } from '../retry.ts';
+import { backoffMs, isPaced, pacedMs } from '../retry.ts';
 
 /** A session this old proves that the trouble is over. Shorter ones don't reset the backoff. */
 const STABLE_MS = 5_000;
@@ -52,10 +52,9 @@ export class Failover {
   /** Returns null when it is time to give up. After a stable session the first retry comes soon. */
   waitMsAfterClose(close: CloseInfo): number | null {
     this.#takeSessionWorked();
-    const isPaced = PACED_CODES.has(close.code) || close.retryAfterMs !== null;
-    const isFirst = this.#failures === 0 && !isPaced;
-    const leastMs = isPaced ? (close.retryAfterMs ?? PACED_MS_MIN) : 0;
-    const waitMs = this.#nextWaitMs(leastMs);
+    const isBusy = PACED_CODES.has(close.code);
+    const isFirst = this.#failures === 0 && !isBusy && !isPaced(close);
+    const waitMs = this.#nextWaitMs(close.retryAfterMs, isBusy ? PACED_MS_MIN : 0);
     if (!isFirst || waitMs === null) return waitMs;
     return FIRST_MS_MAX[close.code === LOST_CODE ? 'lost' : 'ended'] * Math.random();
   }
@@ -66,7 +65,7 @@ export class Failover {
    * up.
    */
   waitMsAfterHandover(): number | null {
-    return this.#takeSessionWorked() ? 0 : this.#nextWaitMs(0);
+    return this.#takeSessionWorked() ? 0 : this.#nextWaitMs(null);
   }
 
   /** After `getSession` failed. Returns null when a retry cannot help or it is time to give up. */
@@ -83,13 +82,17 @@ export class Failover {
     return worked;
   }
 
-  #nextWaitMs(leastMs: number): number | null {
+  /** `leastMs`: unless the service says when to ask again. */
+  #nextWaitMs(retryAfterMs: number | null, leastMs = 0): number | null {
     const now = performance.now();
     this.#failingSince ??= now;
     const leftMs = (this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS) - (now - this.#failingSince);
     if (leftMs <= 0) return null;
-    const waitMs = Math.max(pacedMs(leastMs, Math.random), backoffMs(this.#failures, Math.random));
-    this.#failures += 1;
+    const answer = { retryAfterMs };
+    const waitMs = isPaced(answer)
+      ? pacedMs(answer.retryAfterMs, Math.random)
+      : Math.max(pacedMs(leastMs, Math.random), backoffMs(this.#failures, Math.random));
+    if (!isPaced(answer)) this.#failures += 1;
     // A longer Retry-After still gets one last attempt, at the give-up time.
     return Math.min(waitMs, leftMs);
   }
@@ -100,7 +103,7 @@ function retryableField(error: unknown): boolean | null {
   return error.retryable === true;
 }
 
-function retryAfterMs(error: unknown): number {
-  if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return 0;
-  return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
+function retryAfterMs(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return null;
+  return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : null;
 }

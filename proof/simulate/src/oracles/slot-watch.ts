@@ -8,8 +8,6 @@ import type { Plan } from '../world/plan.ts';
 
 /** Nobody waits longer for a slot of its account that is free. */
 export const FREE_SLOT_MS = 6_000;
-/** Somebody whose requests failed before: pauses between attempts grow to 10 s. */
-const AFTER_FAILURES_MS = 12_000;
 const LOOK_EVERY_MS = 250;
 
 /** What it needs to know of the world. */
@@ -26,9 +24,6 @@ export class SlotWatch {
   readonly #world: Watched;
   /** Applications that wait, and since when their account has a free slot. */
   readonly #waiting = new Map<string, { freeSinceMs: number | null }>();
-  readonly #unanswered = new Set<string>();
-  /** Applications that had a request without an answer, or with a failure of the service. */
-  readonly #failed = new Set<string>();
   #isLooking = false;
 
   constructor(world: Watched) {
@@ -38,14 +33,9 @@ export class SlotWatch {
   /** It asks again, whether or not anybody hears it. */
   onAsked(client: string): void {
     this.#waiting.delete(client);
-    if (this.#unanswered.has(client)) this.#failed.add(client);
-    this.#unanswered.add(client);
   }
 
   onTold(client: string, answer: HttpAnswer): void {
-    this.#unanswered.delete(client);
-    if (answer.status >= 500) this.#failed.add(client);
-    if (answer.status === 201) this.#failed.delete(client);
     if (!isBlocked(answer)) return;
     this.#waiting.set(client, { freeSinceMs: null });
     if (this.#isLooking) return;
@@ -68,8 +58,7 @@ export class SlotWatch {
       const live = (balance?.recentSessions ?? []).filter(({ status }) => LIVE.has(status));
       const isFree = live.length < (account?.concurrencyLimit ?? 0);
       waiting.freeSinceMs = isFree ? (waiting.freeSinceMs ?? scheduler.nowMs) : null;
-      const mostMs = this.#failed.has(name) ? AFTER_FAILURES_MS : FREE_SLOT_MS;
-      if (scheduler.nowMs - (waiting.freeSinceMs ?? Infinity) <= mostMs) continue;
+      if (scheduler.nowMs - (waiting.freeSinceMs ?? Infinity) <= FREE_SLOT_MS) continue;
       violations.push(`slot: ${name} waits although its account has a free slot`);
       this.#waiting.delete(name);
     }
