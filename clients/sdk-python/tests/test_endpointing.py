@@ -105,6 +105,7 @@ async def eager(emulator: Emulator) -> AsyncIterator[Eager]:
         stream = open_stream(
             get_session=lambda: client.sessions.create(KIKUYU, max_audio_seconds=60),
             endpointing=Endpointing(silence_ms=700, eager_ms=300),
+            numbers=True,
         )
         async with stream:
             yield Eager(stream)
@@ -119,14 +120,17 @@ async def pause_after_sentence(eager: Eager) -> TurnEagerEvent:
 
 
 async def test_reports_a_turn_that_may_be_over_before_its_final_which_names_it(
-    eager: Eager,
+    emulator: Emulator, eager: Eager
 ) -> None:
+    emulator.say("magana matano")
     paused = await pause_after_sentence(eager)
+    assert (paused.text, paused.text_formatted) == ("magana matano", "500")
     assert " ".join(word.text for word in paused.words) == paused.text
     await eager.stream.write(bytes(500 * 32))
     final = await eager.until(FinalEvent)
     assert isinstance(final, FinalEvent)
     assert (final.text, final.eager, final.reason) == (paused.text, paused.eager, "endpoint")
+    assert final.text_formatted == paused.text_formatted
     numbers = [number for kind, number in eager.turns() if kind == "turn_eager"]
     assert numbers == list(range(1, len(numbers) + 1))
 

@@ -253,6 +253,9 @@ export const TurnEagerEvent = Type.Object(
     eager: count('The number of the event, from 1. The final repeats it if its text is the same.'),
     text: Type.String({ description: 'The utterance so far. Never empty.' }),
     words: Type.Array(Word, { description: 'The words with their times.' }),
+    text_formatted: Type.Optional(
+      Type.String({ description: 'Only with `config.numbers`: `text` with numbers as digits.' }),
+    ),
     confidence: confidence('The mean confidence of the words. Left out if a word has none.'),
     audio_ms: count('Where in the session the pause begins, accurate to about 100 ms.'),
   },

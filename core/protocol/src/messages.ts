@@ -90,7 +90,7 @@ export const ConfigMessage = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Adds `text_formatted` and `entities` to finals: numbers as digits. `text` and `words` stay as they are. Applies to ' +
+          'Adds `text_formatted` to finals and `turn_eager`, and `entities` to finals: numbers as digits. `text` and `words` stay as they are. Applies to ' +
           'utterances that end after this message.',
       }),
     ),

@@ -685,6 +685,8 @@ class TurnEagerEvent:
     """The utterance so far. Never empty."""
     words: tuple[Word, ...]
     """The words with their times."""
+    text_formatted: str | None = None
+    """Only with `config.numbers`: `text` with numbers as digits."""
     confidence: float | None = None
     """The mean confidence of the words. Left out if a word has none."""
     audio_ms: int
@@ -698,6 +700,7 @@ class TurnEagerEvent:
             eager=wire.get("eager", 0),
             text=wire.get("text", ""),
             words=tuple(Word.from_wire(each) for each in wire.get("words", ())),
+            text_formatted=wire.get("text_formatted"),
             confidence=wire.get("confidence"),
             audio_ms=wire.get("audio_ms", 0),
         )

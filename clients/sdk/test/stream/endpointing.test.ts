@@ -64,6 +64,7 @@ async function pauseAfterSentence() {
   const stream = openStream({
     getSession: () => clientOf(emulator).sessions.create({ model: KIKUYU, maxAudioSeconds: 60 }),
     endpointing: { silenceMs: 700, eagerMs: 300 },
+    numbers: true,
   });
   const eagers: TurnEagerEvent[] = [];
   const resumed: number[] = [];
@@ -92,10 +93,13 @@ test('a lost session takes its eager end of turn back', async () => {
 });
 
 test('reports a turn that may be over before its final, which names it', async () => {
+  emulator.say(['magana matano']);
   const { stream, eagers, finals } = await pauseAfterSentence();
+  emulator.say(TEXTS);
   await stream.write(PAUSE);
   await eventually(() => finals.length > 0);
-  const { text, eager } = eagers.at(-1) ?? {};
-  expect(finals[0]).toMatchObject({ reason: 'endpoint', text, eager });
+  const said = { text: 'magana matano', text_formatted: '500' };
+  expect(eagers.at(-1)).toMatchObject(said);
+  expect(finals[0]).toMatchObject({ reason: 'endpoint', ...said, eager: eagers.at(-1)?.eager });
   await stream.close();
 });

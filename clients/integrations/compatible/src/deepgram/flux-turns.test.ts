@@ -31,7 +31,7 @@ function delta(text: string): TurnInput {
   return { type: 'delta', text, audioMs: 400 };
 }
 
-function eager(text: string): TurnInput {
+function eager(text: string, fields: Partial<TurnEagerEvent> = {}): TurnInput {
   const words = [{ text, start_ms: 200, end_ms: 900, confidence: 0.8 }];
   const event: TurnEagerEvent = {
     type: 'turn_eager',
@@ -40,6 +40,7 @@ function eager(text: string): TurnInput {
     text,
     words,
     audio_ms: 1_000,
+    ...fields,
   };
   return { type: 'eager', eager: event };
 }
@@ -70,6 +71,13 @@ test('a turn that was announced ends with the announced text', () => {
     `0 EagerEndOfTurn ${TEXT}`,
     `0 EndOfTurn ${TEXT} model`,
   ]);
+});
+
+test('a turn that was announced with numbers as digits ends as announced', () => {
+  const digits = { text_formatted: '500' };
+  const said = 'magana matano';
+  const numbers = heard([started, eager(said, digits), final(said, { ...digits, eager: 1 })]);
+  expect(numbers).toEqual(['0 StartOfTurn', '0 EagerEndOfTurn 500', '0 EndOfTurn 500 model']);
 });
 
 test('another text takes the announcement back before the turn ends', () => {

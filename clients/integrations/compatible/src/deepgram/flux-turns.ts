@@ -72,8 +72,8 @@ function nextFluxTurn(options: FluxOptions, state: FluxState, input: TurnInput):
       else turn.start(state.endMs);
       return turn.step();
     case 'eager': {
-      const { text, words, audio_ms } = input.eager;
-      turn.hear({ text, words: timed({ words }) }, audio_ms);
+      const { text, text_formatted = text, words, audio_ms } = input.eager;
+      turn.hear({ text: text_formatted, words: timed({ words }) }, audio_ms);
       turn.start(state.endMs);
       turn.announce();
       return turn.step();

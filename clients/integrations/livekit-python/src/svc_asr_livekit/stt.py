@@ -342,7 +342,7 @@ class SvcSpeechStream(stt.RecognizeStream):
                 self._push(stt.SpeechEventType.INTERIM_TRANSCRIPT, data)
             elif isinstance(event, TurnEagerEvent):
                 # LiveKit begins an answer, and keeps it if the text of the whole turn is the same.
-                self._push(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, self._data(event, event.text))
+                self._push(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, self._data(event))
             elif isinstance(event, ConfigAckEvent) and event.ignored:
                 logger.warning(
                     "The model of this session ignores options.", extra={"ignored": event.ignored}
@@ -351,14 +351,14 @@ class SvcSpeechStream(stt.RecognizeStream):
                 self._on_final(event, stream.session_id or "")
             self._turns.after(event)
 
-    def _data(self, event: FinalEvent | TurnEagerEvent, text: str) -> stt.SpeechData:
+    def _data(self, event: FinalEvent | TurnEagerEvent) -> stt.SpeechData:
         """It starts and ends with its words: the service counts the silence around them as part of the utterance."""
         offset = self.start_time_offset
         start_ms = event.start_ms if isinstance(event, FinalEvent) else 0
         end_ms = event.end_ms if isinstance(event, FinalEvent) else event.audio_ms
         return stt.SpeechData(
             language=self._language,
-            text=text,
+            text=_shown(event),
             start_time=(event.words[0].start_ms if event.words else start_ms) / 1000 + offset,
             end_time=(event.words[-1].end_ms if event.words else end_ms) / 1000 + offset,
             confidence=CONFIDENCE if event.confidence is None else event.confidence,
@@ -367,7 +367,7 @@ class SvcSpeechStream(stt.RecognizeStream):
 
     def _on_final(self, event: FinalEvent, request_id: str) -> None:
         if event.text:
-            data = self._data(event, _shown(event))
+            data = self._data(event)
             self._push(stt.SpeechEventType.FINAL_TRANSCRIPT, data, request_id)
         if event.audio_ms > 0:
             usage = stt.RecognitionUsage(audio_duration=event.audio_ms / 1000)
@@ -446,6 +446,6 @@ def _timed(words: Iterable[Word], offset: float) -> list[TimedString]:
     ]
 
 
-def _shown(final: FinalEvent) -> str:
+def _shown(event: FinalEvent | TurnEagerEvent) -> str:
     """The text with numbers as digits, if they were asked for."""
-    return final.text_formatted or final.text
+    return event.text_formatted or event.text

@@ -242,7 +242,10 @@ class SvcSTTService(EagerEndOfTurnSTTServiceMixin, STTService):
                     await self._push_interim(event)
                 elif isinstance(event, TurnEagerEvent):
                     await self._push_eager_end_of_turn(
-                        event.text, user_id=self._user_id, language=self._language, result=event
+                        event.text_formatted or event.text,
+                        user_id=self._user_id,
+                        language=self._language,
+                        result=event,
                     )
                 elif isinstance(event, TurnResumedEvent):
                     await self._cancel_eager_end_of_turn()

@@ -20,6 +20,11 @@ const SESSION = {
 } as const;
 
 /** Drives the rules with an engine that answers flushes in order, on demand. */
+function wordsOf(text: string) {
+  const words = text === '' ? [] : text.split(' ');
+  return words.map((word) => ({ text: word, startMs: 0, endMs: 80, confidence: 0.5 }));
+}
+
 class Driver {
   state: StreamState = startStream({ session: SESSION, nowMs: 0 });
   readonly sent: ServerEvent[] = [];
@@ -74,7 +79,7 @@ class Driver {
   answer(text: string): this {
     const utterance = this.pending.shift();
     if (utterance === undefined) return this;
-    const words = text === '' ? [] : [{ text, startMs: 0, endMs: 80, confidence: 0.5 }];
+    const words = wordsOf(text);
     return this.#take(
       onEngineEvent(this.state, {
         event: { type: 'final', utterance, text, words, samples: 0 },
@@ -86,8 +91,7 @@ class Driver {
   /** The engine answers the newest question about the text so far. */
   peeked(text: string): this {
     const number = this.peeks.at(-1) ?? 0;
-    const words = [{ text, startMs: 0, endMs: 80, confidence: 0.5 }];
-    return this.#take(onPeeked(this.state, { number, text, words }));
+    return this.#take(onPeeked(this.state, { number, text, words: wordsOf(text) }));
   }
 
   answerAll(text: string): this {
@@ -496,6 +500,15 @@ describe('eager_ms', () => {
     expect(eagerTypes(same)).toEqual(['turn_eager', 'final']);
     const other = paused().peeked('nĩ').audio('silence', 500).answer('nĩ wega');
     expect(other.finals()[0]).not.toHaveProperty('eager');
+  });
+
+  test('has numbers as digits if the final will', () => {
+    expect(paused().peeked('magana matano').sent.at(-1)).not.toHaveProperty('text_formatted');
+    const driver = paused().message({ type: 'config', numbers: true }).peeked('magana matano');
+    const said = { text: 'magana matano', text_formatted: '500' };
+    expect(driver.sent.at(-1)).toMatchObject({ type: 'turn_eager', ...said });
+    driver.audio('silence', 500).answer('magana matano');
+    expect(driver.finals()).toMatchObject([{ ...said, eager: 1 }]);
   });
 
   test('is taken back when speech goes on', () => {

@@ -154,7 +154,11 @@ export function onPeeked(state: StreamState, peeked: Peeked & { readonly number:
   const { text, number } = peeked;
   if (turns?.eager?.number !== number || text === '') return [state, []];
   const eager = { ...turns.eager, text };
-  const { words, confidence } = finalEvent(state, markUtterance(state, ENDPOINT), peeked);
+  const { words, confidence, text_formatted } = finalEvent(
+    state,
+    markUtterance(state, ENDPOINT),
+    peeked,
+  );
   const sent: ServerEvent = {
     type: 'turn_eager',
     utterance: state.utterance,
@@ -162,6 +166,7 @@ export function onPeeked(state: StreamState, peeked: Peeked & { readonly number:
     text,
     words,
     ...(confidence === undefined ? {} : { confidence }),
+    ...(text_formatted === undefined ? {} : { text_formatted }),
     audio_ms: momentMs(eager.speechEndSample),
   };
   return [{ ...state, turns: { ...turns, eager } }, [send(sent)]];
