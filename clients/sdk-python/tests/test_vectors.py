@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from svc_asr._close import SocketEnd, billed, describe_close, lost_key, lost_token
+from svc_asr._close import (
+    CloseInfo,
+    SocketEnd,
+    billed,
+    describe_close,
+    is_node_lost,
+    lost_key,
+    lost_token,
+)
 from svc_asr._failover import Failover
 from svc_asr._liveness import Liveness
 from svc_asr._replay_buffer import Audio, Entry, Flush, ReplayBuffer, Settled
@@ -55,7 +63,7 @@ def test_retries(case: dict[str, Any]) -> None:
         case["waited_ms"],
         RetryLimits(6, 90_000),
         lambda: float(case["random"]),
-        case.get("after_loss", False),
+        case.get("just_closed", False),
         case.get("paced", 0),
     )
     # JavaScript rounds halves up, Python to even.
@@ -244,3 +252,11 @@ def present(entry: Entry) -> dict[str, Any]:
     if isinstance(entry, Audio):
         return {"kind": "audio", "at": entry.at, "bytes": len(entry.pcm)}
     return {"kind": "flush" if isinstance(entry, Flush) else "reset", "id": entry.id}
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "elsewhere"),
+    [(1006, "capacity_exceeded", True), (4503, "service_unavailable", False)],
+)
+def test_says_whether_another_node_is_wanted(code: int, reason: str, elsewhere: bool) -> None:
+    assert is_node_lost(CloseInfo(code, reason, "", True)) == elsewhere

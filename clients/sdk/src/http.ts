@@ -3,7 +3,7 @@ import { untrustedCertificate } from './certificate.ts';
 import { errorFromResponse, SvcError } from './errors.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
 import { readJson } from './read-json.ts';
-import { isPaced, retryWaitMs, wait, type RetryLimits } from './retry.ts';
+import { isBlocked, isPaced, retryWaitMs, wait, type RetryLimits } from './retry.ts';
 
 export interface RequestInput<T> {
   /** Checks the shape of a successful response. */
@@ -29,12 +29,14 @@ export async function request<T>(options: HttpOptions, input: RequestInput<T>): 
   const deadlineAt = performance.now() + options.deadlineMs;
   let waitedMs = 0;
   let paced = 0;
+  const isAfterLoss = readLostKey(input.idempotencyKey ?? null) !== null;
+  let hasJustClosed = !isAfterLoss;
   for (let failures = 1; ; failures += 1) {
-    const timeoutMs = Math.min(options.timeoutMs, Math.max(1, deadlineAt - performance.now()));
+    const limitMs = isAfterLoss ? afterLossMs(options.timeoutMs) : options.timeoutMs;
+    const timeoutMs = Math.min(limitMs, Math.max(1, deadlineAt - performance.now()));
     const result = await attempt<T>({ ...options, timeoutMs }, input);
     if (result.ok) return result.value;
-    const isAfterLoss = readLostKey(input.idempotencyKey ?? null) !== null;
-    const state = { failures, paced, waitedMs, isAfterLoss };
+    const state = { failures, paced, waitedMs, hasJustClosed };
     const waitMs = retryWaitMs(result.error, state, options.limits, Math.random);
     if (waitMs === null || performance.now() + waitMs >= deadlineAt) throw result.error;
     await wait(waitMs, input.signal).catch((cause: unknown) => {
@@ -42,7 +44,16 @@ export async function request<T>(options: HttpOptions, input: RequestInput<T>): 
     });
     waitedMs += waitMs;
     if (isPaced(result.error)) paced += 1;
+    if (isBlocked(result.error)) hasJustClosed = false;
   }
+}
+
+/**
+ * A stream that lost its connection may ask while its network is still gone. Its attempts are short, so that it is back soon
+ * after the network, and of different lengths, because others lost theirs at the same moment.
+ */
+function afterLossMs(timeoutMs: number): number {
+  return timeoutMs * (0.25 + 0.2 * Math.random());
 }
 
 type Attempt<T> = { ok: true; value: T } | { ok: false; error: SvcError };

@@ -19,8 +19,8 @@ export interface RetryState {
   /** How many of those before the last were answered with `Retry-After`. */
   readonly paced?: number;
   readonly waitedMs: number;
-  /** The caller's stream was interrupted, so its session has not just been closed. */
-  readonly isAfterLoss?: boolean;
+  /** The session that blocks the caller may be its own, which was closed a moment ago. */
+  readonly hasJustClosed?: boolean;
 }
 
 export interface RetryLimits {
@@ -39,7 +39,7 @@ export function retryWaitMs(
   const retriesMax = silent ? Math.min(limits.retriesMax, TIMEOUT_RETRIES_MAX) : limits.retriesMax;
   if (!error.retryable || state.failures > retriesMax) return null;
   const waitMs =
-    isPaced(error) && !hasJustClosed(error, state)
+    isPaced(error) && !(isBlocked(error) && state.hasJustClosed === true)
       ? pacedMs(error.retryAfterMs, random)
       : backoffMs(state.failures - 1 - (state.paced ?? 0), random);
   return state.waitedMs + waitMs > limits.waitMsMax ? null : waitMs;
@@ -49,9 +49,8 @@ export function retryWaitMs(
  * A caller that closes a session and creates the next one at once can be blocked by its own session for a few
  * milliseconds. `Retry-After` assumes another client's session, so the first retry comes early.
  */
-function hasJustClosed(error: SvcError, state: RetryState): boolean {
-  const isBlocked = error.code === 'concurrency_limit_exceeded';
-  return isBlocked && state.failures === 1 && state.isAfterLoss !== true;
+export function isBlocked({ code }: SvcError): boolean {
+  return code === 'concurrency_limit_exceeded';
 }
 
 /** The service says when to ask again, so its answer doesn't grow the client's own backoff. */

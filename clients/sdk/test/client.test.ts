@@ -55,6 +55,25 @@ test('waits that the service asked for do not make later waits longer', async ()
   expect(asked).toHaveLength(4);
 });
 
+test('a stream that lost its connection does not wait for an answer that was lost too', async () => {
+  const server = createServer(() => server.emit('asked', performance.now()));
+  servers.push(server);
+  const client = new SvcClient({
+    baseUrl: `http://127.0.0.1:${await listen(server)}`,
+    apiKey: KEY,
+    timeoutMs: 4_000,
+  });
+  const asked = once(server, 'asked');
+  const over = new AbortController();
+  const options = { signal: over.signal, idempotencyKey: `lost.${'a'.repeat(16)}.node-1` };
+  const call = client.sessions.create({ model: 'svc-asr-kikuyu-v1' }, options);
+  const [first] = await asked;
+  const [second] = await once(server, 'asked');
+  expect(second - first).toBeLessThan(3_000);
+  over.abort();
+  await expect(call).rejects.toMatchObject({ code: 'aborted' });
+});
+
 test('a call after one that was given up gets the session that was reserved for it', async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { errorFromResponse, type SvcError } from '../src/errors.ts';
 import { backoffMs, retryWaitMs } from '../src/retry.ts';
-import { describeClose } from '../src/stream/close-info.ts';
+import { describeClose, isNodeLost } from '../src/stream/close-info.ts';
 import { Failover } from '../src/stream/failover.ts';
 
 const LIMITS = { retriesMax: 6, waitMsMax: 90_000 };
@@ -37,18 +37,9 @@ test('backoff doubles up to ten seconds, and half of it is random', () => {
 
 test('retries once early after concurrency_limit_exceeded, because the blocker may be the session just closed', () => {
   const error = refusal(429, 'concurrency_limit_exceeded', '5');
-  expect(retryWaitMs(error, { failures: 1, waitedMs: 0 }, LIMITS, () => 1)).toBeLessThanOrEqual(
-    250,
-  );
-  expect(retryWaitMs(error, { failures: 2, waitedMs: 0 }, LIMITS, () => 0)).toBeGreaterThanOrEqual(
-    5_000,
-  );
-});
-
-test('a stream that lost its session never asks before Retry-After', () => {
-  const error = refusal(429, 'concurrency_limit_exceeded', '5');
-  const state = { failures: 1, waitedMs: 0, isAfterLoss: true };
-  expect(retryWaitMs(error, state, LIMITS, () => 0)).toBe(5_000);
+  const first = { failures: 1, waitedMs: 0, hasJustClosed: true };
+  expect(retryWaitMs(error, first, LIMITS, () => 1)).toBeLessThanOrEqual(250);
+  expect(retryWaitMs(error, { failures: 2, waitedMs: 0 }, LIMITS, () => 0)).toBe(5_000);
 });
 
 test.each([400, 401, 402, 403, 404, 409, 413, 415])('%i is never retried', (status) => {
@@ -126,6 +117,14 @@ describe('describeClose', () => {
     ['invalid_session_credential', false],
   ])('4401 %s: retryable is %s', (reason, expected) => {
     expect(describeClose(end(4401, reason), known).retryable).toBe(expected);
+  });
+
+  test.each([
+    ['a full node', { ...end(1006), refusal: refusal(503, 'capacity_exceeded') }, true],
+    ['a full node, told to a browser', end(4503, 'capacity_exceeded'), true],
+    ['a node without a database', end(4503, 'service_unavailable'), false],
+  ])('says whether another node is wanted after %s', (_, ended, isElsewhere) => {
+    expect(isNodeLost(describeClose(ended, known))).toBe(isElsewhere);
   });
 
   test('always has a reason and a message', () => {

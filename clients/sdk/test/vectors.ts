@@ -76,13 +76,13 @@ export interface RetryCase {
   readonly failures: number;
   readonly waited_ms: number;
   readonly random: number;
-  readonly after_loss?: boolean;
+  readonly just_closed?: boolean;
   readonly paced?: number;
 }
 
 export function retryOutcome(input: RetryCase): number | null {
-  const { failures, paced = 0, waited_ms: waitedMs, after_loss: isAfterLoss = false } = input;
-  const state = { failures, paced, waitedMs, isAfterLoss };
+  const { failures, paced = 0, waited_ms: waitedMs, just_closed: hasJustClosed = false } = input;
+  const state = { failures, paced, waitedMs, hasJustClosed };
   const limits = { retriesMax: 6, waitMsMax: 90_000 };
   const waitMs = retryWaitMs(refusalOf(input.error), state, limits, () => input.random);
   return waitMs === null ? null : Math.round(waitMs);

@@ -44,7 +44,9 @@ RETRYABLE_REFUSALS = frozenset({"session_credential_expired", "session_credentia
 NOTHING_BILLED = frozenset({1011, 1012, 1013})
 UNKNOWN_BILLED = frozenset({1001, 1005, 1006})
 
-NODE_LOST = frozenset({"connection_failed", "connection_lost", "connection_refused"})
+NODE_LOST = frozenset(
+    {"connection_failed", "connection_lost", "connection_refused", "capacity_exceeded"}
+)
 
 NEVER_OPENED = CloseInfo(1006, "never_opened", "The stream ended before it had a session.", False)
 
@@ -114,8 +116,8 @@ def billed(info: CloseInfo) -> Literal["as_told", "nothing", "unknown"]:
 
 
 def is_node_lost(info: CloseInfo) -> bool:
-    """Whether nobody answered: the connection broke, or could not be opened."""
-    return info.code == 1006 and info.reason in NODE_LOST
+    """Whether another node is wanted: nobody answered, the connection could not be opened, or the node is full."""
+    return info.code in (1006, 4503) and info.reason in NODE_LOST
 
 
 def stalled(session_id: str) -> CloseInfo:

@@ -15,6 +15,7 @@ LONGEST_WAIT_MS = 10_000
 # A server that stays silent is not overloaded for a moment. Each further attempt would cost a whole timeout.
 TIMEOUT_RETRIES_MAX = 2
 NOTICE_AFTER_S = 2.0
+BLOCKED = "concurrency_limit_exceeded"
 
 _log = logging.getLogger("svc_asr")
 
@@ -48,19 +49,21 @@ def retry_wait_ms(
     waited_ms: float,
     limits: RetryLimits,
     random: Callable[[], float],
-    is_after_loss: bool = False,
+    has_just_closed: bool = False,
     paced: int = 0,
 ) -> float | None:
-    """Returns how long to wait before the next attempt, or None if the caller must raise the error. ``paced`` of the
-    failures before this one were answered with ``Retry-After``."""
+    """Returns how long to wait before the next attempt, or None if the caller must raise the error.
+
+    ``has_just_closed``: the session that blocks the caller may be its own, which was closed a moment ago. ``paced`` of
+    the failures before this one were answered with ``Retry-After``.
+    """
     silent = error.code == "timeout"
     retries_max = min(limits.retries_max, TIMEOUT_RETRIES_MAX) if silent else limits.retries_max
     if not error.retryable or failures > retries_max:
         return None
-    # The first concurrency refusal is often the session that this caller has just closed. It is settled within
-    # milliseconds, so the first retry does not wait for Retry-After. After a lost connection nothing was just closed.
-    has_just_closed = error.code == "concurrency_limit_exceeded" and failures == 1
-    if is_paced(error.retry_after_ms) and (is_after_loss or not has_just_closed):
+    # A session that was just closed is settled within milliseconds, so the retry does not wait for Retry-After.
+    is_early = has_just_closed and error.code == BLOCKED
+    if is_paced(error.retry_after_ms) and not is_early:
         wait_ms = paced_ms(error.retry_after_ms, random)
     else:
         wait_ms = backoff_ms(failures - 1 - paced, random)

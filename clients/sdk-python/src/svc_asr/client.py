@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ._close import is_lost_key, lost_key, lost_session
-from ._retry import RetryLimits, WaitNotice, is_paced, retry_wait_ms
+from ._retry import BLOCKED, RetryLimits, WaitNotice, is_paced, retry_wait_ms
 from ._tls import trusting
 from ._unanswered_keys import UnansweredKeys
 from .errors import SvcError, connection_error, error_from_response, timeout_error
@@ -114,11 +114,14 @@ class SvcClient:
         waited_ms = 0.0
         failures = 0
         paced = 0
+        is_after_loss = is_lost_key(headers.get("idempotency-key"))
+        has_just_closed = not is_after_loss
         while True:
             attempt = self._attempt(method, path, headers, body, kind)
             try:
                 # httpx limits the time between two bytes only.
-                limit = min(self._timeout, max(0.001, deadline_at - now()))
+                limit = self._timeout * (_after_loss() if is_after_loss else 1)
+                limit = min(limit, max(0.001, deadline_at - now()))
                 answer = await asyncio.wait_for(attempt, limit)
             except asyncio.TimeoutError:
                 answer = timeout_error()
@@ -132,7 +135,7 @@ class SvcClient:
                 waited_ms,
                 self._limits,
                 random.random,
-                is_after_loss=is_lost_key(headers.get("idempotency-key")),
+                has_just_closed=has_just_closed,
                 paced=paced,
             )
             if wait_ms is None or now() + wait_ms / 1000 >= deadline_at:
@@ -140,6 +143,7 @@ class SvcClient:
             await asyncio.sleep(wait_ms / 1000)
             waited_ms += wait_ms
             paced += is_paced(answer.retry_after_ms)
+            has_just_closed = has_just_closed and answer.code != BLOCKED
 
     async def _attempt(
         self,
@@ -173,6 +177,12 @@ class SvcClient:
             "The response is not from the service. Check the base URL.",
             status=response.status_code,
         )
+
+
+def _after_loss() -> float:
+    """A stream that lost its connection may ask while its network is still gone. Its attempts are short, so that it is
+    back soon after the network, and of different lengths, because others lost theirs at the same moment."""
+    return 0.25 + 0.2 * random.random()
 
 
 class Models:

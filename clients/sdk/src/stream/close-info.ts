@@ -33,6 +33,7 @@ const NODE_LOST: ReadonlySet<string> = new Set([
   'connection_failed',
   'connection_lost',
   'connection_refused',
+  'capacity_exceeded',
 ]);
 const LOST = { reason: 'connection_lost', message: 'The connection was lost.' };
 /** The service failed, restarts or is busy, or the connection broke. */
@@ -123,7 +124,7 @@ export function billed(info: CloseInfo): 'as_told' | 'nothing' | 'unknown' {
   return info.code === 1006 || info.code === 1005 || info.code === 1001 ? 'unknown' : 'as_told';
 }
 
-/** Whether nobody answered: the connection broke, or could not be opened. */
+/** Whether another node is wanted: nobody answered, the connection could not be opened, or the node is full. */
 export function isNodeLost({ code, reason }: CloseInfo): boolean {
-  return code === 1006 && NODE_LOST.has(reason);
+  return (code === 1006 || code === 4503) && NODE_LOST.has(reason);
 }

@@ -73,13 +73,15 @@ begin
 
   -- Without reserved credit there is no live session, so the usual case skips the search.
   if v_account.reserved_ms > 0 then
+    -- Reservations that have expired, and those whose clients could not open them on their node.
     for v_expired in
       select * from sessions s
         where s.account_id = p_account and s.slot is not null and s.status = 'reserved'
-          and s.expires_at <= v_now
+          and (s.expires_at <= v_now or exists (select from session_takeovers t where t.session_id = s.id))
         for update
     loop
-      perform end_session(v_expired, 'expired', 0, v_expired.expires_at);
+      perform end_session(v_expired, case when v_expired.expires_at <= v_now then 'expired' else 'failed' end::session_status,
+        0, least(v_expired.expires_at, v_now));
       v_account.available_ms := v_account.available_ms + v_expired.reserved_ms;
     end loop;
     select count(*) as live, count(t.session_id) as lost,

@@ -58,8 +58,13 @@ function retryAfterDefault(code: ApiErrorCode): number | null {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const isBusy = isDatabaseUnavailable(error) || isStatementTimeout(error);
-  const code = isBusy ? 'service_unavailable' : 'internal_error';
-  return new ApiError(code, { cause: error });
+  if (!isBusy) return new ApiError('internal_error', { cause: error });
+  return new ApiError('service_unavailable', { cause: error, retryAfterSeconds: spreadSeconds() });
+}
+
+/** The database serves nobody, and everybody comes back when it does. */
+function spreadSeconds(): number {
+  return 2 + Math.floor(3 * Math.random());
 }
 
 export function presentError(error: ApiError, requestId: string): ErrorBody {

@@ -28,6 +28,13 @@ test('picks two nodes at random and takes the one with the smaller share of its 
   expect(chooseNode(roster, MODEL, { random: () => picks.shift() ?? 0 })?.id).toBe('large');
 });
 
+test('a node with room is chosen before one that refuses accounts with several streams', () => {
+  for (let at = 0; at < 20; at += 1) {
+    const roster = [node('a', { active: 9 }), node('b', { active: 9 }), node('roomy')];
+    expect(chooseNode(roster, MODEL)?.id).toBe('roomy');
+  }
+});
+
 test('a burst between two refreshes spreads over the nodes', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 8 }), (count) => {

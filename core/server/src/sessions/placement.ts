@@ -24,13 +24,15 @@ export interface LostNode {
 }
 
 const REFRESH_MS = 1_000;
+/** In the last tenth of its slots, a node refuses accounts that have several streams there. */
+const ROOMY_SHARE = 0.9;
 /** One account alone can't take a node from the others. */
 const REPORTERS_MIN = 2;
 
 /** The last reported load of each node, and the sessions placed on it since. */
 type Roster = readonly { readonly node: LiveNode; placed: number }[];
 
-/** Picks a node that has the model and a free slot, and that seems to answer if there is one. */
+/** Picks a node that has the model and a free slot. Prefers those that seem to answer and have room. */
 export function chooseNode(
   roster: Roster,
   model: ModelId,
@@ -45,7 +47,9 @@ export function chooseNode(
     ({ node }) => !node.draining && node.models.includes(model) && node.active < node.capacity,
   );
   const answering = able.filter(({ node }) => !isLost(node.id));
-  const chosen = lessLoadedOfTwo(answering.length > 0 ? answering : able, loadOf, random);
+  const roomy = answering.filter((entry) => loadOf(entry) < ROOMY_SHARE);
+  const best = [roomy, answering, able].find((nodes) => nodes.length > 0) ?? [];
+  const chosen = lessLoadedOfTwo(best, loadOf, random);
   if (chosen === null) return null;
   chosen.placed += 1;
   return { id: chosen.node.id, url: chosen.node.publicUrl };

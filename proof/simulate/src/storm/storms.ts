@@ -20,6 +20,7 @@ export interface Storm {
 }
 
 const BACK_MS = 20_000;
+const DELIVERED_MS = 200;
 const ZONE_MS = 60_000;
 const DATABASE_MS = 20_000;
 const PARTITION_MS = 30_000;
@@ -74,7 +75,8 @@ export const STORMS: Readonly<Record<StormName, Storm>> = {
           .get(id)
           ?.stop(5_000)
           .then(() => {
-            cell.kill(id, { isDark: false });
+            // The kernel still delivers what the process has sent.
+            scheduler.later(DELIVERED_MS, () => cell.kill(id, { isDark: false }));
             return scheduler.later(2_000, () => {
               cell.startNode(id);
               scheduler.later(1_000, replaceNext);

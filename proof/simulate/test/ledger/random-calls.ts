@@ -107,6 +107,7 @@ export class RandomCalls {
 
   async #reserve(): Promise<void> {
     const random = this.#random;
+    if (random.chance(0.2)) await this.#lose(this.#aSession());
     const accountId = this.#anAccount();
     const key = random.chance(0.4) ? `key ${random.integer(1, 4)}` : null;
     const place = { id: random.pick(NODES), url: random.pick(URLS) };
@@ -130,6 +131,13 @@ export class RandomCalls {
     if (known === undefined) {
       this.#sessions.push({ accountId, sessionId, upgradeId: random.uuid() });
     }
+  }
+
+  async #lose({ accountId, sessionId }: Session): Promise<void> {
+    await this.#db.query({
+      text: 'select request_takeover($1, $2, $3) as requested',
+      values: [accountId, sessionId, 'proof'],
+    });
   }
 
   #aSession(): Session {

@@ -280,6 +280,16 @@ const reserving: readonly Mutant[] = [
     },
   ),
   broken(
+    'a reservation that its client could not open stays',
+    'a reservation that its client could not open is released at once',
+    'promise',
+    {
+      in: 'reserve_session',
+      from: 'or exists (select from session_takeovers t where t.session_id = s.id)',
+      to: '',
+    },
+  ),
+  broken(
     'the idempotency key is not looked up',
     'a replay returns the same reservation',
     'promise',

@@ -154,16 +154,30 @@ export const PROMISES = {
     const lose = ({ id }: { readonly id: string }) =>
       fixture.owner.query('select request_takeover($1, $2, $3)', [accountId, id, 'proof']);
     const first = await fixture.reserve(accountId);
+    await fixture.claim(first);
     must((await fixture.tryReserve(accountId)).outcome, 'concurrency_limit_exceeded', 'a second');
     await lose(first);
     const second = await fixture.tryReserve(accountId);
     must(second.outcome, 'reserved', 'one in place of the lost one');
-    if (second.outcome === 'reserved') await lose(second.session);
+    if (second.outcome === 'reserved') {
+      await fixture.claim(second.session);
+      await lose(second.session);
+    }
     must((await fixture.tryReserve(accountId)).outcome, 'concurrency_limit_exceeded', 'a third');
     const poor = await fixture.account(10_000);
     const all = await fixture.reserve(poor, { requestedMs: 10_000 });
+    await fixture.claim(all);
     await fixture.owner.query('select request_takeover($1, $2, $3)', [poor, all.id, 'proof']);
     must((await fixture.tryReserve(poor)).outcome, 'concurrency_limit_exceeded', 'without credit');
+  },
+  async 'a reservation that its client could not open is released at once'(fixture) {
+    const accountId = await fixture.account(10_000);
+    for (let node = 1; node <= 3; node += 1) {
+      const given = await fixture.tryReserve(accountId, { requestedMs: 10_000 });
+      must(given.outcome, 'reserved', `on node ${node}`);
+      const id = given.outcome === 'reserved' ? given.session.id : '';
+      await fixture.owner.query('select request_takeover($1, $2, $3)', [accountId, id, 'proof']);
+    }
   },
   async 'a replay returns the same reservation'(fixture) {
     const accountId = await fixture.account(600_000);

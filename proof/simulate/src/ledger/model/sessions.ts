@@ -52,7 +52,7 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
   if (account.moveState !== null) return { outcome: 'account_moving' };
 
   const own = [...(state.liveOf.get(account.id) ?? [])];
-  const live = own.filter((session) => !isExpired(session, nowMs));
+  const live = own.filter((session) => !isExpired(session, nowMs) && !isGivenUp(state, session));
   const areLive = new Set(live);
   const lost = live.filter(({ id }) => state.takeovers.has(id)).length;
   const limit = account.concurrencyLimit;
@@ -66,6 +66,9 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
     throw databaseError('23505', `session ${call.sessionId} exists`);
   }
   expireReservations({ state, nowMs }, account.id);
+  for (const session of own.filter((each) => isGivenUp(state, each))) {
+    endSession(state, session, { status: 'failed', samples: 0, at: nowMs });
+  }
   if (isFull) return blockedBy({ state, nowMs }, live);
   if (reservedMs < 1000 && lost > 0) {
     const outcome = 'concurrency_limit_exceeded';
@@ -174,6 +177,11 @@ function insertSession(
 
 function isExpired({ status, expiresAt }: SessionRow, nowMs: number): boolean {
   return status === 'reserved' && expiresAt <= nowMs;
+}
+
+/** Its client could not open it on its node. */
+function isGivenUp({ takeovers }: Moment['state'], { id, status }: SessionRow): boolean {
+  return status === 'reserved' && takeovers.has(id);
 }
 
 /** Expires the reservations of one account, or of all. Returns their number. */
