@@ -29,7 +29,7 @@ export function codeTabs(texts: PublicTexts['how']): string {
   const tabs = [
     { id: 'curl', label: 'curl', code: curlExample(CODE), answer: ANSWER },
     { id: 'node', label: `${texts.server}: Node`, code: serverExample(CODE) },
-    { id: 'browser', label: texts.page, code: browserExample([]) },
+    { id: 'browser', label: texts.page, code: browserExample() },
     { id: 'python', label: 'Python', code: PYTHON_EXAMPLE },
   ];
   const labels = tabs

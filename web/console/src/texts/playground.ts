@@ -14,6 +14,11 @@ const en = {
     '1500': 'after a pause of 1.5 s',
     none: 'only when you stop',
   },
+  eager: 'Show where a line may end',
+  eagerHint: (seconds: number) =>
+    `After a pause of ${seconds} s. If you go on, the mark goes away. It costs nothing.`,
+  eagerUnsupported: 'This model cannot report it, so the option is ignored.',
+  mayHaveEnded: 'may have ended here',
   details: 'Show confidence and why each line ended',
   reasons: {
     flush: 'you stopped',
@@ -62,6 +67,11 @@ const sw: PlaygroundTexts = {
     '1500': 'baada ya kimya cha sekunde 1.5',
     none: 'unaposimamisha tu',
   },
+  eager: 'Onyesha mahali mstari unapoweza kuisha',
+  eagerHint: (seconds) =>
+    `Baada ya kimya cha sekunde ${seconds}. Ukiendelea, alama huondoka. Hailipishwi.`,
+  eagerUnsupported: 'Modeli hii haiwezi kuionyesha, kwa hiyo chaguo hili halitumiki.',
+  mayHaveEnded: 'huenda umeisha hapa',
   details: 'Onyesha uhakika na sababu ya kila mstari kuisha',
   reasons: {
     flush: 'ulisimamisha',

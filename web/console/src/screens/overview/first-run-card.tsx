@@ -238,7 +238,7 @@ function programOf(tab: Tab): { code: string; syntax: Syntax } {
       return { code: curlExample(input), syntax: 'Shell' };
     case 'browser':
       return {
-        code: `${serverExample(input)}\n\n// In the page:\n${browserExample([])}`,
+        code: `${serverExample(input)}\n\n// In the page:\n${browserExample()}`,
         syntax: 'TypeScript',
       };
     case 'telephone':

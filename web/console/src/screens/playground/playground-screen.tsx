@@ -21,6 +21,7 @@ import { HistoryPanel } from './tools/history-panel.tsx';
 import { exported, Receipt } from './receipt.tsx';
 import { splitKeyterms } from './keyterms.ts';
 import { KeytermsField } from './keyterms-field.tsx';
+import { endpointingOf, PauseFields, type Pauses } from './pause-fields.tsx';
 import { RAW_EVENTS_MAX, RawEvents, type RawEvent } from './tools/raw-events.tsx';
 import { recognise, type Recognition, type Source } from './recognise.ts';
 import { Recording } from './recording.ts';
@@ -32,8 +33,6 @@ import { Transcript } from './transcript.tsx';
 import { usePlayback } from './use-playback.ts';
 
 const LENGTHS = [30, LIMITS.audioSecondsDefault, 120, LIMITS.audioSecondsMax];
-const PAUSES = ['300', '700', '1500', 'none'] as const;
-type Pause = (typeof PAUSES)[number];
 type View = 'transcript' | 'events' | 'code';
 /** The smallest reservation. */
 const CREDIT_MIN_MS = 1_000;
@@ -45,7 +44,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
   const [maxAudioSeconds, setMaxAudioSeconds] = useState<number>(LIMITS.audioSecondsDefault);
   const [keyterms, setKeyterms] = useState('');
   const [numbers, setNumbers] = useState(false);
-  const [pause, setPause] = useState<Pause>('700');
+  const [pauses, setPauses] = useState<Pauses>({ pause: '700', eager: false });
   const [details, setDetails] = useState(false);
   const [reference, setReference] = useState('');
   const [view, setView] = useState<View>('transcript');
@@ -75,7 +74,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
     maxAudioSeconds,
     keyterms: splitKeyterms(keyterms),
     numbers,
-    silenceMs: pause === 'none' ? null : Number(pause),
+    endpointing: endpointingOf(pauses),
     onLevel: setLevel,
     onRaw: (event: RawEvent) => setEvents((now) => [...now, event].slice(-RAW_EVENTS_MAX)),
   };
@@ -191,6 +190,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
       maxAudioSeconds={maxAudioSeconds}
       keyterms={splitKeyterms(keyterms)}
       numbers={numbers}
+      endpointing={settings.endpointing}
     />
   );
   return (
@@ -272,25 +272,12 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
                     />
                     {tools.numbers}
                   </label>
-                  <Field label={tools.pauses} hint={tools.pausesHint}>
-                    {(control) => (
-                      <select
-                        {...control}
-                        className="input select"
-                        disabled={running}
-                        value={pause}
-                        onChange={(event) =>
-                          setPause(PAUSES.find((known) => known === event.target.value) ?? '700')
-                        }
-                      >
-                        {PAUSES.map((value) => (
-                          <option key={value} value={value}>
-                            {tools.pauseOptions[value]}
-                          </option>
-                        ))}
-                      </select>
-                    )}
-                  </Field>
+                  <PauseFields
+                    pauses={pauses}
+                    disabled={running}
+                    reportsEager={run.model === model ? run.reportsEager : null}
+                    onChange={setPauses}
+                  />
                   <Field label={texts.playground.limit}>
                     {(control) => (
                       <select

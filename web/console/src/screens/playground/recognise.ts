@@ -6,7 +6,7 @@ import {
   type EndpointingOptions,
   type SvcStream,
 } from '@svc-asr/sdk/stream';
-import { AUDIO, ENDPOINTING, type ModelId } from '@svc-asr/protocol/constants.ts';
+import { AUDIO, type ModelId } from '@svc-asr/protocol/constants.ts';
 import { ConsoleApiError, isSignedOut, post } from '../../app/api.ts';
 import { signInAgain } from '../../app/connection.ts';
 import { decodeFile } from './decode-file.ts';
@@ -37,8 +37,8 @@ interface RecogniseInput {
   readonly keyterms: readonly string[];
   /** Whether numbers are shown as digits. */
   readonly numbers: boolean;
-  /** How long a pause ends a line. Null: only the end of the run does. */
-  readonly silenceMs: number | null;
+  /** Which pauses end a line. False: only the end of the run does. */
+  readonly endpointing: EndpointingOptions | false;
   /** Whether the transcript of the last run goes on. */
   readonly continues: boolean;
   readonly on: (event: RunEvent) => void;
@@ -50,7 +50,6 @@ interface RecogniseInput {
 }
 
 const WORKLET_URL = '/microphone-worklet.js';
-const EAGER_MS = 250;
 const FRAME_SAMPLES = 3_200;
 /** The limit of a session that the stream reports as the reason of its end. */
 const LIMIT_REACHED = 'max_audio_reached';
@@ -117,7 +116,7 @@ async function stream(
     const open = openStream({
       session: opened.session,
       signal: signals.aborted,
-      endpointing: input.silenceMs === null ? false : pausesOf(input.silenceMs),
+      endpointing: input.endpointing,
       numbers: input.numbers,
       ...(input.keyterms.length === 0 ? {} : { keyterms: input.keyterms }),
     });
@@ -139,11 +138,6 @@ async function stream(
     await microphone?.stop();
     input.onLevel(0);
   }
-}
-
-/** With eager ends of turn, which the raw messages show. Models that can't report them ignore the option. */
-function pausesOf(silenceMs: number): EndpointingOptions {
-  return { silenceMs, eagerMs: Math.min(EAGER_MS, silenceMs - ENDPOINTING.eagerMs.below) };
 }
 
 /** The audio to send, or null if it comes from the microphone. */
@@ -203,10 +197,16 @@ function report(open: SvcStream, { input, ages }: { input: RecogniseInput; ages:
   let finalMs = 0;
   // A server that doesn't say so is older than keyterms.
   open.on('ready', ({ keyterms }) => input.on({ type: 'ready', takesKeyterms: Boolean(keyterms) }));
-  open.on('config_ack', ({ keyterms }) => {
+  open.on('config_ack', ({ keyterms, endpointing }) => {
+    if (input.endpointing !== false && input.endpointing.eagerMs !== undefined) {
+      const reportsEager = endpointing !== false && endpointing.eager_ms !== undefined;
+      input.on({ type: 'reports_eager', reportsEager });
+    }
     if (keyterms === undefined) return;
     input.on({ type: 'keyterms', answer: toAnswer(input.keyterms, keyterms) });
   });
+  open.on('turn_eager', (eager) => input.on({ type: 'eager', eager }));
+  open.on('turn_resumed', () => input.on({ type: 'resumed' }));
   open.on('delta', (delta) => {
     ages.onText(delta.text, performance.now());
     input.on({ type: 'delta', delta, audioMs: finalMs + delta.audio_ms });

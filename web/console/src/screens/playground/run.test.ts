@@ -63,6 +63,18 @@ test('replaces each delta with the next; a final completes the utterance', () =>
   expect(run.chargedMs).toBeNull();
 });
 
+test('an eager end shows its text until the speaker goes on or the final arrives', () => {
+  const words = { utterance: 0, eager: 1, words: [], audio_ms: 2_400 };
+  const event: RunEvent = {
+    type: 'eager',
+    eager: { type: 'turn_eager', text: 'ngiri igĩrĩ', text_formatted: '2000', ...words },
+  };
+  const paused = after(started, delta('ngiri', 1_120), event, delta('ngiri igĩ', 2_240));
+  expect(paused).toMatchObject({ text: 'ngiri igĩ', eagerText: '2000' });
+  expect(follow(paused, { type: 'resumed' })).toMatchObject({ text: 'ngiri igĩ', eagerText: null });
+  expect(follow(paused, final('ngiri igĩrĩ', 2_400))).toMatchObject({ text: '', eagerText: null });
+});
+
 test('keeps one line per turn and skips turns without words', () => {
   const run = after(started, final('nĩ wega', 2_400), final('', 3_000), final('mũno', 5_000));
   expect(run.turns.map((turn) => turn.map(isUncertain))).toEqual([[false, true], [false]]);
@@ -166,17 +178,19 @@ test('measures how old each word is when it first appears', () => {
   expect(new WordAges().onFinal([], 5)).toBeNull();
 });
 
-test('keeps whether a model takes keyterms over its runs, but not the answer to the last list', () => {
+test('keeps whether a model takes keyterms and reports eager ends over its runs, but not the answer to the last list', () => {
   const answer = { taken: ['otieno'], refused: [], rest: 0 };
   const first = after(
     started,
     { type: 'ready', takesKeyterms: true },
     { type: 'keyterms', answer },
+    { type: 'reports_eager', reportsEager: false },
   );
-  expect(first).toMatchObject({ takesKeyterms: true, keyterms: answer });
-  expect(follow(first, started)).toMatchObject({ takesKeyterms: true, keyterms: null });
+  const kept = { takesKeyterms: true, reportsEager: false };
+  expect(first).toMatchObject({ ...kept, keyterms: answer });
+  expect(follow(first, started)).toMatchObject({ ...kept, keyterms: null });
   const other: RunEvent = { ...started, model: 'svc-asr-dholuo-v1' };
-  expect(follow(first, other).takesKeyterms).toBeNull();
+  expect(follow(first, other)).toMatchObject({ takesKeyterms: null, reportsEager: null });
 });
 
 test('splits a list of keyterms, and names refused ones by what was written', () => {

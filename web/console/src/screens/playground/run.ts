@@ -1,4 +1,10 @@
-import type { DeltaEvent, FinalEvent, FinalReason, NumberEntity } from '@svc-asr/protocol';
+import type {
+  DeltaEvent,
+  FinalEvent,
+  FinalReason,
+  NumberEntity,
+  TurnEagerEvent,
+} from '@svc-asr/protocol';
 import type { ModelId } from '@svc-asr/protocol/constants.ts';
 import type { PlaygroundReceipt } from '@svc-asr/protocol/console/console.ts';
 import { shownWords } from '@svc-asr/protocol/numbers/shown-words.ts';
@@ -35,6 +41,8 @@ export interface Run {
   /** The current utterance, and how many of its characters are stable. */
   readonly text: string;
   readonly stableChars: number;
+  /** The whole text of an utterance that may have ended. Null while nothing says so. */
+  readonly eagerText: string | null;
   /** Audio of the current session: captured, and covered by text. */
   readonly sentMs: number;
   readonly audioMs: number;
@@ -52,6 +60,8 @@ export interface Run {
   readonly problem: { readonly code: string; readonly message: string } | null;
   /** Whether the model listens for keyterms. Null until its stream is ready. */
   readonly takesKeyterms: boolean | null;
+  /** Whether the model reports eager ends. Null until it has been asked. */
+  readonly reportsEager: boolean | null;
   /** What the service made of the keyterms. Null without any. */
   readonly keyterms: KeytermsAnswer | null;
 }
@@ -68,6 +78,7 @@ export type RunEvent =
   | { readonly type: 'reserved'; readonly remainingMs: number; readonly reservedMs: number }
   | { readonly type: 'ready'; readonly takesKeyterms: boolean }
   | { readonly type: 'keyterms'; readonly answer: KeytermsAnswer }
+  | { readonly type: 'reports_eager'; readonly reportsEager: boolean }
   | { readonly type: 'sent'; readonly sentMs: number }
   | {
       readonly type: 'delta';
@@ -75,6 +86,8 @@ export type RunEvent =
       /** How much audio of the session the text covers. */
       readonly audioMs: number;
     }
+  | { readonly type: 'eager'; readonly eager: TurnEagerEvent }
+  | { readonly type: 'resumed' }
   | {
       readonly type: 'final';
       readonly final: FinalEvent;
@@ -99,6 +112,7 @@ export const IDLE: Run = {
   reasons: [],
   text: '',
   stableChars: 0,
+  eagerText: null,
   sentMs: 0,
   audioMs: 0,
   reservedMs: 0,
@@ -110,6 +124,7 @@ export const IDLE: Run = {
   speed: null,
   problem: null,
   takesKeyterms: null,
+  reportsEager: null,
   keyterms: null,
 };
 
@@ -129,6 +144,8 @@ export function follow(run: Run, event: RunEvent): Run {
       };
     case 'keyterms':
       return { ...run, keyterms: event.answer };
+    case 'reports_eager':
+      return { ...run, reportsEager: event.reportsEager };
     case 'sent':
       return { ...run, sentMs: event.sentMs };
     case 'delta':
@@ -138,12 +155,17 @@ export function follow(run: Run, event: RunEvent): Run {
         stableChars: event.delta.stable_chars,
         audioMs: Math.max(run.audioMs, event.audioMs),
       };
+    case 'eager':
+      return { ...run, eagerText: event.eager.text_formatted ?? event.eager.text };
+    case 'resumed':
+      return { ...run, eagerText: null };
     case 'final':
       return {
         ...run,
         ...(event.final.text === '' ? {} : added(run, event.final)),
         text: '',
         stableChars: 0,
+        eagerText: null,
         audioMs: event.final.total_audio_ms,
         ages: event.ages ?? run.ages,
         speed: event.speed ?? run.speed,
@@ -153,7 +175,12 @@ export function follow(run: Run, event: RunEvent): Run {
     case 'ended':
       return run.phase === 'failed' ? run : { ...run, phase: 'done', ending: event.ending };
     case 'failed':
-      return { ...run, phase: 'failed', problem: { code: event.code, message: event.message } };
+      return {
+        ...run,
+        phase: 'failed',
+        eagerText: null,
+        problem: { code: event.code, message: event.message },
+      };
     case 'asking':
       return { ...run, ledger: 'asking' };
     case 'settled':
@@ -171,9 +198,9 @@ export function follow(run: Run, event: RunEvent): Run {
 
 function begin(run: Run, event: Extract<RunEvent, { type: 'started' }>): Run {
   const { model, source } = event;
-  // The field must not change back while the same model connects again.
-  const takesKeyterms = model === run.model ? run.takesKeyterms : null;
-  const fresh: Run = { ...IDLE, phase: 'connecting', model, source, takesKeyterms };
+  // The fields must not change back while the same model connects again.
+  const { takesKeyterms, reportsEager } = model === run.model ? run : IDLE;
+  const fresh: Run = { ...IDLE, phase: 'connecting', model, source, takesKeyterms, reportsEager };
   if (!event.continues) return fresh;
   return {
     ...fresh,

@@ -25,7 +25,7 @@ export function Transcript(props: {
   const id = useId();
   const texts = useTexts();
   const running = isRunning(run);
-  const isEmpty = run.turns.length === 0 && run.text === '';
+  const isEmpty = run.turns.length === 0 && run.text === '' && run.eagerText === null;
   const area = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const whole = useRef<HTMLDivElement>(null);
@@ -36,7 +36,7 @@ export function Transcript(props: {
   useEffect(() => {
     const box = area.current;
     if (box !== null && follows.current) box.scrollTop = box.scrollHeight;
-  }, [run.text, run.turns]);
+  }, [run.text, run.eagerText, run.turns]);
   return (
     <div ref={whole} className="grid content-start gap-2">
       <h2 id={id} className="text-sm font-medium text-ink-2">
@@ -129,6 +129,21 @@ function LineEnd({ turn, reason }: { turn: Turn; reason: Run['reasons'][number] 
 }
 
 function GrowingWords({ run }: { run: Run }) {
+  const texts = usePlaygroundTexts();
+  if (run.eagerText !== null) {
+    return (
+      <>
+        {run.eagerText}{' '}
+        <span
+          lang=""
+          data-testid="may-have-ended"
+          className="inline-block rounded-sm bg-muted px-1.5 text-xs leading-5 font-normal text-ink-2 select-none"
+        >
+          {texts.mayHaveEnded}
+        </span>{' '}
+      </>
+    );
+  }
   let at = 0;
   return run.text
     .split(' ')

@@ -1,3 +1,4 @@
+import type { EndpointingOptions } from '@svc-asr/sdk/stream';
 import type { ModelId } from '@svc-asr/protocol/constants.ts';
 
 interface ExampleInput {
@@ -24,16 +25,24 @@ const svc = new SvcClient({ baseUrl: '${baseUrl}', apiKey: process.env.SVC_API_K
 const session = await svc.sessions.create({ model: '${model}', maxAudioSeconds: ${maxAudioSeconds} });`;
 }
 
-export function browserExample(keyterms: readonly string[], numbers = false): string {
+interface BrowserInput {
+  readonly keyterms?: readonly string[];
+  readonly numbers?: boolean;
+  readonly endpointing?: EndpointingOptions | boolean;
+}
+
+export function browserExample(input: BrowserInput = {}): string {
+  const { keyterms = [], numbers = false, endpointing = true } = input;
   const list = keyterms.length === 0 ? '' : `, keyterms: ${JSON.stringify(keyterms)}`;
   const digits = numbers ? ', numbers: true' : '';
   const text = numbers ? 'text_formatted' : 'text';
+  const lines =
+    endpointing === false ? '' : `\n// The service ends each line when the speaker pauses.`;
   return `import { openMicrophone } from '@svc-asr/sdk/microphone';
 import { fetchSession, openStream } from '@svc-asr/sdk/stream';
-
-// The service ends each line when the speaker pauses.
-const stream = openStream({ getSession: fetchSession('/session'), endpointing: true${list}${digits} });
-stream.on('delta', ({ text }) => { live.textContent = text; });
+${lines}
+const stream = openStream({ getSession: fetchSession('/session'), endpointing: ${literal(endpointing)}${list}${digits} });
+stream.on('delta', ({ text }) => { live.textContent = text; });${eagerLines(endpointing, text)}
 stream.on('final', ({ ${text} }) => { lines.append(${text}, '\\n'); live.textContent = ''; });
 
 const microphone = await openMicrophone({ sink: stream });
@@ -41,4 +50,18 @@ stop.onclick = async () => {
   await microphone.stop();
   await stream.finish();
 };`;
+}
+
+/** As JavaScript: the names of the options need no quotes. */
+function literal(endpointing: EndpointingOptions | boolean): string {
+  if (typeof endpointing === 'boolean') return String(endpointing);
+  const fields = Object.entries(endpointing).map(([name, value]) => `${name}: ${value}`);
+  return `{ ${fields.join(', ')} }`;
+}
+
+function eagerLines(endpointing: EndpointingOptions | boolean, text: string): string {
+  if (typeof endpointing === 'boolean' || endpointing.eagerMs === undefined) return '';
+  return `
+// The line may have ended. Its final or turn_resumed follows.
+stream.on('turn_eager', ({ ${text} }) => { live.textContent = ${text}; });`;
 }

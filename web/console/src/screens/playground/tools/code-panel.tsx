@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { EndpointingOptions } from '@svc-asr/sdk/stream';
 import type { ModelId } from '@svc-asr/protocol/constants.ts';
 import { useTexts } from '../../../app/language.tsx';
 import { Choice } from '../../../design/controls.tsx';
@@ -12,14 +13,15 @@ export function CodePanel(props: {
   maxAudioSeconds: number;
   keyterms: readonly string[];
   numbers: boolean;
+  endpointing: EndpointingOptions | false;
 }) {
-  const { model, maxAudioSeconds, keyterms, numbers } = props;
+  const { model, maxAudioSeconds, keyterms, numbers, endpointing } = props;
   const texts = useTexts();
   const [place, setPlace] = useState<Place>('server');
   const input = { baseUrl: location.origin, model, maxAudioSeconds };
   const code = {
     server: serverExample(input),
-    browser: browserExample(keyterms, numbers),
+    browser: browserExample({ keyterms, numbers, endpointing }),
     curl: curlExample(input),
   }[place];
   return (
