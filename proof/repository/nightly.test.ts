@@ -33,9 +33,10 @@ test('the night runs every tier, campaign and benchmark once, and nothing that d
   expect(listed.toSorted()).toEqual(expected.toSorted());
 });
 
-test('the nightly workflow takes its steps from .ci/nightly', () => {
+test('the nightly workflow takes its steps from .ci/nightly, and installs what only they need', () => {
   const workflow = readFileSync(join(ROOT, '.github/workflows/nightly.yml'), 'utf8');
   expect(workflow).toContain('bash .ci/nightly --list');
+  expect(workflow).toContain('bash .ci/bootstrap nightly');
 });
 
 test('a failed step does not stop the others, shows its output again and fails the run', () => {

@@ -142,7 +142,8 @@ export class Cluster {
 /** PostgreSQL's account may not be able to read the checkout. */
 async function copyPatroni(folder: string): Promise<string> {
   const [version] = await readdir(PYTHON_LIBRARIES).catch(() => []);
-  if (version === undefined) throw new Error('Patroni is not installed. Run .ci/bootstrap.');
+  if (version === undefined)
+    throw new Error('Patroni is not installed. Run .ci/bootstrap nightly.');
   const copy = join(folder, 'python');
   await cp(join(PYTHON_LIBRARIES, version, 'site-packages'), copy, {
     recursive: true,

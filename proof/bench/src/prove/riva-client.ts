@@ -26,7 +26,8 @@ export const about =
   "NVIDIA's own client against our engine node, our gateway against NVIDIA's server stubs";
 
 export async function run({ log }: CampaignOptions): Promise<CampaignResult> {
-  if (!existsSync(PYTHON)) throw new Error('The Riva client is missing: bash .ci/bootstrap');
+  if (!existsSync(PYTHON))
+    throw new Error('The Riva client is missing: bash .ci/bootstrap nightly');
   const client = await runClient();
   log(`NVIDIA's client: ${client.utterances} utterances, ${client.different_texts} different`);
   const server = await runServer();
