@@ -787,6 +787,7 @@ create table session_takeovers (
   constraint session_takeovers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint session_takeovers_proof_check CHECK (length(proof) >= 1 AND length(proof) <= 32)
 );
+CREATE INDEX session_takeovers_age ON session_takeovers USING btree (requested_at);
 grant select (session_id, account_id, requested_at) on session_takeovers to svc_auditor;
 grant select on session_takeovers to svc_node;
 

@@ -92,9 +92,10 @@ begin
       from sessions s left join nodes n on n.id = s.node_id left join session_takeovers t on t.session_id = s.id
       where s.account_id = p_account and s.slot is not null;
     -- By count, not by free slot, because a lowered limit may leave low slots free.
-    -- Sessions whose clients lost them and are back make room, but an account never has more than twice its limit.
+    -- Sessions whose clients lost them and are back make room, but an account never has more than twice its limit,
+    -- nor more than there are slot numbers.
     v_lost := v_live.lost;
-    if v_live.live - v_lost >= v_account.concurrency_limit or v_live.live >= 2 * v_account.concurrency_limit then
+    if v_live.live - v_lost >= v_account.concurrency_limit or v_live.live >= least(2 * v_account.concurrency_limit, 10000) then
       outcome := 'concurrency_limit_exceeded';
       blocker := case when v_live.first_expiry is null then 'active' else 'reserved' end;
       -- At most the life of a credential, even if the clock was set back meanwhile. An active session may end at

@@ -112,7 +112,6 @@ language sql as $$
     on conflict do nothing
 $$;
 
--- The lost sessions that a stream continues, with the audio that they were charged for and nobody sent again yet.
 -- How many sessions before this one each continued the one before it. Stops counting at ten.
 create or replace function continued_before(p_account uuid, p_session uuid) returns integer
 language sql stable set search_path = public, pg_temp as $$
@@ -126,6 +125,7 @@ language sql stable set search_path = public, pg_temp as $$
   select max(hops) from chain
 $$;
 
+-- The lost sessions that a stream continues, with the audio that they were charged for and nobody sent again yet.
 create or replace function find_lost_audio(p_account uuid, p_sessions uuid[]) returns table (
   session_id uuid, is_over boolean, lengths text[], digests text[]
 )
@@ -150,7 +150,6 @@ $$;
 create or replace function request_takeover(p_account uuid, p_session uuid, p_proof text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  delete from session_takeovers where requested_at < clock_timestamp() - interval '1 hour';
   insert into session_takeovers as t (session_id, account_id, proof)
     select s.id, s.account_id, p_proof from sessions s
     where s.account_id = p_account and s.id = p_session and s.slot is not null

@@ -1,6 +1,5 @@
--- Of earlier versions. Calls with fewer arguments get the function below.
+-- Of an earlier version. Calls with fewer arguments get the function below.
 drop function if exists close_session(uuid, uuid, text, bigint, text, bigint, uuid);
-drop function if exists close_session(uuid, uuid, text, bigint, text, bigint, uuid, uuid, bigint, bigint[], text[]);
 
 -- Settles a session once. Returns 'already' if it was closed before, 'superseded' if another upgrade
 -- has it, 'settled_late' if the sweeper had failed it although its node was alive.

@@ -93,18 +93,30 @@ begin
 end
 $$;
 
--- Deletes idempotency keys of expired sessions, which can be reused, and lost audio that nobody will send again.
+-- Deletes idempotency keys of expired sessions, which can be reused, lost audio that nobody will send again, and old
+-- takeovers. Returns how many of the kind that had most.
 create or replace function forget_idempotency(p_batch integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  v_forgotten integer;
+  v_keys integer;
+  v_lost integer;
+  v_takeovers integer;
 begin
   delete from idempotency where (account_id, key_hash) in (
     select account_id, key_hash from idempotency
       where expires_at < clock_timestamp() - interval '1 minute'
       order by expires_at limit p_batch for update skip locked);
-  get diagnostics v_forgotten = row_count;
-  delete from lost_audio where lost_at < clock_timestamp() - interval '5 minutes';
-  return v_forgotten;
+  get diagnostics v_keys = row_count;
+  delete from lost_audio where (account_id, session_id) in (
+    select account_id, session_id from lost_audio
+      where lost_at < clock_timestamp() - interval '5 minutes'
+      order by lost_at limit p_batch for update skip locked);
+  get diagnostics v_lost = row_count;
+  delete from session_takeovers where session_id in (
+    select session_id from session_takeovers
+      where requested_at < clock_timestamp() - interval '1 hour'
+      order by requested_at limit p_batch for update skip locked);
+  get diagnostics v_takeovers = row_count;
+  return greatest(v_keys, v_lost, v_takeovers);
 end
 $$;

@@ -15,9 +15,6 @@ alter table sessions add constraint sessions_billed_by_samples check (
         and least(reserved_ms, (samples - coalesce(replayed_samples, 0) + 15999) / 16000 * 1000)
     else billable_ms = least(reserved_ms, (samples - coalesce(replayed_samples, 0) + 15999) / 16000 * 1000)
   end) not valid;
-alter table sessions validate constraint sessions_billed_by_samples;
--- Audio is handed on once.
-create unique index sessions_continued on sessions (account_id, continues) where continues is not null;
 
 -- The charged audio of streams that lost their client: how long the last utterances are, and a digest of each. The next
 -- session compares them with what it receives. Kept for minutes.
@@ -40,3 +37,4 @@ create table session_takeovers (
   proof text not null check (length(proof) between 1 and 32),
   requested_at timestamptz not null default clock_timestamp()
 );
+create index session_takeovers_age on session_takeovers (requested_at);

@@ -170,3 +170,38 @@ test('a live key has one successor, however many ask at once, and the successor 
   expect(await rotate(next, 'third0000000')).toBe('created');
   expect(await rotate('nosuchkey000', 'fourth000000')).toBe('not_live');
 });
+
+test('an account with a high limit gets no slot number that does not exist', async () => {
+  const id = await fixture.account(60_000);
+  const client = await fixture.owner.connect();
+  try {
+    await client.query('begin');
+    // Without checks at each row, because ten thousand of them would take minutes.
+    await client.query('set local session_replication_role = replica');
+    await client.query(
+      `update accounts set concurrency_limit = 9000, reserved_ms = 10000000, granted_ms = granted_ms + 10000000
+        where id = $1`,
+      [id],
+    );
+    await client.query(
+      `insert into sessions (account_id, id, model, slot, status, reserved_ms, remaining_ms, websocket_url, node_id,
+          node_epoch, upgrade_id, created_at, claimed_at, expires_at)
+        select $1, gen_random_uuid(), 'm', n, 'active', 1000, 0, 'wss://n', 'n', 1, $1, now(), now(), now() + interval '1 minute'
+        from generate_series(1, 10000) n`,
+      [id],
+    );
+    await client.query(
+      `insert into session_takeovers (session_id, account_id, proof)
+        select id, account_id, 'proof' from sessions where account_id = $1 and slot > 5000`,
+      [id],
+    );
+    const { rows } = await client.query<{ outcome: string }>(
+      `select outcome from reserve_session($1, $2, false, null, 'm', 1000, null, null, 'n', 'wss://n')`,
+      [id, randomUUID()],
+    );
+    expect(rows).toEqual([{ outcome: 'concurrency_limit_exceeded' }]);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});

@@ -24,90 +24,50 @@ const ROLES = [
 ] as const satisfies readonly DatabaseRole[];
 
 const UUID = randomUUID();
-/** Every function that changes something, and who may call it. */
-const FUNCTIONS: Readonly<Record<string, readonly DatabaseRole[]>> = {
-  [`reserve_session('${UUID}', '${UUID}', false, null, 'm', 1000, null, null, null, null)`]: [
-    'svc_api',
-    'svc_all',
-  ],
-  [`touch_api_keys(array['x'])`]: ['svc_api', 'svc_all'],
-  [`claim_session('${UUID}', '${UUID}', '${UUID}', 'n', 1)`]: ['svc_node', 'svc_all'],
-  [`close_session('${UUID}', '${UUID}', 'failed', 0, 'n', 1, null)`]: ['svc_node', 'svc_all'],
-  [`register_node('n', 'wss://n', array['m'], 1, null)`]: ['svc_node', 'svc_all'],
-  [`record_status(array['api'], array['api'])`]: ['svc_api', 'svc_all'],
-  [`renew_node('n', 1, 0, 1, false)`]: ['svc_node', 'svc_all'],
-  [`retire_node('n', 1)`]: ['svc_node', 'svc_all'],
-  [`record_streams('n', '[]')`]: ['svc_node', 'svc_all'],
-  [`roll_up_usage_by_key('${UUID}', 1)`]: ['svc_console', 'svc_all'],
-  [`forget_session_details(1)`]: ['svc_console', 'svc_all'],
-  [`record_calls('[]')`]: ['svc_api', 'svc_node', 'svc_all'],
-  [`check_credit_levels(1)`]: ['svc_console', 'svc_all'],
-  [`forget_calls()`]: ['svc_console', 'svc_all'],
-  [`claim_demo('\\x00', 1, '\\x00')`]: ['svc_console', 'svc_all'],
-  [`demo_state('\\x00', 1, '\\x00', '${UUID}', 1)`]: ['svc_console', 'svc_all'],
-  [`release_demo('\\x00')`]: ['svc_console', 'svc_all'],
-  [`forget_demo_claims()`]: ['svc_console', 'svc_all'],
-  [`request_credit('${UUID}', '${UUID}', null, 60000, '')`]: ['svc_console', 'svc_all'],
-  [`approve_as_operator('x', '${UUID}', '${UUID}', 1, '')`]: ['svc_console', 'svc_all'],
-  [`decline_as_operator('x', '${UUID}', '')`]: ['svc_console', 'svc_all'],
-  [`set_account_status_as_operator('x', '${UUID}', 'active', '')`]: ['svc_console', 'svc_all'],
-  [`set_concurrency_as_operator('x', '${UUID}', 1, 'r')`]: ['svc_console', 'svc_all'],
-  [`grant_as_operator('x', '${UUID}', 1, 'r', '${UUID}')`]: ['svc_console', 'svc_all'],
-  [`decide_credit_request_as_operator('x', '${UUID}', 1, 'r')`]: ['svc_console', 'svc_all'],
-  [`grant_within_limit('${UUID}', 'a', '${UUID}', 1, 'r', '${UUID}')`]: [],
-  [`record_audit('[]', false)`]: ['svc_auditor', 'svc_operator', 'svc_mover'],
-  [`expire_reservations(1)`]: ['svc_sweeper', 'svc_all'],
-  [`fail_orphans(1)`]: ['svc_sweeper', 'svc_all'],
-  [`forget_idempotency(1)`]: ['svc_sweeper', 'svc_all'],
-  [`mark_ledger('${UUID}', 'n', 0, null, null, null, null)`]: [
-    'svc_api',
-    'svc_node',
-    'svc_sweeper',
-    'svc_console',
-    'svc_sign_in',
-    'svc_all',
-  ],
-  [`accept_ledger_history('why')`]: ['svc_operator'],
-  [`create_api_key('${UUID}', 'abcdefghijkl', '\\x00', '', null, null, 0::smallint)`]: [
-    'svc_console',
-    'svc_operator',
-    'svc_all',
-  ],
-  [`revoke_api_key('${UUID}', 'x')`]: ['svc_console', 'svc_operator', 'svc_all'],
-  [`grant_credit('${UUID}', 1, 'r', 'a', '${UUID}')`]: ['svc_operator'],
-  [`adjust_credit('${UUID}', 1, 'r', 'a', '${UUID}')`]: ['svc_operator'],
-  [`set_concurrency('${UUID}', 1)`]: ['svc_operator'],
-  [`set_key_limit('${UUID}', 1)`]: ['svc_operator'],
-  [`lock_keys('${UUID}')`]: [],
-  [`rotate_api_key('${UUID}', 'a', 'b', '\\x00', null, 0::smallint)`]: ['svc_console', 'svc_all'],
-  [`create_sign_in_code('x', '${UUID}', '\\x00', interval '1 s')`]: ['svc_operator'],
-  [`approve_waitlist('${UUID}', '${UUID}', 'a')`]: ['svc_operator'],
-  [`decline_waitlist('${UUID}', 'a', 'r')`]: ['svc_operator'],
-  [`erase_waitlist_entry('${UUID}')`]: ['svc_operator'],
-  [`decide_credit_request('${UUID}', 1, 'r', 'a')`]: ['svc_operator'],
-  [`lock_credit_request('${UUID}', 'r')`]: [],
-  [`close_credit_request('${UUID}', 1, 'r')`]: [],
-  [`report_peppers('{}', '{}')`]: ['svc_api', 'svc_all'],
-  [`freeze_account('${UUID}', 'k2')`]: ['svc_mover'],
-  [`seal_account('${UUID}', '${UUID}')`]: ['svc_mover'],
-  [`cancel_move('${UUID}')`]: ['svc_mover'],
-  [`export_account('${UUID}')`]: [],
-  [`export_signed('${UUID}', '${UUID}')`]: ['svc_mover'],
-  [`digest_account('${UUID}')`]: ['svc_mover'],
-  [`begin_import('${UUID}', 'k1', '{}')`]: ['svc_mover'],
-  [`import_rows('${UUID}', '${UUID}', 'txn', '{}')`]: ['svc_mover'],
-  [`finish_import('${UUID}', '${UUID}', '')`]: ['svc_mover'],
-  [`arrival_receipt('${UUID}', '${UUID}')`]: ['svc_mover'],
-  [`depart_account('${UUID}', '${UUID}', '')`]: ['svc_mover'],
-  [`departure_receipt('${UUID}', '${UUID}')`]: ['svc_mover'],
-  [`open_account('${UUID}', '${UUID}', '')`]: ['svc_mover'],
-  [`import_audit('{}', 'k1')`]: [],
-  [`link_cell('k1', '\\x00')`]: [],
-  [`sign_move('k1', '')`]: [],
-  [`set_cell('k1')`]: [],
-  [`post('${UUID}', 'grant', null, now(), 1, 0, 0)`]: [],
-  [`post_credit('${UUID}', 'grant', 1, 'r', 'a', '${UUID}')`]: [],
-};
+/** Which functions each role may call. Every other one is closed to it. */
+const CALLS = {
+  svc_api: `
+    live_session_expiry mark_ledger record_calls record_status rehash_api_key report_peppers request_takeover reserve_session
+    status_history touch_api_keys`,
+  svc_node: `
+    claim_session close_session find_lost_audio give_back_session live_session_expiry mark_ledger record_calls record_streams
+    register_node renew_node report_live_audio request_takeover retire_node`,
+  svc_sweeper: `
+    expire_reservations fail_orphans forget_idempotency mark_ledger`,
+  svc_console: `
+    accept_invitation approve_as_operator charged_since check_credit_levels claim_demo close_console_session close_console_sessions
+    close_other_console_session create_api_key decide_credit_request_as_operator decline_as_operator decline_invitation demo_state
+    erase_account expire_invitations find_console_session first_reservation_at forget_audit_sources forget_calls forget_demo_claims
+    forget_person forget_session_details grant_as_operator invite_member list_console_sessions mark_ledger passkey_change_problem
+    release_demo remove_passkey rename_api_key request_credit revoke_api_key roll_up_usage_by_key rotate_api_key
+    set_account_status_as_operator set_allowed_origins set_concurrency_as_operator switch_console_account withdraw_invitation`,
+  svc_sign_in: `
+    add_passkey confirm_console_session mark_ledger open_console_session passkey_change_problem remember_places request_sign_in_code
+    use_sign_in_code`,
+  svc_auditor: `
+    log_command record_audit`,
+  svc_operator: `
+    accept_ledger_history adjust_credit approve_waitlist create_api_key create_enrolment create_sign_in_code decide_credit_request
+    decline_waitlist erase_account erase_waitlist_entry grant_credit log_command record_audit request_session_end reset_passkeys
+    revoke_api_key set_allowed_origins set_concurrency set_key_limit set_operator status_history status_recorded`,
+  svc_mover: `
+    arrival_receipt begin_import cancel_move cell_link_fingerprint depart_account departure_receipt digest_account export_signed
+    finish_import freeze_account import_rows log_command open_account record_audit seal_account`,
+} as const satisfies Readonly<Partial<Record<DatabaseRole, string>>>;
+/** The one process of a small installation does the jobs of these. */
+const IN_ONE_PROCESS = [
+  'svc_api',
+  'svc_node',
+  'svc_sweeper',
+  'svc_console',
+  'svc_sign_in',
+] as const;
+
+function callsOf(role: DatabaseRole): string[] {
+  const roles = role === 'svc_all' ? IN_ONE_PROCESS : [role];
+  const names = roles.flatMap((each) => CALLS[each].trim().split(/\s+/));
+  return [...new Set([...names, 'lease_length'])].toSorted();
+}
 
 /** Statements that no role may run. */
 const BY_HAND = [
@@ -153,15 +113,14 @@ async function isRefused(role: DatabaseRole, statement: string): Promise<boolean
 }
 
 describe.for(ROLES)('%s', (role) => {
-  test('calls the functions of its job and no others', async () => {
-    const refused: string[] = [];
-    for (const call of Object.keys(FUNCTIONS)) {
-      if (await isRefused(role, `select ${call}`)) refused.push(call);
-    }
-    const foreign = Object.entries(FUNCTIONS)
-      .filter(([, roles]) => !roles.includes(role))
-      .map(([call]) => call);
-    expect(refused).toEqual(foreign);
+  test('may call the functions of its job and no others', async () => {
+    const { rows } = await fixture.owner.query<{ name: string }>(
+      `select distinct proname::text as name from pg_proc
+        where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
+          and has_function_privilege($1, oid, 'execute')`,
+      [role],
+    );
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(callsOf(role));
   });
 
   test('cannot write money, sessions, keys or leases by hand', async () => {

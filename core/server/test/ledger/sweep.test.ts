@@ -43,6 +43,30 @@ describe('a sweep', () => {
     await fixture.expectInvariantsHold();
   });
 
+  test('forgets lost audio and takeovers in batches', async () => {
+    const account = await fixture.account(60_000);
+    const left = async () => {
+      const { rows } = await fixture.owner.query(
+        `select (select count(*)::int from lost_audio) as lost, (select count(*)::int from session_takeovers) as takeovers`,
+      );
+      return rows[0];
+    };
+    await fixture.owner.query(
+      `insert into lost_audio select $1, gen_random_uuid(), '{1}', '{a}', clock_timestamp() - interval '6 minutes'
+        from generate_series(1, 5)`,
+      [account],
+    );
+    await fixture.owner.query(
+      `insert into session_takeovers select gen_random_uuid(), $1, 'proof', clock_timestamp() - n * interval '61 minutes'
+        from generate_series(0, 4) n`,
+      [account],
+    );
+    expect(await fixture.ledger.sweep({ batch: 3 })).toMatchObject({ more: true });
+    expect(await left()).toEqual({ lost: 2, takeovers: 2 });
+    expect(await fixture.ledger.sweep({ batch: 3 })).toMatchObject({ more: false });
+    expect(await left()).toEqual({ lost: 0, takeovers: 1 });
+  });
+
   test('skips locked rows and leaves them for the next sweep', async () => {
     const busy = await fixture.account(60_000);
     const idle = await fixture.account(60_000);

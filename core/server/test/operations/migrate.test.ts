@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/program.ts';
 import { connect } from '../../src/platform/database/db.ts';
 import { withDatabase } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
+import { openLedgerFixture } from '@svc-asr/testing/ledger/ledger-fixture.ts';
 import {
   createTestDatabase,
   onServer,
@@ -133,5 +136,77 @@ test('two keys with different names become keys of their own, and a rotation sta
     expect(rows).toEqual([{ key_limit: 10 }]);
   } finally {
     await old.drop();
+  }
+});
+
+test('the service writes sessions while an index on them is built', async () => {
+  const fixture = await openLedgerFixture();
+  const { pool, url: database } = fixture.database;
+  const reader = await pool.connect();
+  try {
+    await pool.query(`delete from schema_migrations where name like '%.concurrently.sql'`);
+    await pool.query('drop index sessions_continued');
+    await fixture.reserve(await fixture.account(60_000));
+    // A transaction that has written a session, and that the index waits for.
+    await reader.query('begin');
+    await reader.query('update sessions set key_id = key_id');
+    const migrating = migrate({ url: database });
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_progress_create_index
+          where datname = current_database() and phase like 'waiting for writers%'`,
+      );
+      return rows.length === 1;
+    });
+    await fixture.reserve(await fixture.account(60_000));
+    await reader.query('commit');
+    await migrating;
+    const { rows } = await pool.query(
+      `select indisvalid from pg_index where indexrelid = 'sessions_continued'::regclass`,
+    );
+    expect(rows).toEqual([{ indisvalid: true }]);
+  } finally {
+    reader.release();
+    await fixture.drop();
+  }
+});
+
+test('a table in use delays a migration, and not the service', async () => {
+  const fixture = await openLedgerFixture();
+  const { pool, url: database } = fixture.database;
+  const auditor = await pool.connect();
+  try {
+    await pool.query(
+      `update schema_migrations set checksum = 'older' where name = 'functions/10_guards.sql'`,
+    );
+    await auditor.query('begin');
+    await auditor.query('select count(*) from sessions');
+    const migrating = migrate({ url: database });
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        `select from pg_locks where relation = 'sessions'::regclass and not granted`,
+      );
+      return rows.length > 0;
+    });
+    // It waits behind the migration for a second.
+    const reserved = await fixture.tryReserve(await fixture.account(60_000));
+    expect(reserved.outcome).toBe('reserved');
+    await auditor.query('commit');
+    await migrating;
+  } finally {
+    auditor.release();
+    await fixture.drop();
+  }
+});
+
+test('no migration scans a table of an earlier one in a transaction', async () => {
+  const folder = new URL('../../sql/migrations/', import.meta.url);
+  const names = (await readdir(folder)).filter((name) => !name.endsWith('.concurrently.sql'));
+  for (const name of names) {
+    const sql = await readFile(new URL(name, folder), 'utf8');
+    const own = [...sql.matchAll(/^create table (\w+)/gm)].map(([, table]) => table);
+    const indexed = [...sql.matchAll(/^create (?:unique )?index \w+ on (\w+)/gm)];
+    expect(own, name).toEqual(expect.arrayContaining(indexed.map(([, table]) => table)));
+    expect(sql, name).not.toMatch(/validate constraint/);
   }
 });

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sleep } from '../sleep.ts';
 import { connect, type Queryable } from './db.ts';
-import { queryRows, statement, t } from './statement.ts';
+import { queryRow, queryRows, statement, t } from './statement.ts';
 
 const MIGRATIONS = new URL('../../../sql/migrations/', import.meta.url);
 /**
@@ -11,8 +12,19 @@ const MIGRATIONS = new URL('../../../sql/migrations/', import.meta.url);
  */
 const FUNCTIONS = new URL('../../../sql/functions/', import.meta.url);
 const BASELINE = 'migrations/0001_baseline.sql';
+/** Statements that must not block others run one at a time, outside a transaction, such as `create index concurrently`. */
+const CONCURRENTLY = '.concurrently.sql';
 /** The advisory lock of migrations. An arbitrary constant: two runners must use the same. */
 const LOCK_ID = 7_302_511;
+const LOCK_EVERY_MS = 100;
+/** Twenty minutes: longer than any statement may take. */
+const LOCK_TRIES_MAX = 12_000;
+/** While a statement waits for a table, nobody else can use it. */
+const TABLE_WAIT_MS = 1_000;
+const TABLE_TRIES_MAX = 300;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+const LOCK = statement('select pg_try_advisory_lock($1) as locked', { locked: t.boolean() });
 
 const APPLIED = statement('select name, checksum from schema_migrations', {
   name: t.text(),
@@ -31,8 +43,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Migrates the database to this version. Forward only, one transaction per step, safe to run in
- * several processes at once.
+ * Migrates the database to this version. Forward only, one transaction per step unless its name says otherwise, safe to
+ * run in several processes at once and beside a service.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const log = options.log ?? (() => {});
@@ -50,7 +62,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 
 /** The same on an open connection, which keeps the lock of migrations until it ends. */
 export async function migrateOn(db: Queryable, log: (line: string) => void): Promise<void> {
-  await db.query('select pg_advisory_lock($1)', [LOCK_ID]);
+  await lockMigrations(db);
   await db.query(`
     create table if not exists schema_migrations (
       name text primary key,
@@ -61,6 +73,16 @@ export async function migrateOn(db: Queryable, log: (line: string) => void): Pro
   await applyFunctions(db, log);
 }
 
+/** Polls. A statement that waits would be one that `create index concurrently` waits for. */
+async function lockMigrations(db: Queryable): Promise<void> {
+  for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
+    const { locked } = await queryRow(db, LOCK, [LOCK_ID]);
+    if (locked) return;
+    await sleep(LOCK_EVERY_MS);
+  }
+  throw new Error('Another process has been migrating this database for twenty minutes.');
+}
+
 async function applyMigrations(db: Queryable, log: (line: string) => void): Promise<void> {
   const applied = await appliedChecksums(db);
   refuseUnreleasedSchema(applied);
@@ -69,7 +91,8 @@ async function applyMigrations(db: Queryable, log: (line: string) => void): Prom
     const checksum = applied.get(file.name);
     if (checksum === undefined) {
       const began = performance.now();
-      await applyFiles(db, [file]);
+      if (file.name.endsWith(CONCURRENTLY)) await applyConcurrently(db, file);
+      else await applyFiles(db, [file]);
       const tookMs = Math.round(performance.now() - began);
       log(`migrate ${index + 1}/${files.length} ${file.name} (${tookMs} ms)`);
     } else if (checksum !== file.checksum) {
@@ -101,24 +124,49 @@ async function applyFunctions(db: Queryable, log: (line: string) => void): Promi
   log(`migrate functions (${changed.map((file) => file.name).join(', ')})`);
 }
 
+/** Applies all files or none. Tries again if a table stays in use, so that the service can use it meanwhile. */
 async function applyFiles(db: Queryable, files: readonly SqlFile[]): Promise<void> {
-  await db.query('begin');
-  try {
-    for (const file of files) {
-      await db.query(file.sql).catch((error: Error) => {
-        throw new Error(`Migration ${file.name} failed: ${error.message}`, { cause: error });
-      });
-      await db.query(
-        `insert into schema_migrations (name, checksum) values ($1, $2)
-           on conflict (name) do update set checksum = $2, applied_at = clock_timestamp()`,
-        [file.name, file.checksum],
-      );
+  for (let tries = 1; ; tries += 1) {
+    await db.query('begin');
+    try {
+      await db.query(`set local lock_timeout = ${TABLE_WAIT_MS}`);
+      for (const file of files) {
+        await applySql(db, file, file.sql);
+        await recordApplied(db, file);
+      }
+      await db.query('commit');
+      return;
+    } catch (error) {
+      await db.query('rollback');
+      if (!isTableInUse(error) || tries === TABLE_TRIES_MAX) throw error;
+      await sleep(TABLE_WAIT_MS);
     }
-    await db.query('commit');
-  } catch (error) {
-    await db.query('rollback');
-    throw error;
   }
+}
+
+function isTableInUse(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof Error && 'code' in cause && cause.code === LOCK_NOT_AVAILABLE;
+}
+
+/** What was done stays done if a statement fails, so each can run again. */
+async function applyConcurrently(db: Queryable, file: SqlFile): Promise<void> {
+  for (const sql of file.sql.split(/;\n/)) await applySql(db, file, sql);
+  await recordApplied(db, file);
+}
+
+async function applySql(db: Queryable, { name }: SqlFile, sql: string): Promise<void> {
+  await db.query(sql).catch((error: Error) => {
+    throw new Error(`Migration ${name} failed: ${error.message}`, { cause: error });
+  });
+}
+
+async function recordApplied(db: Queryable, { name, checksum }: SqlFile): Promise<void> {
+  await db.query(
+    `insert into schema_migrations (name, checksum) values ($1, $2)
+       on conflict (name) do update set checksum = $2, applied_at = clock_timestamp()`,
+    [name, checksum],
+  );
 }
 
 async function appliedChecksums(db: Queryable): Promise<Map<string, string>> {

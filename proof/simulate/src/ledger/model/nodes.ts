@@ -7,6 +7,7 @@ const LEASE_MS = 6_000;
 const STREAM_MAX_MS = 20 * 60_000;
 const LOST_AUDIO_KEPT_MS = 300_000;
 const KEY_KEPT_MS = 60_000;
+const TAKEOVER_KEPT_MS = 3_600_000;
 
 export function registerNode(
   { state, nowMs }: Moment,
@@ -138,15 +139,21 @@ export function sweepReservations(
 ): { expired: number; forgotten: number } {
   const { state, nowMs } = moment;
   const expired = expireReservations(moment, null, batch);
+  const forgotten = Math.max(
+    forget(state.idempotency, batch, ({ expiresAt }) => expiresAt < nowMs - KEY_KEPT_MS),
+    forget(state.lostAudio, batch, ({ lostAt }) => lostAt < nowMs - LOST_AUDIO_KEPT_MS),
+    forget(state.takeovers, batch, ({ requestedAt }) => requestedAt < nowMs - TAKEOVER_KEPT_MS),
+  );
+  return { expired, forgotten };
+}
+
+function forget<Row>(rows: Map<string, Row>, batch: number, isOld: (row: Row) => boolean): number {
   let forgotten = 0;
-  for (const [key, { expiresAt }] of state.idempotency) {
+  for (const [key, row] of rows) {
     if (forgotten >= batch) break;
-    if (expiresAt >= nowMs - KEY_KEPT_MS) continue;
-    state.idempotency.delete(key);
+    if (!isOld(row)) continue;
+    rows.delete(key);
     forgotten += 1;
   }
-  for (const [id, { lostAt }] of state.lostAudio) {
-    if (lostAt < nowMs - LOST_AUDIO_KEPT_MS) state.lostAudio.delete(id);
-  }
-  return { expired, forgotten };
+  return forgotten;
 }

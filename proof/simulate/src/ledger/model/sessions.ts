@@ -41,6 +41,8 @@ export interface Reserved {
 
 /** One payment has the same audio recognised so often at most. */
 const HOPS_MAX = 10;
+/** The highest number of a slot. */
+const SLOTS_MAX = 10_000;
 
 /** The order of the checks is part of the contract: account, replay, move, slots, credit, capacity. */
 export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
@@ -56,7 +58,7 @@ export function reserve({ state, nowMs }: Moment, call: Reserve): Reserved {
   const areLive = new Set(live);
   const lost = live.filter(({ id }) => state.takeovers.has(id)).length;
   const limit = account.concurrencyLimit;
-  const isFull = live.length - lost >= limit || live.length >= 2 * limit;
+  const isFull = live.length - lost >= limit || live.length >= Math.min(2 * limit, SLOTS_MAX);
   const returnedMs = own.reduce((sum, each) => sum + (areLive.has(each) ? 0 : each.reservedMs), 0);
   const wholeMs = Math.floor((account.availableMs + returnedMs) / 1000) * 1000;
   const reservedMs = Math.min(call.requestedMs, wholeMs);
@@ -374,16 +376,11 @@ function continuedBefore(state: LedgerState, { accountId, continues }: SessionRo
   return before === undefined ? 0 : 1 + continuedBefore(state, before);
 }
 
-const TAKEOVER_KEPT_MS = 3_600_000;
-
 /** Asks the node of a live session to end it. */
 export function requestTakeover(
   { state, nowMs }: Pick<Moment, 'state' | 'nowMs'>,
   call: { readonly accountId: string; readonly sessionId: string; readonly proof: string },
 ): boolean {
-  for (const [id, { requestedAt }] of state.takeovers) {
-    if (requestedAt < nowMs - TAKEOVER_KEPT_MS) state.takeovers.delete(id);
-  }
   const session = sessionOf(state, call.accountId, call.sessionId);
   if (session === undefined || session.completedAt !== null) return false;
   state.takeovers.set(call.sessionId, { ...call, requestedAt: nowMs });
