@@ -1,14 +1,10 @@
 import type { Http2Session } from 'node:http2';
-import { lookup } from 'node:dns/promises';
-import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import type { Engine, EngineHealth } from '../engine.ts';
 import { CertificateFiles, hasName, serverCredentials } from '../grpc/certificates.ts';
-import { listen } from '@svc-asr/runtime/listen.ts';
-import { guardSocket } from '@svc-asr/runtime/server-guard.ts';
 import type { TlsFiles } from '@svc-asr/runtime/tls-files.ts';
 import {
   HEALTH_SERVICE,
@@ -21,6 +17,7 @@ import { packageDefinition, serviceDefinition } from '../grpc/service-definition
 import type { Tracing } from '@svc-asr/runtime/tracing.ts';
 import { presentLoad } from '../grpc/load-report.ts';
 import { HealthService } from './health-service.ts';
+import { addressesOf, openPort, type MissedAddress } from './open-port.ts';
 import { RecognizeCall, type RecognizeStream } from './recognize-call.ts';
 import { EngineNodeSlots, type HoldStream } from './node-slots.ts';
 import { UnprovenConnections } from './unproven-connections.ts';
@@ -44,6 +41,8 @@ interface EngineNodeOptions {
 
 export interface EngineNode {
   readonly port: number;
+  /** Addresses of its host that it could not listen on, and why. Connections to them fail. */
+  readonly missed: readonly MissedAddress[];
   readonly calls: number;
   /** The engine's health, with every slot that a gateway holds counted as active. */
   health(): EngineHealth;
@@ -145,7 +144,7 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   server.addService(serviceDefinition(HEALTH_SERVICE), health.handlers());
   new ReflectionService(packageDefinition()).addToServer(server);
   const connections = server.createConnectionInjector(serverCredentials(certificates));
-  const listening = await openPort(options.address, (socket) => {
+  const listening = await openPort(await addressesOf(options.address), (socket) => {
     unproven.add(socket);
     connections.injectConnection(socket);
   });
@@ -170,6 +169,7 @@ export async function startEngineNode(options: EngineNodeOptions): Promise<Engin
   }
   return {
     port: listening.port,
+    missed: listening.missed,
     get calls() {
       return calls.size;
     },
@@ -226,40 +226,4 @@ function describeModels(
     };
   });
   return { modelConfig };
-}
-
-/** Listens on every address of the host, such as both of localhost. */
-async function openPort(
-  address: string,
-  onConnection: (socket: Socket) => void,
-): Promise<{ port: number; close(): Promise<void> }> {
-  const end = address.lastIndexOf(':');
-  const host = address.slice(0, end).replace(/^\[|\]$/g, '');
-  let port = Number(address.slice(end + 1));
-  const servers: NetServer[] = [];
-  const failures: unknown[] = [];
-  for (const found of await lookup(host, { all: true })) {
-    const server = createServer({ noDelay: true }, (socket) => {
-      guardSocket(socket);
-      onConnection(socket);
-    });
-    try {
-      port = await listen(server, port, found.address);
-      servers.push(server);
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (servers.length === 0) {
-    throw new AggregateError(failures, `The engine node cannot listen on ${address}.`);
-  }
-  return {
-    port,
-    async close() {
-      // Resolves when the last connection has ended.
-      await Promise.all(
-        servers.map((server) => new Promise<void>((done) => server.close(() => done()))),
-      );
-    },
-  };
 }

@@ -48,6 +48,7 @@ export async function serve(): Promise<(signal: NodeJS.Signals) => void> {
   });
   const { metricsPort } = config;
   const metricsServer = metricsPort === null ? null : await metrics.listen(metricsPort);
+  for (const missed of node.missed) log('error', 'not listening on an address of the host', missed);
   log('info', 'listening', { port: node.port, tls: config.tls !== null });
 
   async function stop(signal: NodeJS.Signals): Promise<void> {

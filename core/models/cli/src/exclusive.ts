@@ -16,8 +16,9 @@ export async function exclusively<Result>(
   const lock = createServer().listen(`\0svc-models-${name}`);
   try {
     await once(lock, 'listening');
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return null;
+    throw error;
   }
   try {
     return await work();

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import { readHistory } from '../nodes/status/history.ts';
 import { incidentFeed } from '../nodes/status/incident-feed.ts';
 import { probe, type ApiState } from '../nodes/status/probe.ts';
+import { cached } from '../platform/cached.ts';
 
 /** The routes are public and not rate limited, so their queries run at most this often, however many people ask. */
 export const STATUS_FRESH_MS = 5_000;
@@ -10,8 +11,8 @@ const HISTORY_FRESH_MS = 60_000;
 
 /** Serves the current status, its history of 90 days, and the incidents that operators wrote as an Atom feed. */
 export function statusRoutes(app: FastifyInstance, deps: Deps): void {
-  const report = cached(() => probe(deps.db, apiState(deps)), STATUS_FRESH_MS, deps);
-  const history = cached(() => readHistory(deps.db), HISTORY_FRESH_MS, deps);
+  const report = cached(() => probe(deps.db, apiState(deps)), STATUS_FRESH_MS, deps.clock);
+  const history = cached(() => readHistory(deps.db), HISTORY_FRESH_MS, deps.clock);
   app.get('/status.json', async (_request, reply) => {
     void reply.header('cache-control', `public, max-age=${STATUS_FRESH_MS / 1_000}`);
     return report();
@@ -33,20 +34,4 @@ export function statusRoutes(app: FastifyInstance, deps: Deps): void {
 export function apiState({ lifecycle }: Deps): ApiState {
   if (lifecycle.draining) return 'draining';
   return lifecycle.checks.every((holds) => holds()) ? 'ready' : 'not_ready';
-}
-
-/** A failed check is not kept, so the next request asks again. */
-function cached<T>(check: () => Promise<T>, freshMs: number, { clock }: Deps): () => Promise<T> {
-  let latest: { readonly result: Promise<T>; readonly atMs: number } | null = null;
-  return () => {
-    const now = clock.monotonicMs();
-    if (latest === null || now - latest.atMs >= freshMs) {
-      const result = check();
-      latest = { result, atMs: now };
-      result.catch(() => {
-        if (latest?.result === result) latest = null;
-      });
-    }
-    return latest.result;
-  };
 }

@@ -242,7 +242,7 @@ test('imported log entries name their cell and the importing login, and the impo
   const { accountId } = await k1.service.addTenant({ creditMs: 100_000 });
   await moveBetween(k1, k2, accountId);
   const { rows } = await k2.mover.query<{ login: string }>('select session_user as login');
-  const log = await listAuditLog(k2.service.database.pool, { accountId, limit: 50 });
+  const { entries: log } = await listAuditLog(k2.service.database.pool, { accountId, limit: 50 });
   const grant = log.find(({ action }) => action === 'credit.grant');
   expect(grant).toMatchObject({ imported_from: 'k1', imported_by: rows[0]?.login });
   const imported = log.find(({ action }) => action === 'account.imported');

@@ -116,13 +116,13 @@ test('moves members with the account, and logs the move in the new cell', async 
   expect(rows).toEqual([{ email, role: 'owner' }]);
   const left = await source.query('select from console_users where email = $1', [email]);
   expect(left.rowCount).toBe(0);
-  const log = await listAuditLog(target, { accountId, limit: 50 });
+  const { entries: log } = await listAuditLog(target, { accountId, limit: 50 });
   const created = log.filter(
     ({ action, target: what }) => action === 'api_key.created' && what === keyId,
   );
   expect(created).toHaveLength(1);
   expect(log.map(({ after }) => after ?? '').join()).toContain('"move_state": "arriving"');
-  const here = await listAuditLog(source, { accountId, limit: 50 });
+  const { entries: here } = await listAuditLog(source, { accountId, limit: 50 });
   expect(here.map(({ after }) => after ?? '').join()).toContain('"move_state": "moved"');
   expect(await violations(k1, k2)).toEqual([]);
 });

@@ -1,6 +1,10 @@
 import type { Activity, KeyList, Settings } from '@svc-asr/protocol/console/console.ts';
 import { afterAll, expect, test } from 'vitest';
-import { withAuditContext } from '../../src/accounts/logs/audit-log.ts';
+import {
+  AUDIT_SEARCH_MAX,
+  listAuditLog,
+  withAuditContext,
+} from '../../src/accounts/logs/audit-log.ts';
 import { findViolations } from '../../src/ledger/reports/audit.ts';
 import { runAdmin } from '../../src/admin/program.ts';
 import { startOperator } from '../support/console/console-operator.ts';
@@ -205,4 +209,18 @@ test('an erased account leaves no address and no network address in the log', as
     'select l::text as text from audit_log l',
   );
   expect(log.rows.map(({ text }) => text).join('\n')).not.toContain('@example.com');
+});
+
+test('a rare person is found a page of 50,000 entries at a time, and nothing is left out', async () => {
+  const db = service.database.pool;
+  await db.query(`insert into audit_log (login, action) values ('somebody_rare', 'command')`);
+  await db.query(
+    `insert into audit_log (login, action) select 'svc_often', 'command' from generate_series(1, $1)`,
+    [AUDIT_SEARCH_MAX],
+  );
+  const search = { accountId: null, limit: 50, who: 'Body_rare' };
+  const first = await listAuditLog(db, search);
+  expect(first.entries).toEqual([]);
+  const second = await listAuditLog(db, { ...search, before: first.next });
+  expect(second).toMatchObject({ entries: [{ actor: 'somebody_rare' }], next: null });
 });

@@ -10,6 +10,7 @@ import type {
   OperatorAccountPage,
   OperatorAccountReport,
   OperatorSessionReport,
+  OperatorStart,
   WaitlistPage,
 } from '@svc-asr/protocol/console/operator.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
@@ -400,6 +401,13 @@ test('the audit log has pages, and entries without an account', async () => {
   const { rows } = await db.query<{ count: number }>('select count(*) from audit_log');
   expect(seen).toHaveLength(rows[0]?.count ?? 0);
   expect(seen).toEqual(seen.toSorted((a, b) => b - a));
+});
+
+test('the start page counts the streams of a day once a minute, however often it is opened', async () => {
+  const { body: first } = await operator.browser.get<OperatorStart>('/operator/start');
+  await stream(await service.signedIn('counted@example.com'));
+  const { body: second } = await operator.browser.get<OperatorStart>('/operator/start');
+  expect(second.day).toEqual(first.day);
 });
 
 test('the number of live streams includes those of accounts that are not listed', async () => {

@@ -91,7 +91,7 @@ test('K01 a key is shown once: no list shows it again, and revoking ends it', as
   expect((await admin('keys', 'create', id)).status).toBe(0);
   const third = await admin('keys', 'create', id);
   expect(third).toMatchObject({ status: 1, out: '' });
-  expect(third.err).toContain(`svc-admin accounts set-key-limit ${id} 20`);
+  expect(third.err).toContain(`svc-admin accounts set-key-limit ${id} 4`);
   expect((await admin('keys', 'revoke', id, keyId)).status).toBe(0);
   expect(await findApiKey(fixture.owner, keyId)).toMatchObject({ revoked: true });
   expect((await admin('keys', 'revoke', id, 'nosuchkey000')).status).toBe(1);

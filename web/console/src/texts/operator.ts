@@ -245,6 +245,7 @@ const en = {
   audit: {
     lead: 'Who changed what, newest first. Nobody can change or delete an entry.',
     empty: 'No entries.',
+    emptyHere: 'None of these 50,000 entries matches. Older ones were not searched yet.',
     time: 'Time',
     action: 'Action',
     erased: 'a deleted person',
@@ -528,6 +529,8 @@ const sw: OperatorTexts = {
   audit: {
     lead: 'Nani alibadilisha nini, mpya kwanza. Hakuna anayeweza kubadilisha au kufuta ingizo.',
     empty: 'Hakuna maingizo.',
+    emptyHere:
+      'Hakuna ingizo linalolingana kati ya haya 50,000. Ya zamani zaidi bado hayajatafutwa.',
     time: 'Wakati',
     action: 'Kitendo',
     erased: 'mtu aliyefutwa',

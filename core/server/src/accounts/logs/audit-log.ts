@@ -21,11 +21,24 @@ const ACTIONS: Readonly<Record<AuditKind, readonly string[]>> = {
   operators: ['command', 'operator.%', 'incident.%', 'ledger.%', 'cell.%'],
 };
 
+/** Entries that one page searches at most for a kind or a person, which have no index. */
+export const AUDIT_SEARCH_MAX = 50_000;
+
+/** The last entry that was searched is returned too, even if it doesn't match: the next page begins there. */
 const LIST = statement(
-  `select l.id, l.at, l.account_id, a.name as account_name, l.action,
+  `with searched as (
+      select l.*, row_number() over (order by id desc) = $8 as is_last from audit_log l
+        where ($1::uuid is null or account_id = $1) and ($3::bigint is null or id < $3)
+          and ($6::timestamptz is null or at >= $6) and ($7::timestamptz is null or at < $7)
+        order by id desc limit $8
+    )
+    select * from (select l.id, l.at, l.account_id, a.name as account_name, l.action,
       case when l.actor_id is null then l.login else u.email end as actor, l.target,
-      coalesce(k.name, p.email, i.email) as target_name, l.before::text, l.after::text, s.source, l.request_id, l.imported_from, l.imported_by
-    from audit_log l left join console_users u on u.id = l.actor_id
+      coalesce(k.name, p.email, i.email) as target_name, l.before::text, l.after::text, s.source, l.request_id, l.imported_from, l.imported_by,
+      l.is_last, ($4::text[] is null or l.action like any ($4))
+        and ($5::text is null or coalesce(position(lower($5) in lower(case when l.actor_id is null then l.login else u.email end)) > 0, false))
+        as matches
+    from searched l left join console_users u on u.id = l.actor_id
       left join accounts a on a.id = l.account_id
       left join audit_sources s on s.audit_id = l.id
       left join api_keys k on l.action like 'api_key.%' and k.id = l.target and k.account_id = l.account_id
@@ -33,11 +46,7 @@ const LIST = statement(
         when l.action like any (array['member.%', 'passkey.%', 'operator.%', 'sign_in.failed']) then l.target::uuid end
       left join invitations i on i.id = case when l.action like 'invitation.%' then l.target::uuid end
         and i.account_id = l.account_id
-    where ($1::uuid is null or l.account_id = $1) and ($3::bigint is null or l.id < $3)
-      and ($4::text[] is null or l.action like any ($4))
-      and ($5::text is null or position(lower($5) in lower(case when l.actor_id is null then l.login else u.email end)) > 0)
-      and ($6::timestamptz is null or l.at >= $6) and ($7::timestamptz is null or l.at < $7)
-    order by l.id desc limit $2`,
+    ) l where matches or is_last order by id desc limit $2`,
   {
     id: t.number(),
     at: t.timestamp(),
@@ -55,10 +64,13 @@ const LIST = statement(
     // The cell that wrote the entry, and the login that brought it here. Null: written here.
     imported_from: t.nullable(t.text()),
     imported_by: t.nullable(t.text()),
+    is_last: t.boolean(),
+    matches: t.boolean(),
   },
 );
 
-export type AuditEntry = RowOf<typeof LIST>;
+type AuditRow = RowOf<typeof LIST>;
+export type AuditEntry = Omit<AuditRow, 'is_last' | 'matches'>;
 
 /**
  * The entries of an account as its owners see them, with names instead of ids. Operators and database logins are not
@@ -148,11 +160,14 @@ export interface AuditFilter {
   readonly until?: Date | null;
 }
 
-/** Lists entries, newest first, of one account or of all, from before the entry `before` on. */
+/**
+ * Lists entries, newest first, of one account or of all, from before the entry `before` on. `next`: where the next page
+ * begins, which may be after fewer than `limit` entries, or none. Null: there are no more.
+ */
 export async function listAuditLog(
   db: Queryable,
   input: { accountId: string | null; limit: number; before?: number | null } & AuditFilter,
-): Promise<AuditEntry[]> {
+): Promise<{ entries: AuditEntry[]; next: number | null }> {
   const {
     accountId,
     limit,
@@ -163,5 +178,26 @@ export async function listAuditLog(
     until = null,
   } = input;
   const actions = kind === null ? null : ACTIONS[kind];
-  return queryRows(db, LIST, [accountId, limit, before, actions, who, from, until]);
+  const searched = kind === null && who === null ? limit + 1 : AUDIT_SEARCH_MAX;
+  const rows = await queryRows(db, LIST, [
+    accountId,
+    limit + 1,
+    before,
+    actions,
+    who,
+    from,
+    until,
+    searched,
+  ]);
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const isMore = rows.length > limit || last?.is_last === true;
+  return {
+    entries: shown.filter(({ matches }) => matches).map(present),
+    next: isMore ? (last?.id ?? null) : null,
+  };
+}
+
+function present({ is_last: _last, matches: _matches, ...entry }: AuditRow): AuditEntry {
+  return entry;
 }

@@ -17,8 +17,8 @@ export function addAuditLogCommand(program: Command, run: RunCommand): void {
       run(async ({ db, output }) => {
         const { account, limit } = options;
         const accountId = account === undefined ? null : (await accountOf(db, account)).id;
-        const entries = await listAuditLog(db, { accountId, limit });
-        output.show(entries.map((entry) => ({ ...entry })));
+        const { entries } = await listAuditLog(db, { accountId, limit });
+        output.show(entries);
       }, 'svc_auditor'),
     );
   examples(command, ['audit-log --limit 200', 'audit-log --account 7f0c9a52 --json']);

@@ -1,3 +1,4 @@
+import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import { isModelId, MODEL_IDS, type ModelId } from '@svc-asr/protocol/constants.ts';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
@@ -90,7 +91,7 @@ async function createKey(
       EXIT.usage,
     );
   }
-  const { id: accountId } = await accountOf(db, shortId);
+  const { id: accountId, keyLimit } = await accountOf(db, shortId);
   if ((await isReportedPepper(db, peppers[0])) === false) {
     throw new Problem(
       'API_KEY_PEPPER differs from the one that the service started with, so the service would refuse the key. ' +
@@ -109,9 +110,12 @@ async function createKey(
     expiresAt: options.expires ?? null,
   });
   if (!created) {
+    const raised = Math.min(2 * keyLimit, CONSOLE_LIMITS.keyLimitMax);
     throw new Problem(
-      'The account already has as many live keys as it may. Revoke one (svc-admin keys list), or raise the limit: ' +
-        `svc-admin accounts set-key-limit ${accountId} 20`,
+      `The account already has ${keyLimit} live keys, which is its limit. Revoke one (svc-admin keys list)` +
+        (raised > keyLimit
+          ? `, or raise the limit: svc-admin accounts set-key-limit ${accountId} ${raised}`
+          : '.'),
     );
   }
   output.show({ key_id: publicId, account_id: accountId, key });

@@ -49,23 +49,21 @@ export function operatorAuditRoutes(app: FastifyInstance, { db }: ConsoleDeps): 
         from,
         to,
       } = request.query;
-      const limit = CONSOLE_LIMITS.operatorRowsPerPage;
-      const found = await listAuditLog(db, {
+      const { entries, next } = await listAuditLog(db, {
         accountId,
         kind,
         who,
         from: dayBegins(from),
         until: dayEnds(to),
         before: before === undefined ? null : Number(before),
-        limit: limit + 1,
+        limit: CONSOLE_LIMITS.operatorRowsPerPage,
       });
-      const shown = found.slice(0, limit);
       return {
-        data: shown.map(({ at, imported_by: _login, ...entry }) => ({
+        data: entries.map(({ at, imported_by: _login, ...entry }) => ({
           ...entry,
           at: at.toISOString(),
         })),
-        next: found.length > limit ? String(shown.at(-1)?.id) : null,
+        next: next === null ? null : String(next),
       };
     },
   );

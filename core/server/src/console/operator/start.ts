@@ -6,13 +6,20 @@ import { listAuditRuns } from '../../ledger/reports/audit-runs.ts';
 import { countStreams } from '../../ledger/reports/day-figures.ts';
 import { listNodes } from '../../nodes/nodes.ts';
 import { listIncidents } from '../../nodes/status/incidents.ts';
+import { cached } from '../../platform/cached.ts';
 import { databaseTime } from '../../platform/database/time.ts';
 import type { ConsoleDeps } from '../deps.ts';
 
 const WEEK_HOURS = 168;
+/** A day's streams are read for each count of them. */
+const STREAMS_FRESH_MS = 60_000;
 
 /** Serves the figures of the operators' start page. */
-export function operatorStartRoutes(app: FastifyInstance, { db }: ConsoleDeps): void {
+export function operatorStartRoutes(app: FastifyInstance, { db, service }: ConsoleDeps): void {
+  const countCached = (endedHoursAgo: number) =>
+    cached(() => countStreams(db, { endedHoursAgo }), STREAMS_FRESH_MS, service.clock);
+  const countToday = countCached(0);
+  const countWeekAgo = countCached(WEEK_HOURS);
   app.get('/operator/start', async (): Promise<OperatorStart> => {
     const [inbox, nodes, runs, invariants, incidents, day, weekAgo, now] = await Promise.all([
       operatorInbox(db),
@@ -20,8 +27,8 @@ export function operatorStartRoutes(app: FastifyInstance, { db }: ConsoleDeps): 
       listAuditRuns(db),
       readInvariants(),
       listIncidents(db, { days: 1 }),
-      countStreams(db, { endedHoursAgo: 0 }),
-      countStreams(db, { endedHoursAgo: WEEK_HOURS }),
+      countToday(),
+      countWeekAgo(),
       databaseTime(db),
     ]);
     const count = (state: string) => nodes.filter((node) => node.state === state).length;

@@ -57,7 +57,10 @@ export function AuditLogScreen() {
           <Card>
             <div className="grid gap-4">
               {data.length === 0 ? (
-                <Empty icon="overview" text={texts.audit.empty} />
+                <Empty
+                  icon="overview"
+                  text={next === null ? texts.audit.empty : texts.audit.emptyHere}
+                />
               ) : (
                 <Entries key={data[0]?.id} entries={data} />
               )}
