@@ -1,4 +1,5 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { promisify } from 'node:util';
 
 /** An account without rights, on every Linux. ffmpeg runs as it if this program is started by root. */
 const NOBODY = 65_534;
@@ -29,6 +30,18 @@ export const sandboxUser: number | null = isRoot ? NOBODY : null;
 const AS_USER = sandboxUser === null ? {} : { uid: sandboxUser, gid: sandboxUser };
 
 let isIsolated: boolean | null = null;
+const STARTS_WITHIN_MS = 10_000;
+export const FFMPEG_MISSING =
+  'ffmpeg cannot be started, so files and compressed audio are refused. Install it, or name it with --ffmpeg.';
+
+/** Whether this program's decoders can run. */
+export async function canStart(ffmpeg: string): Promise<boolean> {
+  const options = { ...AS_USER, cwd: '/', timeout: STARTS_WITHIN_MS };
+  return promisify(execFile)(ffmpeg, ['-version'], options).then(
+    () => true,
+    () => false,
+  );
+}
 
 /** Whether ffmpeg runs without a network here. Most containers, and some kernels, don't let a process give it up. */
 export function isNetworkIsolated(): boolean {

@@ -31,6 +31,8 @@ const STALL_LOOK_MS = 500;
 const RATE_HZ_MIN = 4_000;
 /** A table of a file can claim any size. */
 const ALLOCATION_BYTES_MAX = 64 * 1024 * 1024;
+/** Exit codes of a shell: not executable, and not found. */
+const NO_PROGRAM: ReadonlySet<number> = new Set([126, 127]);
 /** `info` names the sample rate of the input on the standard error. */
 const COMMON = `-nostdin -hide_banner -nostats -v info -threads 1 -max_alloc ${ALLOCATION_BYTES_MAX}`;
 /** ffmpeg would wait for 5 s of audio to analyse it. With `nobuffer` it would drop them as well. */
@@ -55,6 +57,8 @@ const PROBLEMS = {
   unsupported_sample_rate:
     'The sample rate of the audio is too low for speech. Send 8000 Hz or more, best 16000.',
   audio_too_long: 'The audio is too long. Split it into shorter files.',
+  ffmpeg_missing:
+    'This server cannot read files, because ffmpeg cannot be started. Tell its operator, or send PCM.',
 } as const;
 
 /**
@@ -152,7 +156,9 @@ async function* decoded(
     }
     signal.throwIfAborted();
     await feeding;
-    if ((await exit) !== 0 || bytes === 0) throw new AudioFileError('unreadable_audio');
+    const code = await exit;
+    if (code !== null && NO_PROGRAM.has(code)) throw new AudioFileError('ffmpeg_missing');
+    if (code !== 0 || bytes === 0) throw new AudioFileError('unreadable_audio');
   } finally {
     kill();
     watch.stop();

@@ -10,6 +10,8 @@ export interface Asked {
   readonly languages: readonly string[];
   /** The `/ki` or `/luo` at the start of the path. */
   readonly prefix: Language | null;
+  /** Where their language stands. Default: `language`. */
+  readonly parameter?: string;
 }
 
 export interface Choice {
@@ -47,6 +49,7 @@ const UNKNOWN_MODEL = new Refusal({
  */
 export function chooseModel(asked: Asked, fallback: Language | null): Choice {
   const named = modelLanguage(asked.model);
+  const { parameter = 'language' } = asked;
   const languages = asked.languages.filter((name) => name.trim() !== '');
   const known = new Set(languages.map(findLanguage).filter((language) => language !== null));
   const explicit = new Set([named, ...known, asked.prefix].filter((language) => language !== null));
@@ -54,23 +57,23 @@ export function chooseModel(asked: Asked, fallback: Language | null): Choice {
     throw badRequest(
       'language_contradiction',
       `The model, the language and the address name different languages. Send one model id, ${NAMES}, and no other language.`,
-      'language',
+      parameter,
     );
   }
   const [chosen = null] = explicit;
   if (chosen === null && languages.length > 0) {
     throw badRequest(
       'unsupported_language',
-      `The language is not supported. Send language ki (Kikuyu) or luo (Dholuo), or the model ${NAMES}.`,
-      'language',
+      `The language is not supported. Send ${parameter} ki (Kikuyu) or luo (Dholuo), or the model ${NAMES}.`,
+      parameter,
     );
   }
   const language = chosen ?? fallback;
   if (language === null) {
     throw badRequest(
       'missing_language',
-      `No language was named. Send language ki (Kikuyu) or luo (Dholuo), or the model ${NAMES}, or put /ki or /luo before /v1 in the address.`,
-      'language',
+      `No language was named. Send ${parameter} ki (Kikuyu) or luo (Dholuo), or the model ${NAMES}, or begin the path of the address with /ki or /luo.`,
+      parameter,
     );
   }
   const ignoresLanguage = languages.some((name) => findLanguage(name) === null);

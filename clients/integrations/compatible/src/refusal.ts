@@ -81,6 +81,7 @@ export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof AudioFileError) {
     const { code, message } = error;
+    if (code === 'ffmpeg_missing') return new Refusal({ status: 503, code, message, cause: error });
     const status = code === 'audio_too_long' ? 413 : 400;
     return new Refusal({ status, code, message, param: 'file', cause: error });
   }

@@ -1,3 +1,4 @@
+import { canStart, FFMPEG_MISSING } from '@svc-asr/runtime/audio-sandbox.ts';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -75,6 +76,10 @@ export async function startCompatible(
     maxPayload: FRAME_BYTES_MAX,
     autoPong: false,
   });
+  const hasDecoder = await canStart(config.ffmpeg);
+  if (!hasDecoder) {
+    input.log({ level: 'warning', code: 'ffmpeg_missing', message: FFMPEG_MISSING });
+  }
   let isDraining = false;
   metrics.gauge('svc_compatible_draining', () => (isDraining ? 1 : 0));
 
@@ -86,7 +91,10 @@ export async function startCompatible(
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = readTarget(request);
     if (target.path === '/healthz') return void response.end('ok\n');
-    if (target.path === '/readyz') return void response.writeHead(isDraining ? 503 : 200).end();
+    if (target.path === '/readyz') {
+      const notice = hasDecoder ? '' : `${FFMPEG_MISSING}\n`;
+      return void response.writeHead(isDraining ? 503 : 200).end(notice);
+    }
     if (target.path === '/metrics' && config.metricsToken !== null) {
       return writeMetrics(request, response, { metrics, token: config.metricsToken });
     }

@@ -58,6 +58,36 @@ test('serves, reports its state, and ends on SIGTERM without writing anything of
   }
 });
 
+test('without ffmpeg it says so at the start, in its readiness and to callers, and serves PCM', async () => {
+  const args = ['--port', '0', '--ffmpeg', '/no/ffmpeg'];
+  const program = await CompatibleProcess.start({ baseUrl: emulator.url, args });
+  try {
+    expect(program.lines).toEqual([
+      expect.stringMatching(
+        /warning ffmpeg_missing: ffmpeg cannot be started, so files .* --ffmpeg/,
+      ),
+    ]);
+    const ready = await fetch(`${program.url}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([
+      200,
+      expect.stringContaining('ffmpeg cannot be started'),
+    ]);
+    const headers = { authorization: `Bearer ${emulator.apiKey}` };
+    const form = new FormData();
+    form.append('model', 'svc-asr-kikuyu-v1');
+    form.append('file', new Blob([await readFile(SPEECH_FILE)]), 'a.wav');
+    const refused = await fetch(`${program.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers,
+      body: form,
+    });
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ error: { code: 'ffmpeg_missing' } });
+  } finally {
+    program.signal('SIGKILL');
+  }
+});
+
 test('without a metrics token there are no metrics', async () => {
   const program = await CompatibleProcess.start({ baseUrl: emulator.url });
   try {

@@ -27,6 +27,7 @@ export interface BridgeOptions {
   readonly silenceMs?: number;
   /** Names and words to listen for, at most 100. */
   readonly keyterms?: readonly string[];
+  /** If it throws, the event is lost, and the operator gets a notice. */
   readonly onEvent: (event: CallEvent) => void;
   /** Problems for the operator. */
   readonly onNotice?: (notice: Notice) => void;
@@ -57,11 +58,45 @@ export interface AudioSocketOptions {
   readonly allow?: readonly string[];
 }
 
+/** An error in the application's code ends no call. */
+export function withSafeCallbacks(options: BridgeOptions): BridgeOptions {
+  const { onEvent, onNotice } = options;
+  const notify = (notice: Notice): void => {
+    try {
+      onNotice?.(notice);
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+  return {
+    ...options,
+    onNotice: notify,
+    onEvent(event) {
+      const fail = (): void => {
+        const message = `An event was lost, because onEvent threw an error: ${event.type}.`;
+        notify({ level: 'error', code: 'event_lost', message, call: event.call });
+      };
+      try {
+        const done: unknown = onEvent(event);
+        if (done instanceof Promise) done.catch(fail);
+      } catch {
+        fail();
+      }
+    },
+  };
+}
+
 const TOKEN_LENGTH_MIN = 16;
 
 /** Throws instead of opening an unprotected port to other machines. */
 export function checkExposure(options: BridgeOptions): void {
-  const { host = '127.0.0.1', token = null, audioSocket = null } = options;
+  const { host = '127.0.0.1', token = null, audioSocket = null, recordings = null } = options;
+  for (const name of [...(recordings?.from ?? []), ...(recordings?.fromPrivate ?? [])]) {
+    if (urlHost(name) !== null) continue;
+    throw new Error(
+      `${name} is not a host of recordings. Use its name, such as voice.example.com or voice.example.com:8443.`,
+    );
+  }
   if (!isLoopback(host) && (token === null || token.length < TOKEN_LENGTH_MIN)) {
     throw new Error(
       `Anybody who reaches ${host} could spend your credit. Set SVC_TELEPHONY_TOKEN to at least ` +
@@ -76,4 +111,10 @@ export function checkExposure(options: BridgeOptions): void {
         'Asterisk servers with --audiosocket-allow.',
     );
   }
+}
+
+/** A host as `URL` writes it: in lower case, and without the port of https. Null for anything else, such as a whole URL. */
+export function urlHost(name: string): string | null {
+  const url = URL.canParse(`https://${name}/`) ? new URL(`https://${name}/`) : null;
+  return url !== null && url.href === `https://${url.host}/` ? url.host : null;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { canStart, FFMPEG_MISSING } from '@svc-asr/runtime/audio-sandbox.ts';
 import { listen } from '@svc-asr/runtime/listen.ts';
 import { hasBearer, isSame } from '@svc-asr/runtime/server-access.ts';
 import { guardServer, readTarget } from '@svc-asr/runtime/server-guard.ts';
@@ -10,7 +11,7 @@ import { AnnouncedLegs } from './protocols/announced-legs.ts';
 import { serveAsterisk } from './protocols/asterisk.ts';
 import { serveAudioFork } from './protocols/audio-fork.ts';
 import { serveAudioSocket } from './protocols/audio-socket.ts';
-import { checkExposure, type BridgeOptions } from './bridge-options.ts';
+import { checkExposure, withSafeCallbacks, type BridgeOptions } from './bridge-options.ts';
 import { Calls } from './calls.ts';
 import { serveJambonz } from './protocols/jambonz.ts';
 import { ClientSocket } from '@svc-asr/runtime/client-socket.ts';
@@ -73,8 +74,9 @@ const REFUSALS = {
 type Refusal = keyof typeof REFUSALS;
 
 /** One process for all telephone systems: each call leg becomes one stream of the service. */
-export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  checkExposure(options);
+export async function startBridge(given: BridgeOptions): Promise<Bridge> {
+  checkExposure(given);
+  const options = withSafeCallbacks(given);
   const { host = '127.0.0.1', audioSocket = null, recordings: recordingOptions = null } = options;
   const metrics = new BridgeMetrics();
   const calls = new Calls(options, metrics);
@@ -97,10 +99,17 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
           metrics,
           refuse: (code, message) => calls.refuse(code, message),
         });
+  const canDecode =
+    recordingOptions === null || (await canStart(recordingOptions.ffmpeg ?? 'ffmpeg'));
+  if (!canDecode) {
+    const notice = { level: 'warning', code: 'ffmpeg_missing', message: FFMPEG_MISSING } as const;
+    options.onNotice?.(notice);
+  }
   const http = createPages({
     metrics,
     metricsToken: options.metricsToken ?? null,
     isDraining: () => isDraining,
+    notice: canDecode ? '' : `${FFMPEG_MISSING}\n`,
     isCallPath: (path) => isProtocol(path.split('/')[1] ?? ''),
     isAdmitted: (request) => hasToken(request, options),
     forms: {

@@ -67,6 +67,7 @@ export interface RecordingTranscript {
   readonly parameters: Readonly<Record<string, string>>;
   /** `completed`, or why it ended early. */
   readonly reason: string;
+  /** How much of it was sent to the service. */
   readonly audio_ms: number;
   readonly turns: readonly RecordedTurn[];
   /** True if it had more than 10,000 turns. */

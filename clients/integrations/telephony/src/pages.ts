@@ -15,18 +15,22 @@ export function createPages(input: {
   /** Null: no metrics. */
   readonly metricsToken: string | null;
   readonly isDraining: () => boolean;
+  /** The text of `/readyz`. */
+  readonly notice: string;
   /** Paths that only take WebSockets. */
   readonly isCallPath: (path: string) => boolean;
   readonly isAdmitted: (request: IncomingMessage) => boolean;
   readonly forms: Readonly<Record<string, FormHandler>>;
 }): Server {
-  const { metrics, metricsToken, isDraining, isCallPath, isAdmitted, forms } = input;
+  const { metrics, metricsToken, isDraining, notice, isCallPath, isAdmitted, forms } = input;
   const server = createServer(
     HTTP_LIMITS,
     guarded(async (request, response) => {
       const { path, query } = readTarget(request);
       if (path === '/healthz') return void response.end('ok\n');
-      if (path === '/readyz') return void response.writeHead(isDraining() ? 503 : 200).end();
+      if (path === '/readyz') {
+        return void response.writeHead(isDraining() ? 503 : 200).end(notice);
+      }
       if (path === '/metrics' && metricsToken !== null) {
         if (!hasBearer(request, metricsToken)) return void response.writeHead(401).end();
         response.setHeader('content-type', 'text/plain; version=0.0.4; charset=utf-8');

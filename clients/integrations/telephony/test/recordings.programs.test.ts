@@ -14,6 +14,7 @@ import {
   type Notice,
   type RecordingOptions,
 } from '../src/index.ts';
+import { isAllowedUrl } from '../src/recordings/fetch-recording.ts';
 import { RECORDING_LIMITS } from '../src/recordings/recordings.ts';
 
 const TEXT = 'ũhoro waku';
@@ -49,17 +50,23 @@ afterAll(async () => {
   await emulator.stop();
 });
 
-async function bridgeWith(options: Partial<RecordingOptions> | null = {}): Promise<void> {
+async function bridgeWith(
+  options: Partial<RecordingOptions> | null = {},
+  {
+    from = emulator,
+    onEvent = (event) => events.push(event),
+  }: { from?: Emulator; onEvent?: (event: CallEvent) => unknown } = {},
+): Promise<void> {
   [events, notices] = [[], []];
   asked.length = 0;
   answer = (_request, response) => void response.end(wav);
   bridge = await startBridge({
-    client: new SvcClient({ baseUrl: emulator.url, apiKey: emulator.apiKey }),
+    client: new SvcClient({ baseUrl: from.url, apiKey: from.apiKey }),
     model: 'svc-asr-kikuyu-v1',
     token: TOKEN,
     metricsToken: TOKEN,
     recordings: options === null ? null : { from: [], fromPrivate: [host], ca, ...options },
-    onEvent: (event) => events.push(event),
+    onEvent,
     onNotice: (notice) => notices.push(notice),
   });
 }
@@ -187,6 +194,60 @@ test.each(FAILURES)('%s ends as an event with the reason', async (_, given, reas
   expect(await onlyEvent()).toMatchObject({ reason, audio_ms: 0, turns: [] });
   expect(notices).toMatchObject([{ level: 'error', code: reason, call: 'ATVId_1' }]);
   expect(asked.length).toBeLessThanOrEqual(4);
+});
+
+test('without ffmpeg it says so at the start, in its readiness and in the event', async () => {
+  await bridgeWith({ ffmpeg: '/no/ffmpeg' });
+  expect(notices).toMatchObject([{ level: 'warning', code: 'ffmpeg_missing' }]);
+  const ready = await fetch(new URL('/readyz', bridge.url.replace('ws:', 'http:')));
+  expect([ready.status, await ready.text()]).toEqual([
+    200,
+    expect.stringContaining('ffmpeg cannot be started'),
+  ]);
+  await post(callback());
+  expect(await onlyEvent()).toMatchObject({ reason: 'ffmpeg_missing', turns: [] });
+});
+
+test('a recording that ends early says how much of it was sent', async () => {
+  const poor = await startEmulator({ texts: [TEXT], creditMs: 1_000 });
+  try {
+    await bridgeWith({}, { from: poor });
+    await post(callback());
+    const event = await onlyEvent();
+    expect(event).toMatchObject({ reason: 'insufficient_credits' });
+    expect(event?.type === 'recording' ? event.audio_ms : 0).toBeGreaterThanOrEqual(1_000);
+  } finally {
+    await poor.stop();
+  }
+});
+
+test('a host may be named with the port of https, and nothing else is a host', async () => {
+  const url = new URL('https://voice.example.com/r.wav');
+  expect(isAllowedUrl(url, { from: ['Voice.example.com:443'], fromPrivate: [] })).toBe(true);
+  expect(isAllowedUrl(url, { from: ['voice.example.com:8443'], fromPrivate: [] })).toBe(false);
+  for (const name of [
+    'https://voice.example.com',
+    'voice.example.com/r',
+    'me@voice.example.com',
+    '',
+  ]) {
+    await expect(bridgeWith({ from: [name] })).rejects.toThrow('is not a host of recordings');
+  }
+});
+
+test('an event that the application fails to take is reported, and the bridge goes on', async () => {
+  const failing = [
+    () => {
+      throw new Error('no disk');
+    },
+    () => Promise.reject(new Error('no disk')),
+  ];
+  for (const onEvent of failing) {
+    await bridgeWith({}, { onEvent });
+    await post(callback());
+    await expect.poll(() => notices).toMatchObject([{ code: 'event_lost', call: 'ATVId_1' }]);
+    await bridge.stop();
+  }
 });
 
 test('follows a redirect on the same host', async () => {

@@ -17,7 +17,11 @@ export const fluxDoor: Door = {
 };
 
 function connect(handshake: Handshake, context: DoorContext): Promise<void> {
-  const { options, choice } = readRequestBy(readFluxParameters, handshake, context);
+  const { options, choice } = readRequestBy(
+    { readOptions: readFluxParameters, named: ['language_hint', 'language'] },
+    handshake,
+    context,
+  );
   const { silenceMs, eagerMs, thresholds } = options;
   return serveListen(handshake, context, {
     door: 'flux',

@@ -9,21 +9,26 @@ export function readRequest(
   asked: Asked,
   context: DoorContext,
 ): { readonly options: ListenOptions; readonly choice: Choice } {
-  return readRequestBy(readListenOptions, asked, context);
+  return readRequestBy({ readOptions: readListenOptions, named: ['language'] }, asked, context);
 }
 
 export function readRequestBy<Options extends CommonOptions>(
-  readOptions: (query: URLSearchParams) => Options,
+  door: {
+    readonly readOptions: (query: URLSearchParams) => Options;
+    /** The parameters that name a language. Messages tell of the first. */
+    readonly named: readonly [string, ...string[]];
+  },
   { query, prefix, ignore }: Asked,
   { config }: DoorContext,
 ): { readonly options: Options; readonly choice: Choice } {
-  const options = readOptions(query);
-  const languages = [...query.getAll('language'), ...query.getAll('language_hint')];
+  const options = door.readOptions(query);
+  const languages = door.named.flatMap((name) => query.getAll(name));
+  const [parameter] = door.named;
   const choice = chooseModel(
-    { model: query.get('model'), languages, prefix },
+    { model: query.get('model'), languages, prefix, parameter },
     config.defaultLanguage,
   );
   for (const name of options.ignored) ignore(name);
-  if (choice.ignoresLanguage) ignore(query.has('language') ? 'language' : 'language_hint');
+  if (choice.ignoresLanguage) ignore(door.named.find((name) => query.has(name)) ?? parameter);
   return { options, choice };
 }

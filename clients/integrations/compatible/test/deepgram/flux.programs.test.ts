@@ -107,6 +107,17 @@ test('Configure changes keyterms and nothing else', async () => {
   await end();
 });
 
+test('without a language it names its own parameter', async () => {
+  const opened = ListenClient.open(service.url, {
+    key: service.emulator.apiKey,
+    path: '/v2/listen',
+    query: `model=flux-general-multi&${RAW}`,
+  });
+  const refusal = await opened.catch((error: unknown) => error);
+  const reason = expect.stringContaining('Send language_hint ki (Kikuyu) or luo');
+  expect(refusal).toMatchObject({ status: 400, body: { err_msg: reason } });
+});
+
 test.each([
   ['eager_eot_threshold=0.8&eot_threshold=0.7', /not be greater than eot_threshold/],
   ['eager_eot_threshold=0.2', /from 0.3 to 0.9/],

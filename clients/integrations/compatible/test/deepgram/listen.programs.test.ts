@@ -32,7 +32,7 @@ async function closeStream(client: ListenClient): Promise<void> {
 }
 
 test('a turn is SpeechStarted, interim results and a final with words; then Metadata and 1000', async () => {
-  const client = await open(`${RAW}&${EVENTS}&endpointing=300&punctuate=true`);
+  const client = await open(`${RAW}&${EVENTS}&endpointing=300&punctuate=true&language_hint=luo`);
   client.sendAudio(SENTENCE);
   client.sendAudio(silence(1_000));
   await client.received((message) => message.type === 'Results' && message.speech_final);
@@ -51,7 +51,7 @@ test('a turn is SpeechStarted, interim results and a final with words; then Meta
     duration: expect.closeTo(durationS, 2),
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
-  expect(client.headers['svc-ignored-parameters']).toBe('punctuate');
+  expect(client.headers['svc-ignored-parameters']).toBe('punctuate, language_hint');
 });
 
 test('numerals: final results have digits, interim results and `word` the words', async () => {

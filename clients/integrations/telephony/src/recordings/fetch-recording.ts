@@ -2,7 +2,7 @@ import { lookup } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import type { RecordingHosts } from '../bridge-options.ts';
+import { urlHost, type RecordingHosts } from '../bridge-options.ts';
 import { RecordingError } from './recording-error.ts';
 
 export interface FetchOptions {
@@ -55,9 +55,13 @@ export function isPublicAddress(address: string): boolean {
   return PUBLIC_IPV6.check(address, 'ipv6') && !TRANSLATED.check(address, 'ipv6');
 }
 
+function isHostOf(url: URL, names: readonly string[]): boolean {
+  return names.some((name) => urlHost(name) === url.host);
+}
+
 /** Whether a recording may come from here. */
 export function isAllowedUrl(url: URL, { from, fromPrivate }: RecordingHosts): boolean {
-  const isListed = [...from, ...fromPrivate].some((host) => host.toLowerCase() === url.host);
+  const isListed = isHostOf(url, [...from, ...fromPrivate]);
   return url.protocol === 'https:' && url.username === '' && url.password === '' && isListed;
 }
 
@@ -105,7 +109,7 @@ async function answerOf(url: URL, options: FetchOptions): Promise<IncomingMessag
 }
 
 async function get(url: URL, { hosts, signal, ca }: FetchOptions): Promise<IncomingMessage> {
-  const isPrivateAllowed = hosts.fromPrivate.some((host) => host.toLowerCase() === url.host);
+  const isPrivateAllowed = isHostOf(url, hosts.fromPrivate);
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   if (!isPrivateAllowed && isIP(literal) !== 0 && !isPublicAddress(literal)) {
     throw new RecordingError('private_address');

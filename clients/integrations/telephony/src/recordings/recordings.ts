@@ -11,7 +11,7 @@ import type { BridgeMetrics } from '../metrics.ts';
 import { callId, parametersOf } from '../parameters.ts';
 import { fetchRecording, isAllowedUrl } from './fetch-recording.ts';
 import { RecordingError } from './recording-error.ts';
-import { transcribeRecording } from './transcribe-recording.ts';
+import { transcribeRecording, type RecordingStreamOptions } from './transcribe-recording.ts';
 
 export const RECORDING_LIMITS = {
   /** Each has an ffmpeg process and a file on the disk. */
@@ -136,7 +136,10 @@ export class Recordings {
     const turns: RecordedTurn[] = [];
     let [audioMs, reason] = [0, 'completed'];
     try {
-      audioMs = await this.#run(recording, (turn) => turns.push(turn));
+      await this.#run(recording, {
+        onTurn: (turn) => turns.push(turn),
+        onAudio: (ms) => (audioMs = ms),
+      });
     } catch (error) {
       const { code, message } = explain(error);
       reason = code;
@@ -159,7 +162,10 @@ export class Recordings {
   }
 
   /** Fetches the whole file first, so that its server needn't wait for the service. */
-  async #run({ url, language }: Recording, onTurn: (turn: RecordedTurn) => void): Promise<number> {
+  async #run(
+    { url, language }: Recording,
+    progress: Pick<RecordingStreamOptions, 'onTurn' | 'onAudio'>,
+  ): Promise<void> {
     const { bytes, audioMs, wholeMs, stallMs } = RECORDING_LIMITS;
     const { ffmpeg = 'ffmpeg', ca, fetchMs = RECORDING_LIMITS.fetchMs } = this.#recordings;
     const { client, silenceMs = 700, keyterms = [] } = this.#options;
@@ -184,8 +190,8 @@ export class Recordings {
         stallMs,
         spool: () => Promise.reject(new Error('The file is on the disk.')),
       });
-      const options = { client, language, silenceMs, keyterms, signal, waitMsMax: wholeMs, onTurn };
-      return await transcribeRecording(pcm, options);
+      const options = { client, language, silenceMs, keyterms, signal, waitMsMax: wholeMs };
+      await transcribeRecording(pcm, { ...options, ...progress });
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
     } finally {

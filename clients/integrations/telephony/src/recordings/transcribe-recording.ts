@@ -15,18 +15,20 @@ export interface RecordingStreamOptions {
   /** How long to wait for a session while calls and other recordings have those of the account. */
   readonly waitMsMax: number;
   readonly onTurn: (turn: RecordedTurn) => void;
+  /** How much of the recording was sent so far. */
+  readonly onAudio: (audioMs: number) => void;
 }
 
 const BYTES_PER_MS = 32;
 
 /**
- * Sends decoded audio, 16 kHz PCM in 16 bits, as fast as the service takes it and without its long silences. Returns its
- * length. The session is reserved after the first audio was decoded, so that a broken file needs none.
+ * Sends decoded audio, 16 kHz PCM in 16 bits, as fast as the service takes it and without its long silences. The
+ * session is reserved after the first audio was decoded, so that a broken file needs none.
  */
 export async function transcribeRecording(
   pcm: AsyncIterable<Uint8Array>,
   options: RecordingStreamOptions,
-): Promise<number> {
+): Promise<void> {
   const gate = new VoiceGate({ holdMs: options.silenceMs });
   let stream: SvcStream | null = null;
   let bytes = 0;
@@ -35,11 +37,11 @@ export async function transcribeRecording(
       stream ??= await open(options);
       bytes += frame.byteLength;
       await send(stream, gate.push(toSamples(frame)));
+      options.onAudio(Math.round(bytes / BYTES_PER_MS));
     }
-    if (stream === null) return 0;
+    if (stream === null) return;
     await send(stream, gate.end());
     await stream.finish();
-    return Math.round(bytes / BYTES_PER_MS);
   } finally {
     await stream?.close();
   }
