@@ -8,7 +8,7 @@ import { conformancePage, findVerifyingTests } from './conformance.ts';
 import { errorPage } from './error-page.ts';
 import { referenceFiles } from '@svc-asr/site/reference/reference-files.ts';
 import { prometheusRule } from './prometheus-rule.ts';
-import { pythonWire } from './python-wire.ts';
+import { pythonWire } from './reference/python-wire.ts';
 import { adminPage, cliPage, emulatorPage } from './reference/command-page.ts';
 import { limitsPage } from './reference/limits-page.ts';
 import { metricsPage } from './reference/metrics-page.ts';

@@ -15,8 +15,6 @@ const FLOORS: Readonly<Record<string, number>> = {
 const IMPORT = /^(?:import|export)\s+(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
 const ON_DEMAND = /\bimport\(\s*['"]([^'"]+)['"]/g;
 const TEST = /\.test\.|\/test\//;
-/** In these groups no two folders of a package import each other. */
-const LAYERED = /^(?:core|clients)\//;
 
 interface Package {
   readonly folder: string;
@@ -55,11 +53,10 @@ function floorOf(path: string): number {
   return FLOORS[path.split('/')[0] ?? ''] ?? Infinity;
 }
 
-/** Modules that import each other, directly or through others, and folders of core and clients that do. */
+/** Modules that import each other, directly or through others, and folders of a package that do. */
 export function findCircles(graph: ImportGraph): string[] {
   const folders = new Map<string, Set<string>>();
   for (const [path, targets] of graph) {
-    if (!LAYERED.test(path)) continue;
     const from = folderOf(path);
     const to = folders.get(from) ?? new Set<string>();
     for (const target of targets) if (folderOf(target) !== from) to.add(folderOf(target));

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { pythonWire } from '../python-wire.ts';
+import { pythonWire } from './python-wire.ts';
 
 const SCRIPT = join(import.meta.dirname, 'python_api.py');
 

@@ -85,7 +85,7 @@ async function simulate(input: {
       : await openMutantLedger(planted.sql, false);
   const checkPlanted = planted === null ? null : plant(planted);
   installGlobals({ showsStacks: trace });
-  const { FAULT_NAMES, isFaultName } = await import('./faults/faults.ts');
+  const { FAULT_NAMES, isFaultName } = await import('./world/faults.ts');
   const { replayPlan, runCampaign } = await import('./run/campaign.ts');
   checkPlanted?.();
   const named = fault.filter(isFaultName);

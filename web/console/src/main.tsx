@@ -1,6 +1,6 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { App } from './app/app.tsx';
+import { App } from './shell/app.tsx';
 import { LanguageProvider } from './app/language.tsx';
 import { applyTheme, currentTheme } from './app/theme.ts';
 

@@ -4,7 +4,7 @@ import { openStream } from '@svc-asr/sdk/stream';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { WebSocket } from 'ws';
 import { answerOrders } from '../measured-process.ts';
-import { inRealTime } from '../service/call.ts';
+import { inRealTime } from '../engine/in-real-time.ts';
 
 /** A process with live speakers, through the SDK or as clients of Deepgram's socket. Its CPU time is measured from outside. */
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIO, type ModelId, type ServerEvent } from '@svc-asr/protocol';
 import { toPcm } from '@svc-asr/eval/audio.ts';
-import { Call, FRAME_MS, inRealTime } from '../service/call.ts';
+import { FRAME_MS, inRealTime } from '../engine/in-real-time.ts';
+import { Call } from '../service/call.ts';
 import type { Tenant } from '../service/fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 import type { Conversation } from './conversation.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, EngineEvent, EngineStream, EngineWord } from '@svc-asr/engine';
-import { inRealTime } from '../service/call.ts';
+import { inRealTime } from './in-real-time.ts';
 import { distinctUtterance, pcmOf } from './utterances.ts';
 
 const SENTENCES = 4;

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerEvent } from '@svc-asr/protocol';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { compareWords } from '../engine/word-errors.ts';
-import { Call, FRAME_MS } from './call.ts';
+import { FRAME_MS } from '../engine/in-real-time.ts';
+import { Call } from './call.ts';
 import { usageOf, type Tenant } from './fleet.ts';
 import type { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
 

@@ -1,5 +1,5 @@
 import type { SqlChange } from '@svc-asr/testing/postgres/mutate-function.ts';
-import type { FaultName } from '../faults/faults.ts';
+import type { FaultName } from '../world/faults.ts';
 
 /** A piece of source that is replaced. */
 export interface Change {

@@ -1,5 +1,5 @@
 import { MUTANTS } from '@svc-asr/testing/ledger/ledger-mutants.ts';
-import type { FaultName } from '../faults/faults.ts';
+import type { FaultName } from '../world/faults.ts';
 import type { Mutant } from './mutant.ts';
 
 const NODES_DIE: readonly FaultName[] = ['node-death', 'machine-death'];

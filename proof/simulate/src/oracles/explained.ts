@@ -1,5 +1,5 @@
-import type { FaultName } from '../faults/faults.ts';
-import type { ClientRecord } from '../world/client.ts';
+import type { FaultName } from '../world/faults.ts';
+import type { ClientRecord } from '../clients/client.ts';
 import type { World } from '../world/world.ts';
 
 /** Close codes by which a node says that it failed, and the faults that can make it. */

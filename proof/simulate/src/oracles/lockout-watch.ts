@@ -1,5 +1,5 @@
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
-import type { FaultName } from '../faults/faults.ts';
+import type { FaultName } from '../world/faults.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import type { World } from '../world/world.ts';
 

@@ -1,8 +1,8 @@
 import { createLedger, type UsageRecord } from '@svc-asr/server/ledger/ledger.ts';
 import { mayFailWhenBroken, mayLoseSettlement } from './explained.ts';
-import type { SessionWatch } from './session-watch.ts';
-import type { ClientPlan } from '../world/client.ts';
-import type { SessionTap } from '../world/session-tap.ts';
+import type { SessionWatch } from '../clients/session-watch.ts';
+import type { ClientPlan } from '../clients/client.ts';
+import type { SessionTap } from '../clients/session-tap.ts';
 import type { World } from '../world/world.ts';
 
 /** Close codes of failures that are ours. */

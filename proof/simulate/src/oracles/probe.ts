@@ -1,8 +1,8 @@
 import { createAccount, setConcurrency } from '@svc-asr/server/accounts/accounts.ts';
 import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import { scheduler } from '../virtual/scheduler.ts';
-import type { ClientRecord } from '../world/client.ts';
-import { startSdkClient } from '../world/sdk-client.ts';
+import type { ClientRecord } from '../clients/client.ts';
+import { startSdkClient } from '../clients/sdk-client.ts';
 import type { World } from '../world/world.ts';
 import { checkTranscript } from './transcript.ts';
 

@@ -1,5 +1,5 @@
-import { parseTranscript, spokenRuns, type Run } from '../world/speech.ts';
-import type { ClientRecord, Said } from '../world/client.ts';
+import { parseTranscript, spokenRuns, type Run } from '../servers/speech.ts';
+import type { ClientRecord, Said } from '../clients/client.ts';
 
 /** How many samples of a word the transcript must and may have. */
 interface Bounds {

@@ -1,5 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import type { FaultName } from '../faults/faults.ts';
+import type { FaultName } from '../world/faults.ts';
 import { realNowMs } from '../virtual/globals.ts';
 import { planFor, type Plan } from '../world/plan.ts';
 import type { OpenLedger } from '../world/world.ts';

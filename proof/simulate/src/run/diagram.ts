@@ -1,4 +1,4 @@
-import type { TraceLine } from './trace.ts';
+import type { TraceLine } from '../virtual/trace.ts';
 
 const COLUMN = 10;
 const TIME = 9;

@@ -1,4 +1,4 @@
-import { planFaults } from '../faults/inject.ts';
+import { planFaults } from './inject.ts';
 import { checkCredentials, checkExplained } from '../oracles/explained.ts';
 import { checkMoney } from '../oracles/money.ts';
 import { probe } from '../oracles/probe.ts';
@@ -7,7 +7,7 @@ import { checkTranscript } from '../oracles/transcript.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 import type { Plan } from '../world/plan.ts';
 import { World, type OpenLedger } from '../world/world.ts';
-import type { TraceLine } from './trace.ts';
+import type { TraceLine } from '../virtual/trace.ts';
 
 /** Once faults have stopped, every client ends within this time: the SDK gives up after two minutes. */
 const CLIENTS_END_MS = 300_000;

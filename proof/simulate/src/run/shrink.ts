@@ -1,5 +1,5 @@
 import type { Plan } from '../world/plan.ts';
-import type { ClientPlan, ClientStep } from '../world/client.ts';
+import type { ClientPlan, ClientStep } from '../clients/client.ts';
 import type { RunResult } from './run-plan.ts';
 
 /** Runs that one shrink may take. */

@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '../virtual/http.ts';
-import { FREE_SLOT_MS } from '../oracles/slot-watch.ts';
+import { FREE_SLOT_MS } from '../world/slot-watch.ts';
 import { scheduler } from '../virtual/scheduler.ts';
-import { parseTranscript, spokenRuns, type Run } from '../world/speech.ts';
+import { parseTranscript, spokenRuns, type Run } from '../servers/speech.ts';
 import type { Cell } from './cell.ts';
 import type { FinishedStream, Talker, TalkerWatch } from './talker.ts';
 

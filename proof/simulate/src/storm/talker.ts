@@ -6,9 +6,9 @@ import { SvcStream } from '../../../../clients/sdk/src/stream/svc-stream.ts';
 import { startIn, VirtualProcess } from '../virtual/process.ts';
 import type { Random } from '../virtual/random.ts';
 import { scheduler } from '../virtual/scheduler.ts';
-import { sleep } from '../world/client-record.ts';
-import { KEY_PREFIX, MODEL } from '../world/settings.ts';
-import { speak } from '../world/speech.ts';
+import { sleep } from '../clients/client-record.ts';
+import { KEY_PREFIX, MODEL } from '../servers/settings.ts';
+import { speak } from '../servers/speech.ts';
 
 /** Less audio than real time, because thousands of talkers share one processor. */
 const WRITE_EVERY_MS = 1_000;

@@ -2,7 +2,6 @@ import type { HttpAnswer, HttpRequest, HttpServer } from './http.ts';
 import { currentProcess } from './process.ts';
 import type { VirtualNetwork } from './network.ts';
 import { scheduler } from './scheduler.ts';
-import type { RequestWatch } from '../oracles/request-watch.ts';
 import type { Path } from './socket.ts';
 
 /** What becomes of one request. With `request_unheard` nobody answers, not even the connection. */
@@ -18,7 +17,10 @@ export interface FetchInput {
   /** The load balancer. Null: nobody listens. */
   readonly choose: () => HttpServer | null;
   readonly fate: () => RequestFate;
-  readonly watch: Pick<RequestWatch, 'onSent' | 'onAnswered'> & {
+  readonly watch: {
+    /** The load balancer has passed a request on. */
+    readonly onSent: (client: string, request: HttpRequest) => void;
+    readonly onAnswered: (client: string, request: HttpRequest, answer: HttpAnswer) => void;
     /** A client sends a request, whether or not anybody hears it. */
     readonly onAsked: (client: string) => void;
     /** The client has the answer. */

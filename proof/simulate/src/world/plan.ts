@@ -1,9 +1,9 @@
-import { drawFaults, type Fault, type FaultName } from '../faults/faults.ts';
+import { drawFaults, type Fault, type FaultName } from './faults.ts';
 import { deriveSeed, Random } from '../virtual/random.ts';
-import type { ApiPlan } from './api-server.ts';
-import type { ClientPlan, ClientStep } from './client.ts';
-import { drawAbuse, drawOddTurns, drawWaitingFrames } from './abuse.ts';
-import type { NodePlan } from './streaming-server.ts';
+import type { ApiPlan } from '../servers/api-server.ts';
+import type { ClientPlan, ClientStep } from '../clients/client.ts';
+import { drawAbuse, drawOddTurns, drawWaitingFrames } from '../clients/abuse.ts';
+import type { NodePlan } from '../servers/streaming-server.ts';
 
 interface AccountPlan {
   readonly id: string;

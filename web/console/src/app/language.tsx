@@ -1,16 +1,13 @@
-import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
+import { useContext, useEffect, useState, type ReactNode } from 'react';
 import type { ConsoleLanguage } from '@svc-asr/protocol/console/console.ts';
 import { en, type Texts } from '../texts/en.ts';
+import { LanguageContext } from '../texts/language.ts';
 import { sw } from '../texts/sw.ts';
 import { readPreference, savePreference } from './preferences.ts';
 
 const TEXTS: Record<ConsoleLanguage, Texts> = { en, sw };
 
-interface LanguageChoice {
-  language: ConsoleLanguage;
-  choose: (language: ConsoleLanguage) => void;
-}
-const LanguageContext = createContext<LanguageChoice>({ language: 'en', choose: () => undefined });
+export { useLanguage } from '../texts/language.ts';
 
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState<ConsoleLanguage>(firstLanguage);
@@ -22,10 +19,6 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
     setLanguage(next);
   }
   return <LanguageContext value={{ language, choose }}>{children}</LanguageContext>;
-}
-
-export function useLanguage(): LanguageChoice {
-  return useContext(LanguageContext);
 }
 
 export function useTexts(): Texts {

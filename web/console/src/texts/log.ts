@@ -1,4 +1,4 @@
-import { useLanguage } from '../app/language.tsx';
+import { useLanguage } from './language.ts';
 
 /** Texts of the Log page. They load with that page. */
 const en = {

@@ -1,4 +1,4 @@
-import { useLanguage } from '../app/language.tsx';
+import { useLanguage } from './language.ts';
 
 /** Texts of the operators' pages. They load with those pages. */
 const en = {

@@ -1,4 +1,4 @@
-import { useLanguage } from '../app/language.tsx';
+import { useLanguage } from './language.ts';
 
 /** Whether a new attempt helps: `fix` the client first, `now`, or `never` on its own. */
 export type Retry = 'fix' | 'now' | 'never';

@@ -1,4 +1,4 @@
-import { useLanguage } from '../app/language.tsx';
+import { useLanguage } from './language.ts';
 
 /** Texts of the search for pages and commands. They load with it. */
 const en = {

@@ -1,4 +1,4 @@
-import { useLanguage } from '../app/language.tsx';
+import { useLanguage } from './language.ts';
 
 /** Texts of the Sessions pages. They load with those pages, not with the first one. */
 const en = {

@@ -4,7 +4,7 @@ import type { ConsoleSession, Me, Overview } from '@svc-asr/protocol/console/con
 import { useConnection } from '../../app/connection.ts';
 import { formatAgo, formatAudio } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
-import { lazyScreen } from '../../app/lazy-screen.tsx';
+import { lazyScreen } from '../../design/lazy-screen.tsx';
 import { Link } from '../../app/router.tsx';
 import { CardSkeleton, Empty, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';

@@ -7,14 +7,14 @@ import { KeysScreen } from '../screens/keys/keys-screen.tsx';
 import { NotFoundScreen } from '../screens/not-found-screen.tsx';
 import { OverviewScreen } from '../screens/overview/overview-screen.tsx';
 import { SignIn } from '../screens/sign-in-screen.tsx';
-import { isSignedOut } from './api.ts';
+import { isSignedOut } from '../app/api.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { useLanguage, useTexts } from './language.tsx';
-import { lazyScreen } from './lazy-screen.tsx';
-import { navigate, usePath } from './router.tsx';
+import { useLanguage, useTexts } from '../app/language.tsx';
+import { lazyScreen } from '../design/lazy-screen.tsx';
+import { navigate, usePath } from '../app/router.tsx';
 import { Shell } from './shell.tsx';
 import { SignInAgain } from './sign-in-again.tsx';
-import { useLoad } from './use-load.ts';
+import { useLoad } from '../app/use-load.ts';
 
 // Rarely visited screens load on demand.
 const PlaygroundScreen = lazyScreen(() => import('../screens/playground/playground-screen.tsx'));

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react';
-import { useTexts } from './language.tsx';
+import { useTexts } from '../app/language.tsx';
 import { Button } from '../design/controls.tsx';
 import { Notice } from '../design/feedback.tsx';
 import { PageHead } from '../design/surfaces.tsx';

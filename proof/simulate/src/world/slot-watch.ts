@@ -3,8 +3,8 @@ import { createLedger } from '@svc-asr/server/ledger/ledger.ts';
 import type { Queryable } from '@svc-asr/server/platform/database/db.ts';
 import type { HttpAnswer } from '../virtual/http.ts';
 import { scheduler } from '../virtual/scheduler.ts';
-import type { ClientRecord } from '../world/client.ts';
-import type { Plan } from '../world/plan.ts';
+import type { ClientRecord } from '../clients/client.ts';
+import type { Plan } from './plan.ts';
 
 /** Nobody waits longer for a slot of its account that is free. */
 export const FREE_SLOT_MS = 6_000;

@@ -2,14 +2,14 @@ import { AUDIO } from '@svc-asr/protocol';
 import { SvcClient, SvcError } from '@svc-asr/sdk';
 import { connect } from '../../../../clients/sdk/src/stream/socket-node.ts';
 import { SvcStream } from '../../../../clients/sdk/src/stream/svc-stream.ts';
-import { watchSdk } from '../oracles/sdk-watch.ts';
+import { watchSdk } from './sdk-watch.ts';
 import { newRecord, sleep } from './client-record.ts';
 import type { ClientPlan, ClientRecord } from './client.ts';
 import { startIn } from '../virtual/process.ts';
 import { tapped } from './session-tap.ts';
-import { KEY_PREFIX, MODEL } from './settings.ts';
-import { silence, speak } from './speech.ts';
-import type { Trace } from '../run/trace.ts';
+import { KEY_PREFIX, MODEL } from '../servers/settings.ts';
+import { silence, speak } from '../servers/speech.ts';
+import type { Trace } from '../virtual/trace.ts';
 
 const FRAME_MS = 100;
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1000;

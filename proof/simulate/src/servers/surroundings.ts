@@ -3,7 +3,7 @@ import type { Pool, Queryable } from '@svc-asr/server/platform/database/db.ts';
 import type { VirtualNetwork } from '../virtual/network.ts';
 import type { VirtualProcess } from '../virtual/process.ts';
 import type { Random } from '../virtual/random.ts';
-import type { Trace } from '../run/trace.ts';
+import type { Trace } from '../virtual/trace.ts';
 
 /** What every simulated process gets from its world. */
 export interface Surroundings {

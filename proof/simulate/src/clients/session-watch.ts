@@ -1,6 +1,6 @@
 import type { ServerEvent } from '@svc-asr/protocol';
 import type { SocketEnd } from '../../../../clients/sdk/src/stream/close-info.ts';
-import { parseTranscript, recognised } from '../world/speech.ts';
+import { parseTranscript, recognised } from '../servers/speech.ts';
 import { KeytermWatch } from './keyterm-watch.ts';
 import { SentAudio } from './sent-audio.ts';
 

@@ -1,7 +1,7 @@
 import { useEffect, useState, type ComponentType } from 'react';
 import { Icon } from '../design/icons.tsx';
-import { reportTrouble } from './connection.ts';
-import { useTexts } from './language.tsx';
+import { reportTrouble } from '../app/connection.ts';
+import { useTexts } from '../app/language.tsx';
 import type { PaletteProps } from './palette.tsx';
 
 const KEYS = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';

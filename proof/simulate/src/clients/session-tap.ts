@@ -1,8 +1,8 @@
 import type { ServerEvent } from '@svc-asr/protocol';
 import type { SocketEnd } from '../../../../clients/sdk/src/stream/close-info.ts';
 import type { Connect, SocketHandlers } from '../../../../clients/sdk/src/stream/socket.ts';
-import { SessionWatch } from '../oracles/session-watch.ts';
-import type { Trace } from '../run/trace.ts';
+import { SessionWatch } from './session-watch.ts';
+import type { Trace } from '../virtual/trace.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 
 /**

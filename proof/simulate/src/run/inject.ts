@@ -4,9 +4,9 @@ import { acceptLedgerHistory } from '@svc-asr/server/ledger/history-marks.ts';
 import { watchLockout } from '../oracles/lockout-watch.ts';
 import { runIn } from '../virtual/process.ts';
 import { scheduler } from '../virtual/scheduler.ts';
-import type { StreamingServer } from '../world/streaming-server.ts';
+import type { StreamingServer } from '../servers/streaming-server.ts';
 import type { World } from '../world/world.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from '../world/faults.ts';
 
 type Of<N extends Fault['name']> = Extract<Fault, { readonly name: N }>;
 

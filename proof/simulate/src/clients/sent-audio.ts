@@ -1,5 +1,5 @@
 import { AUDIO } from '@svc-asr/protocol';
-import { SpeechReader } from '../world/speech.ts';
+import { SpeechReader } from '../servers/speech.ts';
 
 const NOTHING = new Uint8Array(0);
 

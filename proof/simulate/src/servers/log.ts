@@ -1,5 +1,5 @@
 import { createLog, type Log } from '@svc-asr/server/platform/observe/log.ts';
-import { Trace } from '../run/trace.ts';
+import { Trace } from '../virtual/trace.ts';
 
 let current = new Trace();
 let log: Log | null = null;

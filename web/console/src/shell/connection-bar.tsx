@@ -2,11 +2,11 @@ import { useEffect } from 'react';
 import type { Me } from '@svc-asr/protocol/console/console.ts';
 import { Button } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
-import { get } from './api.ts';
-import { useConnection } from './connection.ts';
-import { formatTime } from './format.ts';
-import { useLanguage, useTexts } from './language.tsx';
-import { useAction } from './use-action.ts';
+import { get } from '../app/api.ts';
+import { useConnection } from '../app/connection.ts';
+import { formatTime } from '../app/format.ts';
+import { useLanguage, useTexts } from '../app/language.tsx';
+import { useAction } from '../app/use-action.ts';
 
 const PROBE_MS = 5_000;
 

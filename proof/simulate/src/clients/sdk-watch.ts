@@ -1,5 +1,5 @@
 import type { SvcStream } from '../../../../clients/sdk/src/stream/svc-stream.ts';
-import type { Said } from '../world/client.ts';
+import type { Said } from './client.ts';
 import { scheduler } from '../virtual/scheduler.ts';
 
 /** Failures after which the SDK must try again. It gives up after 45 s at the earliest. */

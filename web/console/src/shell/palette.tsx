@@ -4,9 +4,9 @@ import { Dialog } from '../design/surfaces.tsx';
 import { OPERATOR_PATHS, OPERATOR_PLACES } from '../screens/operator/paths.ts';
 import { useOperatorTexts } from '../texts/operator.ts';
 import { usePaletteTexts, type PaletteTexts } from '../texts/palette.ts';
-import { useTexts } from './language.tsx';
-import { navigate } from './router.tsx';
-import { UUID } from './uuid.ts';
+import { useTexts } from '../app/language.tsx';
+import { navigate } from '../app/router.tsx';
+import { UUID } from '../app/uuid.ts';
 
 export interface PaletteProps {
   readonly me: Me;

@@ -1,5 +1,5 @@
-import { currentProcess } from '../virtual/process.ts';
-import { scheduler } from '../virtual/scheduler.ts';
+import { currentProcess } from './process.ts';
+import { scheduler } from './scheduler.ts';
 
 /** One line of what happened. `to` is set for a message from one process to another. */
 export interface TraceLine {

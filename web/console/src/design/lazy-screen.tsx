@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState, type ComponentType } from 'react';
-import { ErrorNotice } from '../design/feedback.tsx';
-import { PageHead } from '../design/surfaces.tsx';
-import { ConsoleApiError, get } from './api.ts';
-import { useTexts } from './language.tsx';
+import { ErrorNotice } from './feedback.tsx';
+import { PageHead } from './surfaces.tsx';
+import { ConsoleApiError, get } from '../app/api.ts';
+import { useTexts } from '../app/language.tsx';
 
 type Loaded<P> = { default: ComponentType<P> };
 

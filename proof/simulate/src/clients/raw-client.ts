@@ -2,13 +2,13 @@ import { AUDIO, type AsrSession } from '@svc-asr/protocol';
 import { SvcError } from '@svc-asr/sdk';
 import { connect } from '../../../../clients/sdk/src/stream/socket-node.ts';
 import type { Socket } from '../../../../clients/sdk/src/stream/socket.ts';
-import type { Trace } from '../run/trace.ts';
+import type { Trace } from '../virtual/trace.ts';
 import { startIn } from '../virtual/process.ts';
 import { newRecord, sleep } from './client-record.ts';
 import type { ClientPlan, ClientRecord } from './client.ts';
 import { tapped, type SessionTap } from './session-tap.ts';
-import { KEY_PREFIX, MODEL } from './settings.ts';
-import { speak } from './speech.ts';
+import { KEY_PREFIX, MODEL } from '../servers/settings.ts';
+import { speak } from '../servers/speech.ts';
 
 /** A client that neither closes nor is closed leaves after this long. */
 const LEAVES_MS = 40_000;

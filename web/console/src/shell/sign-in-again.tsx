@@ -1,7 +1,7 @@
 import type { Me } from '@svc-asr/protocol/console/console.ts';
 import { SignIn } from '../screens/sign-in-screen.tsx';
-import { get, post } from './api.ts';
-import { signedInAgain, useConnection } from './connection.ts';
+import { get, post } from '../app/api.ts';
+import { signedInAgain, useConnection } from '../app/connection.ts';
 
 /** Opens sign-in over the page when the session has ended. Afterwards the page continues where it was. */
 export function SignInAgain({ me }: { me: Me }) {
