@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { speech } from '../../../proof/testing/src/speech/fixtures.ts';
 import { wavOf } from '../../../proof/testing/src/speech/wav.ts';
@@ -11,18 +9,10 @@ import {
   type RecordingService,
 } from '../../../proof/testing/src/speech/recording-service.ts';
 import { sendThroughLiveKit } from '../livekit/test/send-recording.ts';
+import { sendThroughPython } from './send-recording.ts';
 
 /** Agents get a turn for each sentence, although the line is never silent. */
 
-const ROOT = join(import.meta.dirname, '../../..');
-const PYTHON = join(ROOT, '.cache/python/bin/python');
-const PYTHONPATH = [
-  'clients/sdk-python/src',
-  'clients/integrations/pipecat/src',
-  'clients/integrations/livekit-python/src',
-]
-  .map((path) => join(ROOT, path))
-  .join(delimiter);
 const RATE = 16_000;
 const SILENCE_MS = 700;
 const SENTENCES = ['kikuyu-1', 'kikuyu-2'] as const;
@@ -101,11 +91,7 @@ type Recording = Awaited<ReturnType<typeof record>>;
 type Send = (recording: Recording) => Promise<void>;
 
 function python(client: string): Send {
-  const script = join(import.meta.dirname, 'send_recording.py');
-  return async ({ path }) => {
-    const env = { ...process.env, ...service.env, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1' };
-    await promisify(execFile)(PYTHON, [script, client, path], { env, timeout: 120_000 });
-  };
+  return ({ path }) => sendThroughPython(client, { path, env: service.env });
 }
 
 const CLIENTS: readonly (readonly [string, Send])[] = [

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VoiceGate, wavToPcm16k } from '../../sdk/src/audio.ts';
@@ -16,6 +16,7 @@ import {
 } from '../../../proof/testing/src/speech/recording-service.ts';
 import { sendThroughLiveKit } from '../livekit/test/send-recording.ts';
 import { sendThroughBridge } from '../telephony/test/send-recording.ts';
+import { sendThroughPython } from './send-recording.ts';
 
 /** Every client gives the recogniser the samples of the recording, so that no client changes the text. */
 
@@ -23,14 +24,6 @@ const ROOT = join(import.meta.dirname, '../../..');
 const MODEL = 'svc-asr-kikuyu-v1';
 const SILENCE_MS = 700;
 const SAMPLES_PER_MS = 16;
-const PYTHON = join(ROOT, '.cache/python/bin/python');
-const PYTHONPATH = [
-  'clients/sdk-python/src',
-  'clients/integrations/pipecat/src',
-  'clients/integrations/livekit-python/src',
-]
-  .map((path) => join(ROOT, path))
-  .join(delimiter);
 
 interface Recording {
   readonly samples: Int16Array;
@@ -78,13 +71,12 @@ function bytesOf(samples: Int16Array): Buffer {
 }
 
 async function run(program: string, args: readonly string[]): Promise<void> {
-  const env = { ...process.env, ...service.env, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1' };
+  const env = { ...process.env, ...service.env };
   await promisify(execFile)(program, [...args], { env, timeout: 120_000 });
 }
 
 function python(client: string): Send {
-  const script = join(import.meta.dirname, 'send_recording.py');
-  return ({ path }) => run(PYTHON, [script, client, path]);
+  return ({ path }) => sendThroughPython(client, { path, env: service.env });
 }
 
 /** Writes in pieces of odd sizes, as a network delivers them. */

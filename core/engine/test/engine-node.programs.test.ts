@@ -43,7 +43,7 @@ import {
   type TlsFiles,
 } from '../src/index.ts';
 import { choosePeer, isWorthMoving } from '../src/riva/placement.ts';
-import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
+import { finals, read, recognise } from '@svc-asr/testing/speech/event-reader.ts';
 
 const MODEL = 'svc-asr-kikuyu-v1';
 const TEXT = 'tũgũthoma mabuku maitũ mothe';
@@ -92,16 +92,6 @@ async function startGateway(
   });
   closers.push(() => engine.close());
   return engine;
-}
-
-async function recognise(engine: RivaEngine): Promise<string[]> {
-  const stream = await engine.open({ model: MODEL, signal: never });
-  const reading = read(stream);
-  await stream.write(new Uint8Array(CHUNK_SAMPLES * 4));
-  stream.flush();
-  const said = finals(await reading.until('final'));
-  await stream.close();
-  return said;
 }
 
 type Call = ClientDuplexStream<StreamingRecognizeRequest, StreamingRecognizeResponse>;
@@ -350,7 +340,7 @@ test('recognises over mutual TLS, and a renewed certificate needs no restart', a
   const gatewayTls = await ca.issue(ROLE_NAME.gateway);
   const { address } = await startNode({}, nodeTls);
   const gateway = await startGateway(address, gatewayTls);
-  expect(await recognise(gateway)).toEqual([TEXT]);
+  expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
   const serial = async (): Promise<string | undefined> => {
     const socket = tls.connect({
       port: Number(address.split(':')[1]),
@@ -380,7 +370,7 @@ test('recognises over mutual TLS, and a renewed certificate needs no restart', a
     await cp(from.keyFile, to.keyFile);
   }
   await eventually(async () => (await serial()) !== before);
-  expect(await recognise(gateway)).toEqual([TEXT]);
+  expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
 });
 
 test.each(['no certificate', 'another CA', 'the wrong name'] as const)(
@@ -407,10 +397,10 @@ test.each(['no certificate', 'another CA', 'the wrong name'] as const)(
 test('a node that serves a gateway refuses other connections with the wrong name', async () => {
   const node = await startNode({}, await ca.issue(ROLE_NAME.engine));
   const gateway = await startGateway(node.address, await ca.issue(ROLE_NAME.gateway));
-  expect(await recognise(gateway)).toEqual([TEXT]);
+  expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
   const stranger = await startGateway(node.address, await ca.issue('somebody.svc-asr.internal'));
   expect(stranger.health()).toMatchObject({ ready: false });
-  expect(await recognise(gateway)).toEqual([TEXT]);
+  expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
 });
 
 test.each([
@@ -503,7 +493,7 @@ test.each(['plain', 'TLS'] as const)('reconnects to a restarted node over %s', a
     first.address,
     isSecure ? await ca.issue(ROLE_NAME.gateway) : null,
   );
-  expect(await recognise(gateway)).toEqual([TEXT]);
+  expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
   for (let times = 0; times < 2; times += 1) {
     await first.close();
     await eventually(() => !gateway.health().ready);
@@ -514,7 +504,7 @@ test.each(['plain', 'TLS'] as const)('reconnects to a restarted node over %s', a
     });
     closers.push(() => again.close());
     await eventually(() => gateway.health().ready);
-    expect(await recognise(gateway)).toEqual([TEXT]);
+    expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
     await again.close();
   }
 });
@@ -523,7 +513,7 @@ test('finds nodes by DNS', async () => {
   const { port } = await startNode();
   const gateway = await startGateway(`dns:///localhost:${port}`);
   expect(gateway.nodes().map(({ state }) => state)).toContain('serving');
-  expect(await recognise(gateway)).toEqual([TEXT]);
+  expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
 });
 
 test('an upgrade moves new utterances to the newer build and replays on the older one', async () => {

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { CHUNK_SAMPLES } from '@svc-asr/protocol';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { PrivateCa } from '@svc-asr/testing/engine/private-ca.ts';
-import { finals, read } from '@svc-asr/testing/speech/event-reader.ts';
+import { recognise } from '@svc-asr/testing/speech/event-reader.ts';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { ROLE_NAME } from '../src/grpc/protocol.ts';
 import {
@@ -53,16 +52,6 @@ async function startGateway(
   return engine;
 }
 
-async function recognise(engine: RivaEngine): Promise<string[]> {
-  const stream = await engine.open({ model: MODEL, signal: new AbortController().signal });
-  const reading = read(stream);
-  await stream.write(new Uint8Array(CHUNK_SAMPLES * 4));
-  stream.flush();
-  const said = finals(await reading.until('final'));
-  await stream.close();
-  return said;
-}
-
 async function silentConnection(node: EngineNode, localAddress: string): Promise<Socket> {
   const socket = connect({ port: node.port, host: '127.0.0.1', localAddress });
   socket.on('error', () => undefined);
@@ -80,7 +69,7 @@ test.each([true, false])(
     const atStart = [...notices];
     const stranger = await silentConnection(node, '127.0.0.1');
     await once(stranger.resume(), 'close');
-    expect(await recognise(gateway)).toEqual([TEXT]);
+    expect(await recognise(gateway, MODEL)).toEqual([TEXT]);
     // The gateway came first, so its connections would have been closed first.
     expect(notices).toEqual(atStart);
   },
@@ -95,7 +84,7 @@ test('holds few connections without a call: the address with most of them gives 
   const open = () => flood.filter(({ closed }) => !closed).length;
   for (const socket of flood) socket.resume();
   await eventually(() => open() <= UNPROVEN.sockets);
-  expect(await recognise(await startGateway(node, true))).toEqual([TEXT]);
+  expect(await recognise(await startGateway(node, true), MODEL)).toEqual([TEXT]);
   expect(open()).toBeGreaterThan(0);
   expect(quiet.closed).toBe(false);
 });

@@ -21,8 +21,16 @@ interface CallStart {
   readonly protocol: string;
   /** The language that recognises the call: `ki` or `luo`. */
   readonly language: string;
-  /** Custom parameters of the telephone system. */
+  /** Custom parameters of the telephone system, or other fields of a recording's callback. */
   readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What both reports at the end have. */
+interface Report {
+  readonly call: string;
+  readonly time: string;
+  /** True if it had more than 10,000 turns. The rest of a call is only in `final` events. */
+  readonly truncated: boolean;
 }
 
 /** Events of one leg. `time` is when the bridge emitted it. */
@@ -36,10 +44,8 @@ export type LegEvent = { readonly call: string; readonly leg: string; readonly t
 );
 
 /** The whole call, after all of its legs have ended. */
-export interface CallSummary extends CallStart {
+export interface CallSummary extends CallStart, Report {
   readonly type: 'call_ended';
-  readonly call: string;
-  readonly time: string;
   readonly started_time: string;
   readonly legs: readonly {
     readonly leg: string;
@@ -48,8 +54,6 @@ export interface CallSummary extends CallStart {
   }[];
   /** In the order in which they were spoken. */
   readonly turns: readonly ({ readonly leg: string } & CallTurn)[];
-  /** True if the call had more than 10,000 turns. The rest is only in `final` events. */
-  readonly truncated: boolean;
 }
 
 /** Recognised speech of a recording. Times in ms count from its start. */
@@ -58,20 +62,13 @@ export type RecordedTurn = Omit<CallTurn, 'start_time' | 'end_time'> & {
 };
 
 /** A recording that was announced to `/recordings`, after it has been transcribed, or could not be. */
-export interface RecordingTranscript {
+export interface RecordingTranscript extends Omit<CallStart, 'protocol'>, Report {
   readonly type: 'recording';
-  readonly call: string;
-  readonly time: string;
-  readonly language: string;
-  /** The other fields of the callback. */
-  readonly parameters: Readonly<Record<string, string>>;
   /** `completed`, or why it ended early. */
   readonly reason: string;
   /** How much of it was sent to the service. */
   readonly audio_ms: number;
   readonly turns: readonly RecordedTurn[];
-  /** True if it had more than 10,000 turns. */
-  readonly truncated: boolean;
 }
 
 /** Events that the bridge emits. */

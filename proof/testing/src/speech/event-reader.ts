@@ -1,4 +1,5 @@
-import type { EngineEvent, EngineStream } from '@svc-asr/engine';
+import type { Engine, EngineEvent, EngineStream } from '@svc-asr/engine';
+import { CHUNK_SAMPLES, type ModelId } from '@svc-asr/protocol';
 
 /** Collects a stream's events as they arrive. */
 export function read(stream: EngineStream): Reading {
@@ -43,4 +44,15 @@ export class Reading {
 
 export function finals(events: readonly EngineEvent[]): string[] {
   return events.flatMap((event) => (event.type === 'final' ? [event.text] : []));
+}
+
+/** Streams two chunks of silence and returns the texts of the finals. */
+export async function recognise(engine: Engine, model: ModelId): Promise<string[]> {
+  const stream = await engine.open({ model, signal: new AbortController().signal });
+  const reading = read(stream);
+  await stream.write(new Uint8Array(CHUNK_SAMPLES * 4));
+  stream.flush();
+  const said = finals(await reading.until('final'));
+  await stream.close();
+  return said;
 }
