@@ -7,9 +7,11 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import nn
 
 from speech.stand_ins.offline_ctc import export_floats, normalised
-from speech.stand_ins.streaming import BEFORE, CHUNK, LEFT, WAYS, stream
+from speech.stand_ins.streaming import BEFORE, CHUNK, LEFT, WAYS, in_8_bits, stream
 from speech.stand_ins.waveform_ctc import FRAME, WaveformCtc
 from speech.text.vocabulary import CTC_TOKENS
 
@@ -92,6 +94,18 @@ def test_the_streamed_graph_computes_what_torch_computes(model, imported, sample
         wanted = torch.cat([shown.kept[kept:], shown.unstable]).numpy()
         assert np.abs(logits[0] - wanted).max() < 1e-4
         kept = len(shown.kept)
+
+
+def test_8_bits_are_rounded_as_onnx_runtime_does(tmp_path):
+    torch.manual_seed(5)
+    layer, x = nn.Linear(32, 16), torch.randn(1, 5, 32)
+    floats, quantised = tmp_path / "floats.onnx", tmp_path / "quantised.onnx"
+    torch.onnx.export(layer, (x,), str(floats), input_names=["x"], dynamo=False)
+    quantize_dynamic(floats, quantised, weight_type=QuantType.QInt8)
+    (wanted,) = onnxruntime.InferenceSession(quantised).run(None, {"x": x.numpy()})
+    before = np.abs(layer(x).detach().numpy() - wanted).max()
+    in_8_bits(layer)
+    assert np.abs(layer(x).detach().numpy() - wanted).max() < 1e-5 < before
 
 
 def test_keys_of_all_frames_before_give_the_scores_of_the_whole(model, samples):

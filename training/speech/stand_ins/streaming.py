@@ -1,6 +1,6 @@
 """Compares ways to stream an offline CTC model, with speech.stand_ins.waveform_ctc as the model.
 
-  python -m speech.stand_ins.streaming --run DIR [--limit 40]
+  python -m speech.stand_ins.streaming --run DIR [--limit 40] [--bits 8]
 
 Prints for each way the WER and CER per language and condition, how long after its end a word is
 stable (mean and 90th percentile), and how many of 100 words change after they were shown.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..data.shards import RATE, Audio, Row, read_rows
 from ..text.scoring import error_rates
@@ -90,6 +90,23 @@ def kept_keys(caches: list[Cache] | None, at: int, new: Cache, keep: int) -> Cac
     return tuple(torch.cat([old, n[:, :keep]], 1)[:, -LEFT:] for old, n in pairs)
 
 
+@torch.no_grad()
+def in_8_bits(model: nn.Module) -> None:
+    """Rounds weights, and inputs by the range of each window, as ONNX Runtime does in 8 bits."""
+    for layer in model.modules():
+        if isinstance(layer, nn.Linear):
+            scale = layer.weight.abs().max() / 127
+            layer.weight.copy_((layer.weight / scale).round() * scale)
+            layer.register_forward_pre_hook(lambda _, given: rounded(given[0]))
+
+
+def rounded(x: Tensor) -> Tensor:
+    low, high = x.min().clamp(max=0), x.max().clamp(min=0)
+    scale = (high - low) / 255
+    zero = (-low / scale).round()
+    return (((x / scale).round() + zero).clamp(0, 255) - zero) * scale
+
+
 def words(scores: Tensor) -> list[tuple[str, int]]:
     """Words and the frame in which each ends."""
     found, before, space = [], 0, CTC_TOKENS.index(" ")
@@ -153,10 +170,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--run", type=Path, required=True, help="folder of waveform_ctc")
     parser.add_argument("--limit", type=int, default=1000, help="utterances of each language")
+    parser.add_argument("--bits", type=int, choices=(8, 32), default=32)
     options = parser.parse_args()
     torch.set_num_threads(1)
     model = WaveformCtc().eval()
     model.load_state_dict(torch.load(options.run / "last.pt")["model"])
+    if options.bits == 8:
+        in_8_bits(model)
     audio, rows = Audio(options.run / "dev"), read_rows(options.run / "dev")
     print("from | language | noise | way | WER / CER | lag mean / p90 | changed words per 100")
     for seconds in (SHORT_SECONDS, LONG_SECONDS):
