@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<string, (text: string) => string>> = {
 /** Of every command that installs an offline CTC model. */
 export const STREAMED_OPTION = [
   '--streamed',
-  'keep keys and values of earlier audio: twice the streams, earlier finals, other words in places',
+  'keep keys and values of earlier audio: more streams, earlier finals, other words in places',
   false,
 ] as const;
 
