@@ -7,6 +7,7 @@ export function newRecord(plan: ClientPlan): ClientRecord {
     process: new VirtualProcess(plan.name),
     said: [],
     taps: [],
+    givenUp: new Set(),
     unanswered: 0,
     transcript: null,
     outcome: 'running',

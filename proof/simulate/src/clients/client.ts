@@ -52,6 +52,8 @@ export interface ClientRecord {
   readonly process: VirtualProcess;
   readonly said: Said[];
   readonly taps: SessionTap[];
+  /** The ends of credentials that its requests named as lost. The service ends these sessions. */
+  readonly givenUp: Set<string>;
   /** Promises of `flush()` and `reset()` that have not settled. */
   unanswered: number;
   /** What the SDK delivered. */

@@ -1,4 +1,5 @@
 import { AUDIO } from '@svc-asr/protocol';
+import { readLostKey } from '@svc-asr/protocol/lost-host.ts';
 import { SvcClient, SvcError } from '@svc-asr/sdk';
 import { connect } from '../../../../clients/sdk/src/stream/socket-node.ts';
 import { SvcStream } from '../../../../clients/sdk/src/stream/svc-stream.ts';
@@ -36,6 +37,8 @@ async function talk(record: ClientRecord, trace: Trace): Promise<void> {
       ...(keyterms === undefined ? {} : { keyterms }),
       getSession: async ({ why, idempotencyKey, signal }) => {
         trace.add(`asks for a session (${why})`, { from: name, to: 'api' });
+        const lost = passesKey ? readLostKey(idempotencyKey)?.session : null;
+        if (lost !== null && lost !== undefined) record.givenUp.add(lost.proof);
         const session = await client.sessions.create(
           { model: MODEL, maxAudioSeconds },
           passesKey ? { idempotencyKey, signal } : { signal },

@@ -1,4 +1,5 @@
 import type { ServerEvent } from '@svc-asr/protocol';
+import { readLostToken } from '@svc-asr/protocol/lost-host.ts';
 import type { SocketEnd } from '../../../../clients/sdk/src/stream/close-info.ts';
 import { parseTranscript, recognised } from '../servers/speech.ts';
 import { KeytermWatch } from './keyterm-watch.ts';
@@ -38,8 +39,8 @@ export class SessionWatch {
   /** Messages that the service refused, such as too many flushes. */
   #refusals = 0;
   #billableMs = 0;
-  /** The audio of lost sessions costs nothing when it is sent again. */
-  #continues = false;
+  /** Lost sessions of its client, whose audio costs nothing when it is sent again. */
+  #continues: readonly string[] = [];
   /** Frames that are not whole milliseconds. */
   #hasOddFrames = false;
   /** The service decides which of the audio before `ready` it takes. */
@@ -69,8 +70,8 @@ export class SessionWatch {
     return this.#settledMs;
   }
 
-  /** Whether its client named a lost session. */
-  get continues(): boolean {
+  /** The lost sessions that its client named. */
+  get continues(): readonly string[] {
     return this.#continues;
   }
 
@@ -94,7 +95,7 @@ export class SessionWatch {
   onSent(data: string | Uint8Array): void {
     // Settings are taken before `ready` too.
     const isConfig = typeof data === 'string' && data.startsWith('{"type":"config"');
-    if (isConfig && data.includes('"continues":[')) this.#continues = true;
+    if (isConfig && data.includes('"continues":[')) this.#continues = namedIn(data);
     if (this.#isReady || isConfig) this.#keyterms.onSent(data, this.sentMs);
     else {
       // The service may have been ready, so a flush may have ended an utterance.
@@ -221,7 +222,7 @@ export class SessionWatch {
     const mayFall = reason === 'draining' || isFree;
     const wholeSecondsMs = Math.ceil(final.end_ms / 1000) * 1000;
     const expectedMs = mayFall ? 0 : Math.min(this.#maxAudioMs, wholeSecondsMs);
-    const isCheaper = this.#continues && final.billable_ms < expectedMs;
+    const isCheaper = this.#continues.length > 0 && final.billable_ms < expectedMs;
     if (isCheaper ? final.billable_ms % 1000 !== 0 : final.billable_ms !== expectedMs) {
       this.#report(`${final.billable_ms} ms of ${final.end_ms} are billable, not ${expectedMs}`);
     }
@@ -282,4 +283,9 @@ export class SessionWatch {
     const wholeSecondsMs = Math.ceil(totalMs / 1000) * 1000;
     this.#billableMs = toldMs ?? Math.max(this.#billableMs, wholeSecondsMs);
   }
+}
+
+function namedIn(config: string): readonly string[] {
+  const { continues }: { continues: readonly string[] } = JSON.parse(config);
+  return continues.flatMap((token) => readLostToken(token)?.id ?? []);
 }

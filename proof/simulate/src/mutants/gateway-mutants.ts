@@ -5,6 +5,7 @@ const CONNECTION = 'core/server/src/gateway/connection/connection.ts';
 const SETTLEMENTS = 'core/server/src/gateway/settlements.ts';
 const FEED = 'core/server/src/gateway/connection/engine-feed.ts';
 const INTAKE = 'core/server/src/gateway/connection/intake.ts';
+const LOST_AUDIO = 'core/server/src/gateway/rules/lost-audio.ts';
 
 /** Bugs in what a node does with its streams and their settlements. */
 export const GATEWAY_MUTANTS: readonly Mutant[] = [
@@ -118,6 +119,18 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
       from: 'const replayed = this.#replayed?.replayed ?? null;',
       to: 'const replayed = null;',
     }),
+  ),
+  during(
+    'reset-connection',
+    mutant(
+      'any-audio-was-paid',
+      'Audio is free although it is not what a lost session was charged for.',
+      {
+        in: LOST_AUDIO,
+        from: 'if (finish(this.#hash) !== this.#lost.digests[this.#at]) return false;',
+        to: '',
+      },
+    ),
   ),
   during(
     'reset-connection',

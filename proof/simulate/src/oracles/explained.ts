@@ -1,3 +1,4 @@
+import { proofOf } from '@svc-asr/protocol/lost-host.ts';
 import type { FaultName } from '../world/faults.ts';
 import type { ClientRecord } from '../clients/client.ts';
 import type { World } from '../world/world.ts';
@@ -115,10 +116,12 @@ const SPENT: ReadonlySet<string> = new Set([
 /** A credential lasts a minute from its creation. A client opens it soon. */
 const SURELY_VALID_MS = 45_000;
 
-/** A credential that opened no stream opens one until it expires. */
+/** A credential that opened no stream, and that its client has not given up, opens one until it expires. */
 export function checkCredentials(world: World): string[] {
   if (hasFault(world, LOSE_CLAIMS)) return [];
-  const taps = world.clients.flatMap((client) => client.taps);
+  const taps = world.clients.flatMap((client) =>
+    client.taps.filter(({ credential }) => !client.givenUp.has(proofOf(credential))),
+  );
   const attempts = Map.groupBy(taps, ({ credential }) => credential);
   return [...attempts.values()].flatMap((same) => {
     // An upgrade without an answer may have opened a stream.

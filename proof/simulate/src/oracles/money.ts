@@ -25,13 +25,16 @@ export async function checkMoney(world: World): Promise<string[]> {
       const mayFail = mayLoseSettlement(world, tap.host);
       const may = { fail: mayFail, break: mayFail || mayFailWhenBroken(world) };
       const problem = world.wasRolledBack ? null : compare(tap, session, may);
-      if (problem !== null) problems.push(`${plan.name}: ${session.id.slice(0, 8)} ${problem}`);
+      const free = unpaid(tap, session, { taps, sessions });
+      for (const one of [problem, world.wasRolledBack ? null : free]) {
+        if (one !== null) problems.push(`${plan.name}: ${session.id.slice(0, 8)} ${one}`);
+      }
     }
     if (world.wasRolledBack || outcome === 'vanished') continue;
     const twiceMs = transcript === null ? 0 : chargedTwiceMs(plan, taps, sessions);
     if (twiceMs > 0) problems.push(`${plan.name}: is charged for ${twiceMs} ms twice`);
     const continuing = new Set(
-      taps.flatMap(({ watch, sessionId }) => (watch.continues ? [sessionId] : [])),
+      taps.flatMap(({ watch, sessionId }) => (watch.continues.length > 0 ? [sessionId] : [])),
     );
     for (const { sessionId, billableMs } of transcript?.sessions ?? []) {
       const session = sessions.get(sessionId);
@@ -44,6 +47,33 @@ export async function checkMoney(world: World): Promise<string[]> {
     }
   }
   return problems.map((problem) => `money: ${problem}`);
+}
+
+/**
+ * A session is cheaper by the audio that its client sent to a lost session and never got a final for, if that session was
+ * charged.
+ */
+function unpaid(
+  { watch }: SessionTap,
+  { status, audioMs, billableMs }: UsageRecord,
+  earlier: {
+    readonly taps: readonly SessionTap[];
+    readonly sessions: ReadonlyMap<string, UsageRecord>;
+  },
+): string | null {
+  if (status !== 'completed' || watch.isDraining || watch.continues.length === 0) return null;
+  const paidMs = watch.continues.map((id) => {
+    const lost = earlier.taps.find(({ sessionId }) => sessionId === id)?.watch;
+    const wasCharged = (earlier.sessions.get(id)?.billableMs ?? 0) > 0;
+    return lost === undefined || !wasCharged ? 0 : lost.sentMs - lost.settledMs;
+  });
+  const mostMs = wholeSeconds(Math.max(...paidMs));
+  const freeMs = wholeSeconds(audioMs) - billableMs;
+  return freeMs <= mostMs ? null : `has ${freeMs} ms free, and ${mostMs} ms were paid before`;
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1000) * 1000;
 }
 
 /** Every session is rounded up to whole seconds, so that each may cost almost a second more than its audio. */
@@ -59,6 +89,11 @@ function chargedTwiceMs(
   }, 0);
   const ids = new Set(taps.map(({ sessionId }) => sessionId ?? ''));
   if (hasEndedInReverse([...ids].flatMap((id) => sessions.get(id) ?? []))) return 0;
+  // An utterance that is cut a second time is charged as far as the second session got (docs/ledger.md).
+  for (const { watch, end, sessionId } of taps) {
+    const isCut = end?.code !== 1000 || end.reason !== 'completed';
+    if (watch.continues.length > 0 && isCut) ids.delete(sessionId ?? '');
+  }
   const costs = [...ids].map((id) => sessions.get(id)?.billableMs ?? 0).filter((ms) => ms > 0);
   const costMs = costs.reduce((sum, ms) => sum + ms, 0);
   return Math.max(0, costMs - saidMs - 1000 * costs.length);
@@ -102,7 +137,7 @@ function compare(
 ): string | null {
   const { status, billableMs, audioMs } = session;
   if (status === 'reserved' || status === 'active') return `is still ${status}`;
-  if (billableMs > Math.ceil(watch.sentMs / 1000) * 1000) {
+  if (billableMs > wholeSeconds(watch.sentMs)) {
     return `costs ${billableMs} ms for ${watch.sentMs} ms of audio`;
   }
   if (end === null || end.code === 1006 || end.code === 1005) {
@@ -116,7 +151,9 @@ function compare(
     return `has ${audioMs} ms of audio, and its client was told of ${watch.settledMs} ms`;
   }
   // The lost session of a client can end after the last final of the next one, and makes it cheaper.
-  if (billableMs < watch.billableMs ? !watch.continues : billableMs !== watch.billableMs) {
+  if (
+    billableMs < watch.billableMs ? watch.continues.length === 0 : billableMs !== watch.billableMs
+  ) {
     return `costs ${billableMs} ms, and its client was told of ${watch.billableMs} ms`;
   }
   return null;
