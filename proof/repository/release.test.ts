@@ -53,6 +53,23 @@ test('one job can sign and publish, and it runs no code of the repository', asyn
   expect(steps.filter(({ run = '' }) => /pnpm|install/.test(run))).toEqual([]);
 });
 
+test('the image of a release is built on digests of its base images, which the release names', async () => {
+  const { jobs } = parse(await read('.github/workflows/release.yml'));
+  const runs: string[] = jobs.image.steps.map(({ run = '' }: { run?: string }) => run);
+  const [resolve, build] = ['podman pull', 'podman build'].map((command) =>
+    runs.findIndex((run) => run.includes(command)),
+  );
+  expect(resolve).toBeGreaterThan(-1);
+  expect(build).toBeGreaterThan(resolve ?? 0);
+  const containerfile = await read('deploy/Containerfile');
+  for (const name of ['BUILD_IMAGE', 'RUNTIME_IMAGE']) {
+    expect(containerfile.match(new RegExp(`^ARG ${name}=`, 'gm'))).toHaveLength(1);
+    expect(runs[resolve ?? 0]).toContain(name);
+    expect(runs[build ?? 0]).toContain(`--build-arg ${name}="$${name}"`);
+    expect(jobs.packages.env.BASES).toContain(name.toLowerCase());
+  }
+});
+
 interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly steps?: readonly { readonly uses?: string; readonly run?: string }[];
