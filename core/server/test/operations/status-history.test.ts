@@ -1,6 +1,3 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   SERVICE_COMPONENTS,
   type ServiceState,
@@ -158,39 +155,4 @@ test('the feed has an entry per incident, and escapes what operators write', () 
   expect(feed).toContain('<title>Ongoing: Calls &lt;cut&gt; &amp; lost</title>');
   expect(feed).toContain('<id>https://api.example/status#incident-4</id>');
   expect(feed).toContain('<updated>2026-01-31T12:05:00.000Z</updated>\n<entry>');
-});
-
-test('the exported page is a folder that any web server can serve', async () => {
-  await admin('status', 'incident', 'add', 'Slow answers');
-  await recorded({ daysAgo: 0 });
-  const folder = await mkdtemp(join(tmpdir(), 'svc-status-'));
-  try {
-    const { status, said } = await admin(
-      'status',
-      'export',
-      folder,
-      '--service',
-      'https://api.example',
-    );
-    expect(said).not.toContain('not built');
-    expect(status).toBe(0);
-    const page = await readFile(join(folder, 'index.html'), 'utf8');
-    expect(page).not.toContain('{{');
-    const files = await readdir(folder, { recursive: true });
-    for (const [, path = ''] of page.matchAll(/(?:href|src)="\/([^"]+)"/g))
-      expect(files).toContain(path);
-    for (const [, link = ''] of page.matchAll(/<a [^>]*href="([^"/][^"]*)"/g)) {
-      expect(link).toMatch(/^https:\/\/api\.example/);
-    }
-    const now = JSON.parse(await readFile(join(folder, 'status.json'), 'utf8'));
-    expect(now.components[0]).toMatchObject({ id: 'api', state: 'operational' });
-    const history: StatusHistory = JSON.parse(
-      await readFile(join(folder, 'status/history.json'), 'utf8'),
-    );
-    expect(history.incidents).toMatchObject([{ text: 'Slow answers', ended_at: null }]);
-    expect(await readFile(join(folder, 'status/incidents.atom'), 'utf8')).toContain('Slow answers');
-    expect(files.filter((file) => file.endsWith('.new'))).toEqual([]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });
