@@ -31,6 +31,6 @@ function connect(handshake: Handshake, context: DoorContext): Promise<void> {
     turns: turnsBy(fluxRules({ requestId: handshake.requestId, thresholds })),
     reportsQuiet: false,
     thresholds,
-    farewell: () => [],
+    lastMessages: () => [],
   });
 }

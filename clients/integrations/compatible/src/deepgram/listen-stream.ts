@@ -16,7 +16,7 @@ export interface ListenStreamOptions {
   /** Whether the rules wait for silence. */
   readonly reportsQuiet: boolean;
   /** The last messages of a stream, in order. */
-  readonly farewell: (audio: ReceivedAudio) => readonly ListenMessage[];
+  readonly lastMessages: (audio: ReceivedAudio) => readonly ListenMessage[];
   readonly send: (messages: readonly ListenMessage[]) => void;
 }
 
@@ -102,7 +102,7 @@ export class ListenStream {
       durationMs: this.receivedMs,
       sha256: this.#sha256.digest('hex'),
     };
-    this.#options.send([...held, ...this.#options.farewell(audio)]);
+    this.#options.send([...held, ...this.#options.lastMessages(audio)]);
   }
 
   /** How much audio the client has sent. */

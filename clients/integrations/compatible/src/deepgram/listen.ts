@@ -32,6 +32,6 @@ function connect(handshake: Handshake, context: DoorContext): Promise<void> {
     }),
     reportsQuiet: options.utteranceEndMs !== null,
     thresholds: null,
-    farewell: (audio) => [metadata(request, audio)],
+    lastMessages: (audio) => [metadata(request, audio)],
   });
 }

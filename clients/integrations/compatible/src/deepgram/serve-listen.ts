@@ -27,7 +27,7 @@ export interface Dialect {
   readonly reportsQuiet: boolean;
   /** Those of `/v2/listen`, whose messages are numbered and begin with `Connected`. */
   readonly thresholds: Thresholds | null;
-  readonly farewell: (audio: ReceivedAudio) => readonly ListenMessage[];
+  readonly lastMessages: (audio: ReceivedAudio) => readonly ListenMessage[];
 }
 
 /** Serves a socket for live audio. Resolves when it has closed. */
