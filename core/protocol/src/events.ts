@@ -371,22 +371,22 @@ export const STREAM_ERRORS = {
   },
   language_mismatch: {
     message:
-      "Nothing of this config was applied: config.language does not match this session's model. Create a session with the other model.",
+      "None of this config was applied: config.language does not match this session's model. Create a session with the other model.",
   },
   invalid_endpointing: {
     message:
-      'Nothing of this config was applied: config.endpointing is not valid. Send false, or silence_ms from 200 to 5000, max_utterance_ms from 5000 to 60000, detector level or confirmed, and eager_ms from 160 to 100 less than silence_ms.',
+      'None of this config was applied: config.endpointing is not valid. Send false, or silence_ms from 200 to 5000, max_utterance_ms from 5000 to 60000, detector level or confirmed, and eager_ms from 160 to 100 less than silence_ms.',
   },
   invalid_keyterms: {
     message:
-      'Nothing of this config was applied: config.keyterms is not valid. Send an array of strings, or an empty one for none.',
+      'None of this config was applied: config.keyterms is not valid. Send an array of strings, or an empty one for none.',
   },
   invalid_numbers: {
-    message: 'Nothing of this config was applied: config.numbers is not valid. Send true or false.',
+    message: 'None of this config was applied: config.numbers is not valid. Send true or false.',
   },
   unsupported_context: {
     message:
-      'Nothing of this config was applied: config.context is not valid. Send [56, 13], or leave it out.',
+      'None of this config was applied: config.context is not valid. Send [56, 13], or leave it out.',
   },
   flush_throttled: {
     retryable: true,

@@ -82,7 +82,7 @@ export const RECORDED_EVENTS = {
   error_non_fatal: {
     type: 'error',
     message:
-      "Nothing of this config was applied: config.language does not match this session's model. Create a session with the other model.",
+      "None of this config was applied: config.language does not match this session's model. Create a session with the other model.",
     code: 'language_mismatch',
     fatal: false,
     retryable: false,
