@@ -53,7 +53,7 @@ export function codeTabs(texts: PublicTexts['how']): string {
       <div class="code code-tabs mt-10 rounded-lg">
         <div class="flex items-start justify-between gap-2 border-b border-[#24312c] p-2 font-sans">
           <fieldset class="flex flex-wrap gap-1"><legend class="sr-only">${texts.code}</legend>${labels}</fieldset>
-          <button hidden type="button" class="button button-code" data-copy-code data-copied="${texts.copied}">${texts.copy}</button>
+          <button hidden type="button" class="button button-code" data-copy-code data-copied="${texts.copied}" data-failed="${texts.copyFailed}">${texts.copy}</button>
         </div>
         ${panels}
       </div>`;

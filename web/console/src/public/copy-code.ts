@@ -1,22 +1,14 @@
-const SHOWN_MS = 2_000;
+import { startCopying } from './copy.ts';
 
 /** Copies the code of the chosen tab, and only the code. */
 export function startCopyButton(): void {
   const button = document.querySelector<HTMLButtonElement>('[data-copy-code]');
-  if (button === null || !('clipboard' in navigator)) return;
-  button.hidden = false;
-  button.addEventListener('click', () => void copyShown(button));
+  if (button === null) return;
+  const { copied = '', failed = '' } = button.dataset;
+  startCopying(button, () => Promise.resolve(shownCode()), { copied, failed });
 }
 
-async function copyShown(button: HTMLButtonElement): Promise<void> {
-  const { textContent: label } = button;
+function shownCode(): string {
   const codes = [...document.querySelectorAll<HTMLElement>('.code-panel code')];
-  const shown = codes.find((code) => code.offsetParent !== null);
-  await navigator.clipboard.writeText(shown?.textContent ?? '');
-  button.disabled = true;
-  button.textContent = button.dataset['copied'] ?? label;
-  setTimeout(() => {
-    button.textContent = label;
-    button.disabled = false;
-  }, SHOWN_MS);
+  return codes.find((code) => code.offsetParent !== null)?.textContent ?? '';
 }
