@@ -41,6 +41,12 @@ export function startStatus(): void {
   setInterval(() => {
     if (document.visibilityState === 'visible') void refreshHistory();
   }, HISTORY_EVERY_MS);
+  // A page that comes back to the front shows no old state.
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState !== 'visible') return;
+    void refresh();
+    void refreshHistory();
+  });
 }
 
 async function load(address: string): Promise<Response> {
@@ -58,6 +64,7 @@ async function refresh(): Promise<void> {
     if (servedAtMs - Date.parse(status.checked_at) > OLD_MS) {
       forget();
       setSummary('down', `No report from the service since ${moment(status.checked_at)}`);
+      setNote('');
     } else {
       latest = status;
       show(status);
@@ -75,13 +82,16 @@ function forget(): void {
     label.className = 'state';
     label.textContent = 'Unknown';
   }
+  for (const about of document.querySelectorAll('[data-component] .detail:not(.percent)')) {
+    about.textContent = 'No report.';
+  }
 }
 
 function show(status: ServiceStatus): void {
   if (ongoing === null) setSummary(status.state, SUMMARIES[status.state]);
   else setSummary(status.state === 'down' ? 'down' : 'degraded', `Ongoing: ${ongoing.text}`);
   for (const component of status.components) showComponent(component);
-  setNote(`Checked at ${new Date(status.checked_at).toLocaleTimeString()}.`);
+  setNote(`Checked at ${timeOfDay(status.checked_at)}.`);
 }
 
 function rowOf(id: string): HTMLElement | null {
@@ -99,9 +109,11 @@ function showComponent({ id, state, detail }: ServiceComponent): void {
 }
 
 async function refreshHistory(): Promise<void> {
-  const response = await load('/status/history.json').catch(() => null);
-  if (response === null) return;
-  const { components, incidents }: StatusHistory = await response.json();
+  const history: StatusHistory | null = await load('/status/history.json')
+    .then((response) => response.json())
+    .catch(() => null);
+  if (history === null) return;
+  const { components, incidents } = history;
   ongoing = incidents.find(({ ended_at }) => ended_at === null) ?? null;
   if (latest !== null) show(latest);
   for (const component of components) showDays(component);
@@ -167,7 +179,10 @@ function interruptions(components: readonly ComponentHistory[]): HTMLElement[] {
 }
 
 function renderIncident({ id, text, started_at: from, ended_at: to }: Incident): HTMLElement {
-  const element = item(text, `${moment(from)} to ${to === null ? 'now' : moment(to)}`);
+  const element = item(
+    text,
+    to === null ? `Since ${moment(from)}` : `${moment(from)} to ${moment(to)}`,
+  );
   element.id = `incident-${id}`;
   return element;
 }
@@ -201,12 +216,23 @@ function count(days: number): string {
 }
 
 function minutes(value: number): string {
-  return value < 60 ? `${value} min` : `${Math.floor(value / 60)} h ${value % 60} min`;
+  const hours = Math.floor(value / 60);
+  const rest = value % 60;
+  return [hours > 0 ? `${hours} h` : '', rest > 0 ? `${rest} min` : ''].join(' ').trim();
 }
 
 /** A day of the record, which is in UTC. */
 function date(day: string): string {
   return new Date(day).toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+}
+
+function timeOfDay(at: string): string {
+  return new Date(at).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  });
 }
 
 function moment(at: string): string {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { StatusHistory } from '@svc-asr/protocol/service-status.ts';
 import { readHistory } from '../nodes/status/history.ts';
@@ -9,11 +9,16 @@ import { queryRow, statement, t } from '../platform/database/statement.ts';
 import { Problem } from './problem.ts';
 
 const SITE = join(import.meta.dirname, '../../../../web/site/dist/site');
+const ASSETS = 'docs/assets';
+const IS_ASSET = /\.(?:js|css)$/;
 const SERVICE_MARK = '{{service}}';
 
 const API_REPORTS = statement('select status_recorded($1) as recorded', { recorded: t.boolean() });
 
-/** Writes the page and its data. Returns how many files. A web server never sees half a file. */
+/**
+ * Writes the page and its data, and removes scripts and styles of earlier versions. Returns how many files it wrote. A web
+ * server never sees half a file.
+ */
 export async function exportStatus(
   db: Queryable,
   { folder, service }: { folder: string; service: string },
@@ -25,9 +30,9 @@ export async function exportStatus(
   const status = await probe(db, recorded ? 'ready' : 'not_ready');
   const history: StatusHistory = await readHistory(db);
   const files = new Map<string, string | Buffer>();
-  for (const name of await readdir(join(SITE, 'docs/assets'))) {
-    if (!/\.(?:js|css)$/.test(name)) continue;
-    files.set(`docs/assets/${name}`, await readFile(join(SITE, 'docs/assets', name)));
+  for (const name of await readdir(join(SITE, ASSETS))) {
+    if (!IS_ASSET.test(name)) continue;
+    files.set(`${ASSETS}/${name}`, await readFile(join(SITE, ASSETS, name)));
   }
   files.set('icon.svg', await readFile(join(SITE, 'icon.svg')));
   files.set('status.json', JSON.stringify(status));
@@ -37,6 +42,10 @@ export async function exportStatus(
   // Last, because it needs the others.
   files.set('index.html', page.replaceAll(SERVICE_MARK, escapeAttribute(service)));
   for (const [path, content] of files) await writeWhole(join(folder, path), content);
+  for (const name of await readdir(join(folder, ASSETS))) {
+    if (IS_ASSET.test(name) && !files.has(`${ASSETS}/${name}`))
+      await rm(join(folder, ASSETS, name));
+  }
   return files.size;
 }
 

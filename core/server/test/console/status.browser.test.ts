@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +39,7 @@ test('the status page shows 90 days of each component, and what operators wrote'
   expect(await api.locator('.all-up').count()).toBe(89);
   expect(await api.locator('.mostly-down title').textContent()).toMatch(/: 2 h 5 min down$/);
   await page.getByText('All systems operational').waitFor();
+  await page.getByText(/^Checked at \d\d:\d\d:\d\d (UTC|GMT)/).waitFor();
   const incident = page.locator('[data-status-incidents] li');
   expect(await incident.innerText()).toMatch(/^Calls were cut off\n.+ (UTC|GMT).* to .+/);
   const interruptions = page.locator('[data-status-interruptions] li');
@@ -62,7 +63,10 @@ test('the status page shows 90 days of each component, and what operators wrote'
 test('the exported page works on another host, and says when the service stopped reporting', async () => {
   await addIncident(db, { text: 'Streams start slowly', start: new Date(), end: null });
   const folder = await mkdtemp(join(tmpdir(), 'svc-status-'));
+  await mkdir(join(folder, 'docs/assets'), { recursive: true });
+  await writeFile(join(folder, 'docs/assets/site-of-last-year.js'), '');
   await exportStatus(db, { folder, service: service.url });
+  expect(await readdir(join(folder, 'docs/assets'))).not.toContain('site-of-last-year.js');
   const types = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
   const elsewhere = createServer((request, response) => {
     const path = request.url === '/' ? '/index.html' : (request.url ?? '');
@@ -78,6 +82,7 @@ test('the exported page works on another host, and says when the service stopped
   try {
     await page.goto(`http://127.0.0.1:${port}/`);
     await page.getByText('Ongoing: Streams start slowly').waitFor();
+    await page.getByText(/^Since .+ (UTC|GMT)/).waitFor();
     await page.locator('[data-component="api"]').getByText('Operational').waitFor();
     expect(await page.getByRole('link', { name: 'Docs' }).getAttribute('href')).toBe(
       `${service.url}/docs`,
@@ -91,7 +96,9 @@ test('the exported page works on another host, and says when the service stopped
     await writeFile(file, JSON.stringify({ ...status, checked_at: old }));
     await page.reload();
     await page.getByText('No report from the service since').waitFor();
-    expect(await page.locator('[data-component="api"] .state').innerText()).toBe('Unknown');
+    const api = page.locator('[data-component="api"]');
+    expect(await api.locator('.state').innerText()).toBe('Unknown');
+    expect(await api.locator('.detail').first().innerText()).toBe('No report.');
     expect(complaints).toEqual([]);
   } finally {
     await context.close();

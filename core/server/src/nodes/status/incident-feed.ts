@@ -1,6 +1,9 @@
 import type { Incident } from '@svc-asr/protocol/service-status.ts';
 
-/** The incidents as an Atom feed (RFC 4287). Its ids don't depend on where the feed is served. */
+/**
+ * The incidents as an Atom feed (RFC 4287). The id of an entry is made of the service's address and the incident's
+ * number, so it stays when the incident changes and is the same in an exported feed.
+ */
 export function incidentFeed(
   incidents: readonly Incident[],
   { url, at }: { url: string; at: string },
@@ -24,7 +27,7 @@ ${incidents.map((incident) => entry(incident, url)).join('\n')}
 
 function entry({ id, text, started_at, ended_at, updated_at }: Incident, url: string): string {
   const state = ended_at === null ? 'Ongoing' : 'Resolved';
-  const time = `${started_at} to ${ended_at ?? 'now'}`;
+  const time = ended_at === null ? `since ${started_at}` : `${started_at} to ${ended_at}`;
   return `<entry>
 <id>${escapeXml(url)}/status#incident-${id}</id>
 <title>${state}: ${escapeXml(text)}</title>
