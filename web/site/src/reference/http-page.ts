@@ -70,7 +70,7 @@ export function httpPage(): string {
   );
   return page(
     '# HTTP API',
-    'Address: `https://asr.example.org`, over HTTPS. Your service has its own.',
+    'Base URL: `https://asr.example.org`. Every request needs HTTPS.',
     'Authentication: `Authorization: Bearer svc_live_v1_…`, an API key that you [create in the console](../concepts/keys.md) and keep on your server.',
     paragraphs(document.info.description),
     'The [stream reference](stream.md) describes the WebSocket. [Errors](../errors.md) lists every code.',
