@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { en } from '../texts/en.ts';
 import { sw } from '../texts/sw.ts';
-import { formatAgo, formatAudio, formatDateTime, formatExact, formatWait } from './format.ts';
+import {
+  formatAgo,
+  formatAudio,
+  formatDateTime,
+  formatExact,
+  formatFigure,
+  formatWait,
+} from './format.ts';
 
 test.each([
   [0, '0 s'],
@@ -11,7 +18,7 @@ test.each([
   [61_000, '1 min 01 s'],
   [120_000, '2 min'],
   [3_600_000, '1 h'],
-  [7_384_000, '2 h 3 min 04 s'],
+  [7_384_000, '2 h 03 min 04 s'],
   [3_605_000, '1 h 05 s'],
 ])('formats %i ms of audio as "%s"', (ms, text) => {
   expect(formatAudio(ms, en)).toBe(text);
@@ -38,6 +45,13 @@ test('writes dates with the day first and 24 hours in both languages', () => {
 
 test('puts the unit before the number in Swahili', () => {
   expect(formatAudio(61_000, sw)).toBe('dak 1 sek 01');
+});
+
+test.each([
+  [en, '2\u00a0h 03\u00a0min 04\u00a0s'],
+  [sw, 'saa\u00a02 dak\u00a003 sek\u00a004'],
+])('keeps each number of a figure with its unit', (texts, figure) => {
+  expect(formatFigure(7_384_000, texts)).toBe(figure);
 });
 
 test('computes relative times from the server clock', () => {

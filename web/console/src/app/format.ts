@@ -1,22 +1,36 @@
 import type { ConsoleLanguage } from '@svc-asr/protocol/console/console.ts';
 import type { Texts } from '../texts/en.ts';
 
-/** Formats audio time: "4.2 s", "1 min 05 s", "2 h 3 min 04 s". */
+/** Formats audio time: "4.2 s", "1 min 05 s", "2 h 03 min 04 s". */
 export function formatAudio(ms: number, texts: Pick<Texts, 'time'>): string {
+  return partsOf(ms, texts).join(' ');
+}
+
+/** The same for a figure that stands alone. It can wrap, but never between a number and its unit. */
+export function formatFigure(ms: number, texts: Pick<Texts, 'time'>): string {
+  return partsOf(ms, texts)
+    .map((part) => part.replace(' ', '\u00a0'))
+    .join(' ');
+}
+
+function partsOf(ms: number, texts: Pick<Texts, 'time'>): string[] {
   const { hours, minutes, seconds } = texts.time;
   const tenths = Math.round(ms / 100) / 10;
-  if (tenths < 60) return seconds(Number.isInteger(tenths) ? String(tenths) : tenths.toFixed(1));
+  if (tenths < 60) return [seconds(Number.isInteger(tenths) ? String(tenths) : tenths.toFixed(1))];
   const whole = Math.round(ms / 1_000);
   const h = Math.floor(whole / 3_600);
   const m = Math.floor((whole % 3_600) / 60);
   const s = whole % 60;
   // To the second, so that parts add up to their sum.
-  const parts = [
+  return [
     ...(h > 0 ? [hours(h)] : []),
-    ...(m > 0 ? [minutes(m)] : []),
-    ...(s > 0 ? [seconds(String(s).padStart(2, '0'))] : []),
+    ...(m > 0 ? [minutes(h > 0 ? twoDigits(m) : String(m))] : []),
+    ...(s > 0 ? [seconds(twoDigits(s))] : []),
   ];
-  return parts.join(' ');
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
 }
 
 /** Formats audio time to the millisecond: "1.001 s", "1 min 05.2 s". For receipts, where tenths could hide the reason. */
@@ -124,7 +138,7 @@ export function formatTime(at: number, language: ConsoleLanguage): string {
 /** Formats a running clock: "0:28". */
 export function formatClock(ms: number): string {
   const whole = Math.floor(ms / 1_000);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+  return `${Math.floor(whole / 60)}:${twoDigits(whole % 60)}`;
 }
 
 /** The short name of the time zone of this browser, such as "GMT+3". */

@@ -37,6 +37,8 @@ export function PageHead(props: {
   lead?: string;
   /** Beside the title, such as a badge. */
   mark?: ReactNode;
+  /** On phones the children stand below the lead, because they don't fit beside the title. */
+  isWide?: boolean;
   children?: ReactNode;
 }) {
   useEffect(() => {
@@ -48,9 +50,17 @@ export function PageHead(props: {
         <h1 className="min-w-0 text-xl wrap-anywhere sm:text-2xl">{props.title}</h1>
         {props.mark}
       </div>
-      {props.children && <div className="sm:row-span-2">{props.children}</div>}
+      {props.children && (
+        <div
+          className={`sm:row-span-2 ${props.isWide === true ? 'max-sm:order-1 max-sm:mt-1' : ''}`}
+        >
+          {props.children}
+        </div>
+      )}
       {props.lead !== undefined && (
-        <p className="max-w-[68ch] text-ink-2 max-sm:basis-full sm:col-start-1">{props.lead}</p>
+        <p className="max-w-[68ch] wrap-anywhere text-ink-2 max-sm:basis-full sm:col-start-1">
+          {props.lead}
+        </p>
       )}
     </header>
   );

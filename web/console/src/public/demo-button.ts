@@ -32,7 +32,8 @@ function sayIn(card: HTMLElement, sentence: string | undefined, isBad = false): 
   const place = card.querySelector<HTMLElement>('[data-demo-answer]');
   if (place === null) return;
   place.textContent = sentence ?? '';
-  place.className = `min-h-[2lh] text-sm ${isBad ? 'text-danger' : 'text-ink-2'}`;
+  place.classList.toggle('text-danger', isBad);
+  place.classList.toggle('text-ink-2', !isBad);
 }
 
 async function run(card: HTMLElement, button: HTMLButtonElement, stopped: AbortSignal) {

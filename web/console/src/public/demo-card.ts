@@ -79,11 +79,11 @@ function ownVoice({ demo: texts, nav }: PublicTexts, language: ConsoleLanguage):
         <p class="text-sm text-ink-3">${texts.lead(seconds)}</p>
       </div>
       <p class="text-lg font-medium wrap-anywhere" lang="${language}"><span data-demo-finished aria-live="polite"></span> <span data-demo-growing class="text-ink-3"></span></p>
-      <div class="flex flex-wrap items-center gap-4">
+      <div class="flex flex-wrap items-center gap-x-4 gap-y-2">
         <button type="button" class="button button-secondary" data-demo-start>${texts.start(seconds)}</button>
         <a hidden class="button button-primary" data-demo-next href="#waitlist">${nav.join}</a>
         <span class="font-mono text-sm text-ink-2 tabular-nums" data-demo-clock></span>
+        <p role="status" class="min-h-[2lh] min-w-52 flex-1 content-center text-sm text-ink-2" data-demo-answer></p>
       </div>
-      <p role="status" class="min-h-[2lh] text-sm text-ink-2" data-demo-answer></p>
     </section>`;
 }

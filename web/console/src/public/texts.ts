@@ -21,7 +21,7 @@ const en = {
     signIn: 'Sign in',
     join: 'Join the waitlist',
   },
-  preview: 'Preview, trained on synthetic voices. See accuracy',
+  preview: 'Preview: synthetic voices only. See accuracy',
   title: 'Live transcripts for Kikuyu and Dholuo.',
   lead: 'A streaming speech recognition API for call lines, captions and voice agents. Words arrive about a second after they are spoken, with ĩ and ũ spelled correctly.',
   start: { free: 'Free in preview', credit: 'Audio credit to start', card: 'No card' },
@@ -180,7 +180,7 @@ const sw: PublicTexts = {
     signIn: 'Ingia',
     join: 'Jiunge na orodha',
   },
-  preview: 'Majaribio, kwa sauti za kompyuta. Tazama usahihi',
+  preview: 'Majaribio: sauti za kompyuta tu. Tazama usahihi',
   title: 'Gĩkũyũ na Dholuo, zikiandikwa zinaposemwa.',
   lead: 'API ya kutambua usemi kwa laini za simu, manukuu na mawakala wa sauti. Maneno hufika takriban sekunde moja baada ya kusemwa, na ĩ na ũ zikiwa sahihi.',
   start: {

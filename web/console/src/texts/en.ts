@@ -137,7 +137,7 @@ export const en = {
   },
   time: {
     hours: (n: number) => `${n} h`,
-    minutes: (n: number) => `${n} min`,
+    minutes: (n: string) => `${n} min`,
     seconds: (n: string) => `${n} s`,
   },
   overview: {
@@ -444,12 +444,13 @@ export const en = {
           : `${who} set the limit to ${n} sessions at a time.`,
       origins: (who: string, origins: string) => `${who} allowed only these origins: ${origins}.`,
       originsAny: (who: string) => `${who} allowed any origin.`,
-      memberJoined: (name: string, role: string) => `${name} joined the team as ${role}.`,
+      memberJoined: (name: string, role: string) => `${name} joined the team as ${aOrAn(role)}.`,
       roleChanged: (who: string, name: string, role: string) =>
         `${who} changed the role of ${name} to ${role}.`,
       memberLeft: (name: string) => `${name} left the team.`,
       memberRemoved: (who: string, name: string) => `${who} removed ${name} from the team.`,
-      invited: (who: string, name: string, role: string) => `${who} invited ${name} as ${role}.`,
+      invited: (who: string, name: string, role: string) =>
+        `${who} invited ${name} as ${aOrAn(role)}.`,
       invitationAccepted: (name: string) => `${name} accepted the invitation.`,
       invitationDeclined: (name: string) => `${name} declined the invitation.`,
       invitationExpired: (name: string) => `The invitation of ${name} expired.`,
@@ -506,3 +507,7 @@ export const en = {
   },
 };
 export type Texts = typeof en;
+
+function aOrAn(role: string): string {
+  return `${role === 'owner' ? 'an' : 'a'} ${role}`;
+}

@@ -3,7 +3,7 @@ import { useLanguage } from './language.ts';
 /** Texts of the first steps on the overview. They load with them. */
 const en = {
   title: 'First steps',
-  lead: 'Three steps to your first transcript. Each one ticks by itself.',
+  lead: 'Three steps to your first transcript. Each is ticked off when it is done.',
   done: 'Done',
   open: 'Not done yet',
   key: 'Create an API key',

@@ -43,9 +43,10 @@ const en = {
     requests: (n: number) =>
       n === 1 ? '1 account asks for credit' : `${n} accounts ask for credit`,
     failures: (n: number) => (n === 1 ? '1 session failed' : `${n} sessions failed`),
-    failedIn: (day: string) => `${day} of them in the last 24 hours, the others in the last 72.`,
+    failedIn: (day: string, earlier: string) =>
+      `In the last 24 hours: ${day}. In the 48 hours before: ${earlier}.`,
     lost: (n: number) => (n === 1 ? '1 node is lost' : `${n} nodes are lost`),
-    lostNote: 'Their lease ended, and they did not stop by themselves.',
+    lostNote: 'Their lease ended without a clean stop.',
     noNodes: 'No node is live',
     noNodesNote: 'New streams are refused.',
     ledger: (n: number) =>
@@ -55,7 +56,7 @@ const en = {
     unauditedNote: 'Follow the runbook SvcLedgerAuditMissing.',
     incident: (text: string) => `Incident on the status page: ${text}`,
     incidentNote: 'End it with svc-admin status incident change.',
-    since: (when: string) => `The first one ${when}.`,
+    since: (when: string) => `The oldest: ${when}.`,
     health: 'Now',
     nodes: 'Live nodes',
     draining: (n: string) => `${n} draining`,
@@ -68,7 +69,7 @@ const en = {
     accounts: 'Accounts',
     charged: 'Audio charged',
     failed: 'Failed',
-    before: (value: string) => `${value} a week before`,
+    before: (value: string) => `${value} a week earlier`,
   },
   waitlist: {
     lead: 'Approving creates an account with audio credit and emails sign-in instructions.',
@@ -337,7 +338,8 @@ const sw: OperatorTexts = {
     people: (n) => `Watu wanaosubiri ruhusa: ${n}`,
     requests: (n) => `Akaunti zinazoomba salio: ${n}`,
     failures: (n) => `Vipindi vilivyoshindwa: ${n}`,
-    failedIn: (day) => `${day} katika saa 24 zilizopita, vingine katika saa 72.`,
+    failedIn: (day, earlier) =>
+      `Katika saa 24 zilizopita: ${day}. Katika saa 48 kabla ya hizo: ${earlier}.`,
     lost: (n) => `Nodi zilizopotea: ${n}`,
     lostNote: 'Muda wao uliisha bila kusimama wenyewe.',
     noNodes: 'Hakuna nodi hai',
@@ -348,7 +350,7 @@ const sw: OperatorTexts = {
     unauditedNote: 'Fuata mwongozo SvcLedgerAuditMissing.',
     incident: (text) => `Tukio kwenye ukurasa wa hali: ${text}`,
     incidentNote: 'Limalize kwa svc-admin status incident change.',
-    since: (when) => `La kwanza ${when}.`,
+    since: (when) => `La zamani zaidi: ${when}.`,
     health: 'Sasa',
     nodes: 'Nodi hai',
     draining: (n) => `${n} zinamaliza`,

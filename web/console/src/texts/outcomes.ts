@@ -95,13 +95,13 @@ const en = {
       title: 'Our recogniser failed, so the stream ended.',
       why: 'Your client did nothing wrong.',
       retry: 'now',
-      todo: 'Create a new session and send the audio that has no final again. The SDK does this for you.',
+      todo: 'Create a new session and send all audio again that has no final yet. The SDK does this for you.',
     },
     service_restart: {
       title: 'Our server restarted, so the stream ended.',
       why: 'Your client did nothing wrong.',
       retry: 'now',
-      todo: 'Create a new session and send the audio that has no final again. The SDK does this for you.',
+      todo: 'Create a new session and send all audio again that has no final yet. The SDK does this for you.',
     },
     initialization_timeout: {
       title: 'Our recogniser did not start in time, so the stream ended.',
@@ -113,7 +113,7 @@ const en = {
       title: 'We lost the server that ran this stream.',
       why: 'It stopped without closing its streams. Your client saw a broken connection and did nothing wrong.',
       retry: 'now',
-      todo: 'Create a new session and send the audio that has no final again. The SDK does this for you.',
+      todo: 'Create a new session and send all audio again that has no final yet. The SDK does this for you.',
     },
     node_lost_before_start: {
       title: 'We lost the server of this session before your client connected.',

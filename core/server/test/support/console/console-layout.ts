@@ -8,8 +8,8 @@ export const OVERFLOW = `[document.documentElement]
   .filter((pixels) => pixels > 0)
   .map((pixels) => 'The page is ' + pixels + ' pixels too wide')`;
 
-/** Content that is wider than its card. */
-export const OVERFLOWING_CARDS = `[...document.querySelectorAll('.card')]
+/** Content that is wider than its card or, for a figure, than its box. */
+export const OVERFLOWING_CARDS = `[...document.querySelectorAll('.card, dl > div')]
   .filter((card) => card.scrollWidth > card.clientWidth + 1)
   .map((card) => 'A card is too narrow for ' + card.textContent)`;
 

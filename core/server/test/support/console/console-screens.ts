@@ -5,6 +5,7 @@ import { addMember, findPersonByEmail } from '../../../src/accounts/people/membe
 import { setOperator } from '../../../src/accounts/people/operators.ts';
 import { joinWaitlist } from '../../../src/accounts/waitlist.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
+import type { Queryable } from '../../../src/platform/database/db.ts';
 import { addSession, openContext, openTab, startConsoleInChromium } from './console-chromium.ts';
 import { fillAccount } from './console-history.ts';
 import {
@@ -71,10 +72,24 @@ export async function testScreens(
   });
 }
 
+/** Makes the newest stream one that ended by an error with a long name. */
+async function addBrokenStream(db: Queryable, accountId: string): Promise<void> {
+  await db.query(
+    `insert into session_details (account_id, session_id, request_id, origin, client, ended_ms, finals, close_code,
+        close_reason, gaps, longest_gap_ms, hints)
+      select account_id, id, gen_random_uuid(), 'https://app.example.com', 'my-app 2.1', 300000, 3, 1009,
+          'message_too_large', 0, 0, '{}'
+        from sessions where account_id = $1 and status = 'completed' order by created_at desc limit 1`,
+    [accountId],
+  );
+}
+
 /** Accounts with history, an operator, a request for credit and invitations. */
 async function fill(service: ConsoleService): Promise<void> {
   const db = service.database.pool;
-  await fillAccount(service, await service.admit('amina@example.com'));
+  const amina = await service.admit('amina@example.com');
+  await fillAccount(service, amina);
+  await addBrokenStream(db, amina);
   await setOperator(db, { email: 'amina@example.com', isOperator: true });
   const purpose = 'Farmers call our line in Kikuyu; we want to answer them in writing.';
   await joinWaitlist(db, { email: 'otieno@example.com', name: '', purpose });

@@ -163,7 +163,8 @@ function Sessions({ report }: { report: OperatorAccountReport }) {
         { name: texts.status, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
         {
           name: texts.accounts.closed,
-          cell: ({ cause }) => (cause === null ? texts.none : <code>{cause}</code>),
+          cell: ({ cause }) =>
+            cause === null ? texts.none : <code className="wrap-anywhere">{cause}</code>,
         },
         {
           name: texts.accounts.audio,

@@ -104,7 +104,10 @@ function useTasks(start: OperatorStart): Task[] {
       ? null
       : {
           title: texts.failures(start.failed_weekend),
-          note: texts.failedIn(number.format(start.failed_day)),
+          note: texts.failedIn(
+            number.format(start.failed_day),
+            number.format(start.failed_weekend - start.failed_day),
+          ),
           href: at(OPERATOR_PATHS.failures, { hours: start.failed_day > 0 ? null : '168' }),
         },
   ];

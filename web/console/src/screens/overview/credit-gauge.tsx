@@ -1,5 +1,5 @@
 import type { Overview } from '@svc-asr/protocol/console/console.ts';
-import { formatAudio } from '../../app/format.ts';
+import { formatAudio, formatFigure } from '../../app/format.ts';
 import { useTexts } from '../../app/language.tsx';
 import { Notice } from '../../design/feedback.tsx';
 
@@ -21,8 +21,8 @@ export function CreditGauge({ balance }: { balance: Balance }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
       <p>
-        <span className="text-[2.125rem] leading-10 font-semibold tracking-tight tabular-nums">
-          {available}
+        <span className="text-[1.75rem] leading-9 font-semibold tracking-tight tabular-nums">
+          {formatFigure(balance.available_ms, texts)}
         </span>{' '}
         <span className="text-ink-2">{texts.overview.available.toLowerCase()}</span>
       </p>

@@ -1,4 +1,4 @@
-import { formatAudio } from '../../app/format.ts';
+import { formatFigure } from '../../app/format.ts';
 import { useTexts } from '../../app/language.tsx';
 import { estimateMs, isRunning, leftMs, type Run } from './run.ts';
 
@@ -25,31 +25,27 @@ export function Figures({ run }: { run: Run }) {
         },
     {
       name: playground.audio,
-      value: started ? formatAudio(run.earlierMs + run.audioMs, texts) : none,
+      value: started ? formatFigure(run.earlierMs + run.audioMs, texts) : none,
     },
     { name: isRunning(run) ? playground.costSoFar : playground.cost, value: charge() },
     {
       name: playground.left,
-      value: left === null ? none : formatAudio(left, texts),
+      value: left === null ? none : formatFigure(left, texts),
     },
   ];
   function charge(): string {
     if (!started) return none;
-    if (isRunning(run)) return formatAudio(estimateMs(run), texts);
+    if (isRunning(run)) return formatFigure(estimateMs(run), texts);
     if (run.chargedMs === null) return none;
     const chargedMs = run.earlierChargedMs + run.chargedMs;
-    return chargedMs === 0 ? playground.notCharged : formatAudio(chargedMs, texts);
+    return chargedMs === 0 ? playground.notCharged : formatFigure(chargedMs, texts);
   }
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md bg-line ring-1 ring-line sm:grid-cols-4">
       {figures.map((figure) => (
-        <div
-          key={figure.name}
-          className="flex flex-col justify-between bg-surface px-4 py-3"
-          title={figure.hint}
-        >
+        <div key={figure.name} className="bg-surface px-4 py-3" title={figure.hint}>
           <dt className="text-xs text-ink-3">{figure.name}</dt>
-          <dd className="mt-0.5 font-semibold whitespace-nowrap tabular-nums">{figure.value}</dd>
+          <dd className="mt-0.5 font-semibold tabular-nums">{figure.value}</dd>
         </div>
       ))}
     </dl>

@@ -137,6 +137,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
               run={run}
               language={MODELS[shownModel].languageCode}
               title={isCompared ? texts.common.models[shownModel] : texts.playground.transcript}
+              hidesTitle={!isCompared}
               testId="transcript"
               playedMs={playback.atMs}
               details={details}
@@ -149,6 +150,7 @@ export default function PlaygroundScreen({ me }: { me: Me }) {
                 run={other}
                 language={MODELS[other.model].languageCode}
                 title={texts.common.models[other.model]}
+                hidesTitle={false}
                 testId="transcript-other"
                 playedMs={playback.atMs}
                 details={details}

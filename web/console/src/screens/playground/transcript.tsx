@@ -15,6 +15,8 @@ export function Transcript(props: {
   run: Run;
   language: string;
   title: string;
+  /** The tab above says the same. */
+  hidesTitle: boolean;
   testId: string;
   /** Where the recording is played now. The word there is highlighted. */
   playedMs: number | null;
@@ -39,7 +41,7 @@ export function Transcript(props: {
   }, [run.text, run.eagerText, run.turns]);
   return (
     <div ref={whole} className="grid content-start gap-2">
-      <h2 id={id} className="text-sm font-medium text-ink-2">
+      <h2 id={id} className={props.hidesTitle ? 'sr-only' : 'text-sm font-medium text-ink-2'}>
         {props.title}
       </h2>
       <div

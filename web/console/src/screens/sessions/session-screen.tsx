@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { ConsoleLanguage } from '@svc-asr/protocol/console/console.ts';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import type { SessionReport } from '@svc-asr/protocol/console/sessions.ts';
 import { formatAudio, formatExact, LOCALES, zonedFormat } from '../../app/format.ts';
@@ -8,7 +9,8 @@ import { useLoad, type Load } from '../../app/use-load.ts';
 import { Button } from '../../design/controls.tsx';
 import { CardSkeleton, Loaded } from '../../design/feedback.tsx';
 import { Card, PageHead } from '../../design/surfaces.tsx';
-import { useSessionTexts } from '../../texts/sessions.ts';
+import type { Texts } from '../../texts/en.ts';
+import { useSessionTexts, type SessionTexts } from '../../texts/sessions.ts';
 import { OutcomeBadge } from './outcome-badge.tsx';
 import { ReceiptLines } from './receipt-lines.tsx';
 import { StreamFacts } from './stream-facts.tsx';
@@ -34,7 +36,8 @@ export function SessionPage(props: {
   const texts = useSessionTexts();
   const common = useTexts();
   const { load, back } = props;
-  const model = load.state === 'ready' ? common.common.models[load.data.model] : null;
+  const { language } = useLanguage();
+  const session = load.state === 'ready' ? load.data : null;
   return (
     <>
       <Link
@@ -44,10 +47,14 @@ export function SessionPage(props: {
         {back.label}
       </Link>
       <PageHead
-        title={model === null ? common.nav.sessions : texts.title(model)}
-        mark={load.state === 'ready' && <OutcomeBadge outcome={load.data.outcome} />}
+        title={
+          session === null ? common.nav.sessions : texts.title(common.common.models[session.model])
+        }
+        mark={session !== null && <OutcomeBadge outcome={session.outcome} />}
+        {...(session === null ? {} : { lead: summaryOf(session, { texts, common, language }) })}
+        isWide
       >
-        {load.state === 'ready' && <CopyForSupport session={load.data} />}
+        {session !== null && <CopyForSupport session={session} />}
       </PageHead>
       <Loaded load={load} skeleton={<CardSkeleton rows={6} />} onRetry={props.onRetry}>
         {(session) => <Report session={session} hasList={props.hasList} />}
@@ -60,7 +67,6 @@ function Report({ session, hasList }: { session: SessionReport; hasList: boolean
   const texts = useSessionTexts();
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-      <Summary session={session} />
       <WhatHappened session={session} hasList={hasList} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5 lg:grid-cols-2">
         <Card title={texts.timeline}>
@@ -79,10 +85,10 @@ function Report({ session, hasList }: { session: SessionReport; hasList: boolean
 }
 
 /** When it was, from where, and what it cost, in one line. */
-function Summary({ session }: { session: SessionReport }) {
-  const texts = useSessionTexts();
-  const common = useTexts();
-  const { language } = useLanguage();
+function summaryOf(
+  session: SessionReport,
+  { texts, common, language }: { texts: SessionTexts; common: Texts; language: ConsoleLanguage },
+): string {
   const keyName = session.key_name === '' ? `${session.key_id}…` : session.key_name;
   const facts = texts.facts({
     key: keyName === null ? texts.playground : texts.keyNamed(keyName),
@@ -91,11 +97,7 @@ function Summary({ session }: { session: SessionReport }) {
     charged: formatAudio(session.billable_ms, common),
   });
   const when = zonedFormat(language).format(new Date(session.created_at));
-  return (
-    <p className="-mt-4 text-sm wrap-anywhere text-ink-2">
-      {[when, ...facts].filter((fact) => fact !== '').join(' · ')}
-    </p>
-  );
+  return [when, ...facts].filter((fact) => fact !== '').join(' · ');
 }
 
 function TimeLine({ session }: { session: SessionReport }) {

@@ -95,7 +95,7 @@ function SessionTable({ sessions }: { sessions: ListedSession[] }) {
         texts.origin,
       ]}
       figures={[columns.audio, columns.charged]}
-      shares={[21, 10, 13, 18, 20, 9, 9]}
+      shares={[16, 8, 15, 17, 23, 10, 11]}
     >
       {shown.map((session) => (
         <Row key={session.id} session={session} />

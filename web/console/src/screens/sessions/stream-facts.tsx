@@ -13,19 +13,9 @@ export function StreamFacts({ session }: { session: SessionReport }) {
       {session.stream === null && <p className="text-ink-2">{missing(session, texts)}</p>}
       <dl className="grid gap-4">
         {session.stream !== null && <Figures session={session} stream={session.stream} />}
-        <Fact name={texts.sessionId}>
-          <code className="text-xs break-all">{session.id}</code>
-        </Fact>
-        {session.created_request_id !== null && (
-          <Fact name={texts.createdId}>
-            <code className="text-xs break-all">{session.created_request_id}</code>
-          </Fact>
-        )}
-        {session.request_id !== null && (
-          <Fact name={texts.requestId}>
-            <code className="text-xs break-all">{session.request_id}</code>
-          </Fact>
-        )}
+        <Id name={texts.sessionId} id={session.id} />
+        <Id name={texts.createdId} id={session.created_request_id} />
+        <Id name={texts.requestId} id={session.request_id} />
       </dl>
     </div>
   );
@@ -43,7 +33,7 @@ function Figures(props: { session: SessionReport; stream: NonNullable<SessionRep
     <>
       <Fact name={texts.lag} hint={texts.lagHint}>
         {p50 === null || p95 === null
-          ? common.playground.noneYet
+          ? texts.lagNone
           : `${formatAudio(p50, common)} / ${formatAudio(p95, common)}`}
       </Fact>
       <Fact name={texts.gaps} hint={texts.gapsHint}>
@@ -84,6 +74,19 @@ function Fact(props: { name: string; hint?: string; children: ReactNode }) {
         {props.hint !== undefined && <span className="block text-xs">{props.hint}</span>}
       </dt>
       <dd className="wrap-anywhere">{props.children}</dd>
+    </div>
+  );
+}
+
+/** An id in a line of its own, where it fits. */
+function Id({ name, id }: { name: string; id: string | null }) {
+  if (id === null) return null;
+  return (
+    <div>
+      <dt className="text-ink-3">{name}</dt>
+      <dd>
+        <code className="text-xs break-all">{id}</code>
+      </dd>
     </div>
   );
 }

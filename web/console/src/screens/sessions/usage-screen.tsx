@@ -2,7 +2,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { MODEL_IDS } from '@svc-asr/protocol/constants.ts';
 import type { Me } from '@svc-asr/protocol/console/console.ts';
 import type { UsageReport } from '@svc-asr/protocol/console/usage.ts';
-import { formatAudio, formatDate, numberFormat } from '../../app/format.ts';
+import { formatAudio, formatDate, formatFigure, numberFormat } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
 import { Link, navigate, useSearch } from '../../app/router.tsx';
 import { useLoad } from '../../app/use-load.ts';
@@ -29,7 +29,7 @@ export default function UsageScreen({ me }: { me: Me }) {
   const { load, reload } = useLoad<UsageReport>(`/usage${query}`);
   return (
     <>
-      <PageHead title={texts.title} lead={texts.lead}>
+      <PageHead title={texts.title} lead={texts.lead} isWide>
         <div className="flex flex-wrap gap-2 print:hidden">
           <Button onClick={() => print()}>{texts.print}</Button>
           <CsvLink name="usage" query={query} label={texts.csv} />
@@ -154,7 +154,8 @@ function Figures({ report }: { report: UsageReport }) {
   const number = numberFormat(language);
   const chargedMs = report.data.reduce((sum, line) => sum + line.billable_ms, 0);
   const sessions = report.data.reduce((sum, line) => sum + line.sessions, 0);
-  const perDayMs = chargedMs / daysIn(report);
+  const count = daysIn(report);
+  const perDayMs = chargedMs / count;
   const days = perDayMs === 0 ? null : Math.floor(report.available_ms / perDayMs);
   const change =
     report.previous_ms === 0
@@ -163,8 +164,11 @@ function Figures({ report }: { report: UsageReport }) {
   const figures = [
     {
       name: texts.charged,
-      value: formatAudio(chargedMs, common),
-      note: change === null ? texts.noChange : texts.change(`${change > 0 ? '+' : ''}${change}`),
+      value: formatFigure(chargedMs, common),
+      note:
+        change === null
+          ? texts.noChange(count)
+          : texts.change(`${change > 0 ? '+' : ''}${change}`, count),
     },
     {
       name: texts.sessions,
@@ -173,7 +177,7 @@ function Figures({ report }: { report: UsageReport }) {
     },
     {
       name: texts.left,
-      value: formatAudio(report.available_ms, common),
+      value: formatFigure(report.available_ms, common),
       note:
         days === null
           ? texts.noPace
@@ -188,7 +192,9 @@ function Figures({ report }: { report: UsageReport }) {
       {figures.map(({ name, value, note }) => (
         <div key={name} className="card p-3.5 sm:p-5">
           <dt className="text-sm text-ink-2">{name}</dt>
-          <dd className="mt-1 text-lg font-semibold tracking-tight tabular-nums">{value}</dd>
+          <dd className="mt-1 text-base font-semibold tracking-tight text-balance tabular-nums sm:text-lg">
+            {value}
+          </dd>
           <dd className="mt-1 text-sm text-ink-3">{note}</dd>
         </div>
       ))}
