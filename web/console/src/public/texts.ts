@@ -204,7 +204,7 @@ const sw: PublicTexts = {
     delay: 'hadi neno lililosemwa liwe maandishi',
     accuracy: 'maneno yenye makosa, sauti za kompyuta.',
     real: 'Sauti halisi: haijapimwa',
-    charge: 'hutozwa tukishindwa sisi',
+    charge: 'hulipishwa tukishindwa sisi',
     nothing: 'Hakuna',
     stored: 'kinachohifadhiwa: si sauti, si maandishi',
   },
@@ -240,7 +240,7 @@ const sw: PublicTexts = {
     failed: 'Jaribio halikuanza. Angalia mtandao wako kisha ujaribu tena.',
   },
   how: {
-    title: 'Miito miwili. Ufunguo mmoja usiotoka kwenye seva yako.',
+    title: 'Maombi mawili. Ufunguo mmoja usiotoka kwenye seva yako.',
     steps: [
       {
         title: 'Seva yako huunda kipindi',
@@ -318,7 +318,7 @@ const sw: PublicTexts = {
   foot: {
     privacy: 'Faragha',
     terms: 'Masharti',
-    source: 'API ya kutambua usemi wa Kikuyu na Dholuo papo hapo.',
+    source: 'API ya kutambua usemi wa Gĩkũyũ na Dholuo papo hapo.',
   },
 };
 

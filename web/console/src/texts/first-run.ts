@@ -51,7 +51,7 @@ export type FirstRunTexts = typeof en;
 
 const sw: FirstRunTexts = {
   title: 'Hatua za kwanza',
-  lead: 'Hatua tatu hadi maandishi yako ya kwanza. Kila hatua hujiwekea alama yenyewe.',
+  lead: 'Hatua tatu hadi maandishi yako ya kwanza. Kila hatua huwekewa alama inapokamilika.',
   done: 'Imekamilika',
   open: 'Bado',
   key: 'Unda ufunguo wa API',

@@ -98,11 +98,11 @@ const sw: PlaygroundTexts = {
   werCount: (errors, words) => `Makosa ${errors} kwa maneno ${words}.`,
   werFolded: (rate) => `Bila tilde: ${rate} %.`,
   options: 'Chaguo',
-  events: 'Ujumbe',
-  eventsNone: 'Anza jaribio. Ujumbe wa mkondo wake utaonekana hapa.',
+  events: 'Matukio',
+  eventsNone: 'Anza jaribio. Matukio ya mkondo wake yataonekana hapa.',
   code: 'Programu',
-  eventsLead: 'Ujumbe wa mkondo jinsi huduma ilivyoutuma, pamoja na sekunde tangu mwanzo.',
-  messages: 'Ujumbe wa mkondo',
+  eventsLead: 'Matukio ya mkondo jinsi huduma ilivyoyatuma, pamoja na sekunde tangu mwanzo.',
+  messages: 'Matukio ya mkondo',
 };
 
 export const PLAYGROUND_TEXTS = { en, sw };

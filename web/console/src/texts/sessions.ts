@@ -119,7 +119,7 @@ export type SessionTexts = typeof en;
 
 const sw: SessionTexts = {
   lead: 'Kila kipindi, malipo yake na jinsi kilivyoisha.',
-  private: 'Nyakati na hesabu tu: hatuhifadhi sauti wala maandishi.',
+  private: 'Nyakati na idadi tu: hatuhifadhi sauti wala maandishi.',
   filters: 'Vichujio',
   filtersSet: (n) => `Vichujio (${n})`,
   removeFilter: 'Ondoa kichujio hiki',
@@ -167,7 +167,7 @@ const sw: SessionTexts = {
     settled: 'Kimelipishwa',
     settledWith: (charged, returned) => `${charged} imelipishwa, ${returned} imerudishwa`,
     expired: 'Muda umeisha, hakikufunguliwa',
-    waiting: 'Kinasubiri mteja wake',
+    waiting: 'Kinasubiri programu yake',
     active: 'Kinaendelea sasa',
   },
   after: (ms) => `+${ms}`,
@@ -227,7 +227,7 @@ const sw: SessionTexts = {
   requestId: 'Ombi la mkondo',
   noDetails: 'Hakuna maelezo ya mkondo huu yaliyohifadhiwa.',
   noDetailsYet: 'Maelezo ya mkondo huonekana ukiisha.',
-  neverOpened: 'Hakuna mteja aliyefungua kipindi hiki.',
+  neverOpened: 'Hakuna programu iliyofungua kipindi hiki.',
   unknown: 'haijulikani',
   notBrowser: 'si kivinjari',
 };

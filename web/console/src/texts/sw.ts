@@ -185,12 +185,12 @@ export const sw: Texts = {
     },
     live: 'Kipindi kinaendelea',
     liveBefore: 'Kipindi kilikuwa kinaendelea seva ilipojibu mara ya mwisho',
-    waiting: 'Kipindi kinamsubiri mteja wake',
-    waitingBefore: 'Kipindi kilikuwa kinamsubiri mteja wake seva ilipojibu mara ya mwisho',
+    waiting: 'Kipindi kinasubiri programu yake',
+    waitingBefore: 'Kipindi kilikuwa kinasubiri programu yake seva ilipojibu mara ya mwisho',
     liveFor: (model, since, audio, limit) =>
       `${model}, kilianza ${since}. Sauti ya ${audio} hadi sasa, isiyozidi ${limit}.`,
     waitingFor: (model, limit) =>
-      `${model}: ${limit} imetengwa. Mteja asipounganisha ndani ya dakika moja, yote hurudi.`,
+      `${model}: ${limit} imetengwa. Programu isipounganisha ndani ya dakika moja, yote hurudi.`,
   },
   status: {
     reserved: 'Kinasubiri',
@@ -202,7 +202,7 @@ export const sw: Texts = {
     problem: 'Kimeshindwa au kimekatizwa na kosa',
   },
   why: {
-    reserved: (reserved) => `${reserved} imetengwa hadi mteja aunganishe, kwa dakika moja tu.`,
+    reserved: (reserved) => `${reserved} imetengwa hadi programu iunganishe, kwa dakika moja tu.`,
     active: (reserved) => `Hadi ${reserved} imetengwa. Mwishoni hulipishwa sauti iliyopokelewa tu.`,
     completedNothing: 'Hakuna sauti iliyopokelewa, kwa hivyo hakuna kilicholipishwa.',
     completedWhole: (audio) => `${audio} ya sauti iliyopokelewa.`,
@@ -211,7 +211,7 @@ export const sw: Texts = {
     completedLimit: (reserved) => `Muda wote uliotengwa, ${reserved}, ulitumika.`,
     failed: (reserved) => `Kosa letu, kwa hivyo hakikulipishwa. ${reserved} yote ilirudi.`,
     expired: (reserved) =>
-      `Hakuna mteja aliyeunganisha ndani ya sekunde 60. ${reserved} yote ilirudi.`,
+      `Hakuna programu iliyounganisha ndani ya sekunde 60. ${reserved} yote ilirudi.`,
   },
   keys: {
     title: 'Funguo za API',
@@ -220,7 +220,7 @@ export const sw: Texts = {
     emptyTitle: 'Hakuna funguo bado',
     empty: 'Unda ufunguo, uuhifadhi kwenye seva yako, kisha uutumie kuita POST /v1/asr/sessions.',
     name: 'Jina',
-    nameHint: 'Mahali utakapoutumia, kama "seva ya uzalishaji".',
+    nameHint: 'Mahali utakapoutumia, kama "seva kuu".',
     models: 'Modeli unazoweza kutumia',
     modelsMissing: 'Chagua angalau modeli moja.',
     nameMissing: 'Upe ufunguo jina.',
@@ -295,7 +295,7 @@ export const sw: Texts = {
         not_supported: 'modeli hii haitumii maneno muhimu',
         not_text: 'si maandishi',
         empty: 'hakuna herufi',
-        unsupported_characters: 'herufi za lugha hizi mbili tu; andika nambari kwa maneno',
+        unsupported_characters: 'herufi za lugha hizi mbili tu; andika namba kwa maneno',
         duplicate: 'tayari limo kwenye orodha',
         too_long: 'zaidi ya herufi 1,000 kwa jumla',
         too_many: 'zaidi ya maneno 100',
@@ -373,7 +373,7 @@ export const sw: Texts = {
     language: 'Lugha ya konsoli hii',
     origins: 'Asili zinazoruhusiwa',
     originsLead:
-      'Kurasa za wavuti zinazoweza kufungua mkondo kwa vipindi vyako. Ikiwa hakuna iliyoorodheshwa, ukurasa wowote wenye kipindi unaweza. Wateja wasio vivinjari hawaathiriki.',
+      'Kurasa za wavuti zinazoweza kufungua mkondo kwa vipindi vyako. Ikiwa hakuna iliyoorodheshwa, ukurasa wowote wenye kipindi unaweza. Programu zisizo vivinjari haziathiriki.',
     originsLabel: 'Asili moja kwa kila mstari',
     originsHint: 'Kama https://app.example.com, bila njia.',
     originsInvalid: (line) =>
@@ -464,7 +464,7 @@ export const sw: Texts = {
       creditDeclined: (who) => `${who} alikataa ombi la salio la sauti.`,
       creditApproved: (who) => `${who} alikubali ombi la salio la sauti.`,
       creditTaken: (who, amount) => `${who} aliondoa salio la sauti la ${amount}.`,
-      approved: (who) => `${who} alikubali ombi la kujiunga.`,
+      approved: (who) => `${who} alikubali ombi la kutumia huduma.`,
       other: (who, action) => `${who}: ${action}`,
     },
   },

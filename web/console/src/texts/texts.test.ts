@@ -6,9 +6,11 @@ import { DEVICE_TEXTS } from './devices.ts';
 import { FIRST_RUN_TEXTS } from './first-run.ts';
 import { PLAYGROUND_TEXTS } from './playground.ts';
 import { PALETTE_TEXTS } from './palette.ts';
+import { PUBLIC_TEXTS } from '../public/texts.ts';
 import { CREDIT_TEXTS } from './credit.ts';
 import { LOG_TEXTS } from './log.ts';
 import { OPERATOR_TEXTS } from './operator.ts';
+import { OUTCOME_TEXTS } from './outcomes.ts';
 import { SESSION_TEXTS } from './sessions.ts';
 import { sw } from './sw.ts';
 import { USAGE_TEXTS } from './usage.ts';
@@ -24,6 +26,8 @@ const BY_PAGE = [
   PLAYGROUND_TEXTS,
   CREDIT_TEXTS,
   OPERATOR_TEXTS,
+  OUTCOME_TEXTS,
+  PUBLIC_TEXTS,
 ];
 
 function leaves(value: unknown, path = ''): [string, string][] {
@@ -58,13 +62,34 @@ test('renders the complete public page without scripts in both languages', () =>
   }
 });
 
+/** Names, codes and signs, which are the same in both languages. */
+const SAME = /^(?:[^a-z]*|\d+ s|Dholuo|curl|Node|Python)$/i;
+
+test('no Swahili text is the English one', () => {
+  const pairs = [{ en, sw }, ...BY_PAGE].flatMap((texts) => {
+    const english = new Map(leaves(texts.en));
+    return leaves(texts.sw).filter(([path, text]) => english.get(path) === text);
+  });
+  const translated = pairs.filter(([path]) => !path.endsWith('.retry'));
+  expect(translated.filter(([, text]) => !SAME.test(text))).toEqual([]);
+});
+
+/** Other Swahili words for what has a word already: stream, client, account, number, enrolment, "at most". */
+const SECOND_WORDS =
+  /mi?tiririko|\bm?teja\b|hesabu\b|nambari|ya kusajili|wa kusajili|kwa wingi|miito/i;
+
+test('Swahili texts have one word for each term', () => {
+  const all = [sw, ...BY_PAGE.map((page) => page.sw)].flatMap((texts) => leaves(texts));
+  expect(all.filter(([, text]) => SECOND_WORDS.test(text))).toEqual([]);
+});
+
 test('never calls a passkey a key', () => {
   const passkeys = leaves(sw).filter(([path]) => path.toLowerCase().includes('passkey'));
   expect(passkeys.filter(([, text]) => /\bu?funguo\b/i.test(text))).toEqual([]);
 });
 
 /** Numbers that are constants of the protocol, and never one. */
-const NEVER_ONE = /\.(csvHint|lead|noText|keyterms\.count)$/;
+const NEVER_ONE = /\.(csvHint|lead|noText|keyterms\.count|demo\.start|accuracy\.delay)$/;
 const WRONG_PLURAL = /(?<![\d.,])1 [a-z]{3,}s\b/;
 
 test('no English text says "1 sessions"', () => {
