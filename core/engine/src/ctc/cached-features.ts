@@ -19,5 +19,6 @@ export const STREAMED = {
 
 /** Whether `svc-models` has added this input. */
 export function isCacheInput(name: string): boolean {
-  return /^(?:cached_|context_frames$|kept_)/.test(name);
+  const others: readonly string[] = [FEATURES.cached, STREAMED.context, STREAMED.from, STREAMED.to];
+  return name.startsWith(STREAMED.cached) || others.includes(name);
 }

@@ -29,6 +29,12 @@ test.each([
     model({ input_values: 2, attention_mask: 2 }),
     'takes 2 inputs (input_values, attention_mask)',
   ],
+  [
+    'caches of svc-models',
+    model({ x: 2, cached_features: 3, cached_attention_0: 4, kept_to: 1 }),
+    null,
+  ],
+  ['other caches', model({ x: 2, cached_len: 2 }), 'takes 2 inputs (x, cached_len)'],
   ['text', bytes('no model'), 'is not an ONNX file'],
 ])('a model of %s: %#', (_, file, problem) => {
   const found = checkCtcModel(file);

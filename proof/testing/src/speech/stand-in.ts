@@ -6,24 +6,15 @@ import { CHUNK_SAMPLES, CONTEXT_SIZE, MODEL_IDS } from '@svc-asr/protocol';
 
 /** An offline CTC model with the interface and the files of published omniASR exports; synthetic speech only. */
 export const STAND_IN_DIR = join(import.meta.dirname, '../../stand-in');
-export const STAND_IN = {
-  model: join(STAND_IN_DIR, 'model.onnx'),
-  tokens: join(STAND_IN_DIR, 'tokens.txt'),
-};
+export const STAND_IN = ctcFiles(STAND_IN_DIR);
 
 /** An offline CTC model with cached features, as `svc-models` writes it; synthetic speech only. */
 const CACHED_DIR = join(import.meta.dirname, '../../stand-in-cached');
-export const CACHED_STAND_IN = {
-  model: join(CACHED_DIR, 'model.onnx'),
-  tokens: join(CACHED_DIR, 'tokens.txt'),
-};
+export const CACHED_STAND_IN = ctcFiles(CACHED_DIR);
 
 /** The same weights with cached keys and values too. */
 const STREAMED_DIR = join(import.meta.dirname, '../../stand-in-streamed');
-export const STREAMED_STAND_IN = {
-  model: join(STREAMED_DIR, 'model.onnx'),
-  tokens: join(STREAMED_DIR, 'tokens.txt'),
-};
+export const STREAMED_STAND_IN = ctcFiles(STREAMED_DIR);
 
 /** The description of the first one, as `svc-models` writes it. */
 export const STAND_IN_SET = {
@@ -82,6 +73,10 @@ export function zipformerModels(
 ): string {
   const kind = 'zipformer_transducer';
   return modelsDirectory(ZIPFORMER_DIR, { search, fields: { kind, ...fields }, files: ZIPFORMER });
+}
+
+function ctcFiles(folder: string) {
+  return { model: join(folder, 'model.onnx'), tokens: join(folder, 'tokens.txt') };
 }
 
 function modelsDirectory(
