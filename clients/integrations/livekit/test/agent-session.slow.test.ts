@@ -128,7 +128,7 @@ class Model extends voice.testing.FakeLLM {
   }
 }
 
-/** Returns the questions to the language model and the finals, in order. Prints when the answers came. */
+/** Returns the questions to the language model and the finals, in order. Prints when the turns and the answers came. */
 async function converse(eagerMs: number | undefined): Promise<('asked' | 'final')[]> {
   const seen: ('asked' | 'final')[] = [];
   const client = new SvcClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
@@ -136,14 +136,17 @@ async function converse(eagerMs: number | undefined): Promise<('asked' | 'final'
   const eager = eagerMs === undefined ? {} : { eagerMs };
   const speech = new SvcSTT({ client, language: 'ki', silenceMs: 700, ...eager });
   const session = startSession(speech, line, new Model(() => seen.push('asked')));
+  const finalMs: number[] = [];
   session.on(voice.AgentSessionEventTypes.UserInputTranscribed, ({ isFinal }) => {
-    if (isFinal) seen.push('final');
+    if (!isFinal) return;
+    seen.push('final');
+    finalMs.push(performance.now());
   });
+  const committedMs: number[] = [];
   const answeredMs: number[] = [];
   session.on(voice.AgentSessionEventTypes.ConversationItemAdded, ({ item }) => {
-    if (item instanceof llm.ChatMessage && item.role === 'assistant') {
-      answeredMs.push(performance.now());
-    }
+    if (!(item instanceof llm.ChatMessage)) return;
+    (item.role === 'assistant' ? answeredMs : committedMs).push(performance.now());
   });
   await session.start({ agent: new voice.Agent({ instructions: 'Answer.' }) });
   const silentMs: number[] = [];
@@ -155,7 +158,8 @@ async function converse(eagerMs: number | undefined): Promise<('asked' | 'final'
   expect(texts(session, 'assistant')).toEqual(silentMs.map(() => 'wega'));
   await session.close();
   const delaysMs = answeredMs.map((ms, at) => Math.round(ms - (silentMs[at] ?? 0)));
-  console.log({ eagerMs, delaysMs });
+  const commitsMs = committedMs.map((ms, at) => Math.round(ms - (finalMs[at] ?? 0)));
+  console.log({ eagerMs, delaysMs, commitsMs });
   return seen;
 }
 

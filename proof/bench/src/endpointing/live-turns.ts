@@ -32,6 +32,7 @@ export interface LiveSpeaker {
   readonly silenceMs: number;
   readonly endedBy: 'server' | 'client';
   readonly detector?: 'level' | 'confirmed';
+  readonly eagerMs?: number;
   /** Audio in one message. */
   readonly frameMs?: number;
 }
@@ -56,7 +57,7 @@ export async function speakLive(tally: LiveTurns, speaker: LiveSpeaker): Promise
  * knows when a turn is over, and sends a flush after the same silence.
  */
 export async function recordLive(speaker: LiveSpeaker): Promise<LiveRecord> {
-  const { service, tenant, model, silenceMs, endedBy, detector = 'level' } = speaker;
+  const { service, tenant, model, silenceMs, endedBy, detector = 'level', eagerMs } = speaker;
   const { frameMs = FRAME_MS } = speaker;
   const pcm = toPcm(speaker.conversation.wave);
   const call = await Call.open(service, tenant, { model, max_audio_seconds: 300 });
@@ -66,7 +67,8 @@ export async function recordLive(speaker: LiveSpeaker): Promise<LiveRecord> {
     arrivals.push({ event: JSON.parse(data.toString()), atMs: performance.now() });
   });
   if (endedBy === 'server') {
-    client.say({ type: 'config', endpointing: { silence_ms: silenceMs, detector } });
+    const eager = eagerMs === undefined ? {} : { eager_ms: eagerMs };
+    client.say({ type: 'config', endpointing: { silence_ms: silenceMs, detector, ...eager } });
     await client.next('config_ack');
   }
   const dueMs = speaker.conversation.turns.map(({ endSample }) => ms(endSample) + silenceMs);
