@@ -78,8 +78,8 @@ def open_stream(
     With ``get_session`` the stream survives service failures, session limits and long silences. With only a
     ``session`` it ends with that session. ``language`` is checked against the session's model. ``keyterms``
     are names and words to listen for; `ConfigAckEvent` says which are used. ``numbers`` adds ``text_formatted``
-    and ``entities`` to finals: numbers as digits. ``ca`` is a file with the certificates of a private
-    authority, as in `SvcClient`.
+    to finals and `TurnEagerEvent`, and ``entities`` to finals: numbers as digits. ``ca`` is a file with the
+    certificates of a private authority, as in `SvcClient`.
     """
     return SvcStream(
         get_session=get_session,

@@ -36,7 +36,7 @@ export interface StreamOptions {
   readonly endpointing?: boolean | EndpointingOptions;
   /** Names and words to listen for, at most 100. The event `config_ack` says which are used. */
   readonly keyterms?: readonly string[];
-  /** Adds `text_formatted` and `entities` to finals: numbers as digits. */
+  /** Numbers as digits: adds `text_formatted` to finals and `turn_eager`, and `entities` to finals. */
   readonly numbers?: boolean;
   /** Ends the stream at once. */
   readonly signal?: AbortSignal;
