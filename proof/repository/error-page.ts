@@ -24,7 +24,7 @@ export function errorPage(): string {
     'to support. 429 and 503 carry `Retry-After`: wait that many seconds, then retry with the same `Idempotency-Key`. A 408 may be',
     'sent again at once. Other requests fail again unless you change them.',
     '',
-    '| status | code | type | endpoint | message |',
+    '| status | code | message | endpoint | type |',
     '|---|---|---|---|---|',
     ...Object.keys(API_ERRORS).filter(isApiErrorCode).map(httpRow),
     '',
@@ -45,7 +45,7 @@ function httpRow(code: keyof typeof API_ERRORS): string {
   const places = Object.entries(ENDPOINT_ERRORS)
     .filter(([, codes]) => codes.some((own: string) => own === code))
     .map(([name]) => new Map(Object.entries(PLACES)).get(name));
-  return `| ${status} | \`${code}\` | \`${apiErrorType(code)}\` | ${places.join(', ')} | ${message} |`;
+  return `| ${status} | \`${code}\` | ${message} | ${places.join(', ')} | \`${apiErrorType(code)}\` |`;
 }
 
 function streamRow([code, error]: [

@@ -28,6 +28,12 @@ test('the stream reference lists every error code', () => {
   for (const code of Object.keys(STREAM_ERRORS)) expect(page).toContain(`\`${code}\` |`);
 });
 
+test('the HTTP reference begins with the address and the authentication', () => {
+  const [, address, authentication] = httpPage().split('\n\n');
+  expect(address).toContain('https://asr.example.org');
+  expect(authentication).toContain('Authorization: Bearer');
+});
+
 test('the HTTP reference has a section for every endpoint', () => {
   const page = httpPage();
   for (const [path, methods] of Object.entries(openApiDocument().paths)) {
