@@ -41,6 +41,9 @@ test('a customer requests credit by keyboard, the operator grants a part of it, 
   await desk.page.bringToFront();
   await desk.page.goto(`${service.url}/app/operator/requests`);
   await desk.page.getByText('Radio pilot in Kisumu').waitFor();
+  // The address is the name of the account, so it is not said again.
+  const lines = await desk.page.locator('li p').allInnerTexts();
+  expect(lines.filter((line) => line.includes('radio@example.com'))).toEqual([]);
   await desk.page.getByRole('button', { name: 'Grant radio@example.com' }).click();
   const dialog = desk.page.getByRole('dialog', { name: 'Grant credit to radio@example.com' });
   expect(await dialog.getByLabel('Credit (minutes)').inputValue()).toBe('120');

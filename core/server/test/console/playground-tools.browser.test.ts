@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { startSherpaEngine, type SherpaEngine } from '@svc-asr/engine';
 import type { Overview } from '@svc-asr/protocol/console/console.ts';
 import { launchChromium } from '@svc-asr/testing/chromium.ts';
@@ -81,6 +82,17 @@ test('a sample is recognised, scored, played with its words lit up, and compared
     ['svc-asr-kikuyu-v1', 3_000],
   ]);
   expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('the words of a sample do not judge the next recording', async () => {
+  const { page, context } = await openPlayground('next@example.com');
+  await page.getByRole('button', { name: 'Kikuyu 1' }).click();
+  await page.getByTestId('word-errors').waitFor();
+  await page.locator('input[type=file]').setInputFiles(join(MODELS_DIR, 'fixtures/kikuyu-2.wav'));
+  await page.getByTestId('transcript').getByText('ndũnyũ').waitFor();
+  await page.getByText('charged.').waitFor();
+  expect(await page.getByTestId('word-errors').count()).toBe(0);
   await context.close();
 });
 

@@ -59,6 +59,8 @@ test('a developer finds a session by its request id and sees how it went, by key
   await page.getByRole('link', { name: 'Sessions', exact: true }).press('Enter');
   const rows = page.locator('tbody tr');
   await expect.poll(() => rows.count()).toBe(2);
+  // What is never stored is said after the list.
+  expect(await page.locator('main p').last().innerText()).toContain('never store audio');
   expect(await violations(page)).toEqual([]);
   await takePicturesOfEveryLook(page, 'sessions');
   await page.goto(`${service.url}/app/sessions?before=1`);

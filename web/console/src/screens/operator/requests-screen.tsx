@@ -81,6 +81,7 @@ function Request({ request }: { request: OperatorRequest }) {
   const [said, setSaid] = useState<string | null>(null);
   const audio = (ms: number) => formatAudio(ms, common);
   const who = request.requested_by ?? texts.erasedPerson;
+  const asked = formatDateTime(request.requested_at, language);
   return (
     <li className="grid gap-3 py-4 first:pt-0 last:pb-0 md:grid-cols-[1fr_auto] md:items-center">
       <div className={`grid min-w-0 gap-1 ${said === null ? '' : 'stale'}`}>
@@ -92,7 +93,8 @@ function Request({ request }: { request: OperatorRequest }) {
           {request.message === '' ? texts.noMessage : request.message}
         </p>
         <p className="text-xs text-ink-3">
-          {texts.by(who, formatDateTime(request.requested_at, language))}
+          {/* An account without a name of its own has the address of its first owner. */}
+          {who === request.account_name ? asked : texts.by(who, asked)}
           {' · '}
           {texts.balance(audio(request.available_ms), audio(request.week_ms))}
         </p>

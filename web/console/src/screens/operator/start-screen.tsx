@@ -108,7 +108,9 @@ function useTasks(start: OperatorStart): Task[] {
             number.format(start.failed_day),
             number.format(start.failed_weekend - start.failed_day),
           ),
-          href: at(OPERATOR_PATHS.failures, { hours: start.failed_day > 0 ? null : '168' }),
+          href: at(OPERATOR_PATHS.failures, {
+            hours: start.failed_weekend > start.failed_day ? '168' : null,
+          }),
         },
   ];
   const waits: (Omit<Task, 'isBad'> | null)[] = [
