@@ -32,4 +32,4 @@ test('a failing run is the same to the step in another time zone, folder, langua
   expect(here).toMatch(/steps, hash [0-9a-f]+/);
   expect(here).toContain('"passed":false');
   expect(elsewhere).toBe(here);
-}, 60_000);
+});

@@ -82,7 +82,7 @@ test('a visitor reads at load that the demo is closed, then speaks for 20 second
   expect(await start.isDisabled()).toBe(true);
   expect(complaints).toEqual([]);
   await context.close();
-}, 120_000);
+});
 
 test('one recording plays at a time, in the chosen language, and its words appear as it plays', async () => {
   const { page, context } = await openPage(browser);

@@ -30,9 +30,10 @@ interface Offence {
 }
 
 const EMPTY = Buffer.alloc(0);
+/** Few enough that a slow machine reads a message faster than the allowance for it is refilled. */
 const FRAGMENTED = Buffer.concat([
   rawFrame({ opcode: 2, payload: EMPTY, fin: false }),
-  ...Array.from({ length: 60 }, () => rawFrame({ opcode: 0, payload: EMPTY, fin: false })),
+  ...Array.from({ length: 10 }, () => rawFrame({ opcode: 0, payload: EMPTY, fin: false })),
   rawFrame({ opcode: 0, payload: EMPTY }),
 ]);
 
@@ -132,7 +133,7 @@ const LARGE_OFFENCES: readonly Offence[] = [
     ...LARGE,
     commit: (client) => client.send(Buffer.alloc(1_000_000)),
   },
-  { name: 'audio frames in many fragments', ...TINY, commit: wire(FRAGMENTED, BEYOND_ALLOWANCE) },
+  { name: 'audio frames in fragments', ...TINY, commit: wire(FRAGMENTED, BEYOND_ALLOWANCE) },
 ];
 
 async function offend(at: Service, { code, reason, commit }: Offence) {

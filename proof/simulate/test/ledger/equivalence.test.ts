@@ -29,7 +29,7 @@ describe('the ledger model', () => {
 
   test(
     'answers every call of the server as PostgreSQL does, and has the same rows afterwards',
-    { timeout: 60_000 + SEEDS * 2_000 },
+    { timeout: 240_000 + SEEDS * 2_000 },
     async () => {
       for (let seed = 1; seed <= SEEDS; seed += 1) {
         const clock = { nowMs: NOON };
