@@ -11,7 +11,7 @@ import { freePort } from '@svc-asr/local/free-port.ts';
 import { listen } from '@svc-asr/runtime/listen.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 /** `npm run dev` as a person starts and stops it, with its own PostgreSQL. */
 const ROOT = resolve(import.meta.dirname, '../../../..');
@@ -102,6 +102,7 @@ test.each(['Ctrl-C', 'kill'] as const)(
     expect(all.length).toBeGreaterThanOrEqual(5);
     const env = await environment();
     const listener = await speak(env);
+    onTestFinished(() => void listener.kill('SIGKILL'));
     const session = [SVC, 'session', '-l', 'ki', '-s', '1'];
     const four = Array.from({ length: 4 }, () => run(process.execPath, session, { env }));
     await Promise.all(four);
@@ -110,7 +111,6 @@ test.each(['Ctrl-C', 'kill'] as const)(
     else process.kill(pid, 'SIGTERM');
     await eventually(async () => (await left(all)).length === 0, 2 * STOP_MS);
     expect(performance.now() - began).toBeLessThan(STOP_MS);
-    listener.kill('SIGKILL');
   },
   2 * START_MS,
 );
