@@ -53,11 +53,14 @@ export function isBlocked({ code }: SvcError): boolean {
   return code === 'concurrency_limit_exceeded';
 }
 
+/** A shorter wait would let a client ask all the time. */
+export const PACED_MS_MIN = 1_000;
+
 /** The service says when to ask again, so its answer doesn't grow the client's own backoff. */
 export function isPaced<T extends { readonly retryAfterMs: number | null }>(
   answer: T,
 ): answer is T & { readonly retryAfterMs: number } {
-  return answer.retryAfterMs !== null && answer.retryAfterMs > 0;
+  return answer.retryAfterMs !== null && answer.retryAfterMs >= PACED_MS_MIN;
 }
 
 /** Never before `Retry-After`, and up to a tenth later. */

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from ._close import CloseInfo
-from ._retry import backoff_ms, is_paced, paced_ms
+from ._retry import PACED_MS_MIN, backoff_ms, is_paced, paced_ms
 
 # A session this old proves that the trouble is over.
 STABLE_MS = 5_000
@@ -18,7 +18,6 @@ GIVE_UP_MS = 120_000
 GIVE_UP_FIRST_MS = 45_000
 # The service is restarting, busy or over a rate limit: never reconnect at once.
 PACED_CODES = frozenset({1013, 4429, 4503})
-PACED_MS_MIN = 1_000
 # The first retry comes within this time, because a lost node or network interrupts many streams at one moment.
 FIRST_MS_MAX_LOST = 2_000
 FIRST_MS_MAX_ENDED = 500
@@ -103,6 +102,7 @@ class Failover:
             wait_ms = paced_ms(retry_after_ms, self._chance)
         else:
             own_ms = backoff_ms(self._failures, self._chance)
+            least_ms = max(least_ms, retry_after_ms or 0)
             wait_ms = max(paced_ms(least_ms, self._chance), own_ms)
             self._failures += 1
         # A longer Retry-After still gets one last attempt, at the give-up time.

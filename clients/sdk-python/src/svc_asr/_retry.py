@@ -16,6 +16,8 @@ LONGEST_WAIT_MS = 10_000
 TIMEOUT_RETRIES_MAX = 2
 NOTICE_AFTER_S = 2.0
 BLOCKED = "concurrency_limit_exceeded"
+# A shorter Retry-After would let a client ask all the time.
+PACED_MS_MIN = 1_000
 
 _log = logging.getLogger("svc_asr")
 
@@ -29,7 +31,7 @@ def backoff_ms(attempt: int, random: Callable[[], float]) -> float:
 
 def is_paced(retry_after_ms: float | None) -> TypeGuard[float]:
     """The service says when to ask again, so its answer does not grow the client's own backoff."""
-    return retry_after_ms is not None and retry_after_ms > 0
+    return retry_after_ms is not None and retry_after_ms >= PACED_MS_MIN
 
 
 def paced_ms(retry_after_ms: float, random: Callable[[], float]) -> float:

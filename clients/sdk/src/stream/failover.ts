@@ -1,5 +1,5 @@
 import type { CloseInfo } from './close-info.ts';
-import { backoffMs, isPaced, pacedMs } from '../retry.ts';
+import { backoffMs, isPaced, PACED_MS_MIN, pacedMs } from '../retry.ts';
 
 /** A session this old proves that the trouble is over. Shorter ones don't reset the backoff. */
 const STABLE_MS = 5_000;
@@ -11,7 +11,6 @@ const GIVE_UP_FIRST_MS = 45_000;
 const UNKNOWN_ERRORS_MAX = 3;
 /** The service is restarting, busy or over a rate limit: never reconnect at once. */
 const PACED_CODES: ReadonlySet<number> = new Set([1013, 4429, 4503]);
-const PACED_MS_MIN = 1_000;
 /** The first retry comes within this time, because a lost node or network interrupts many streams at one moment. */
 const FIRST_MS_MAX = { lost: 2_000, ended: 500 };
 /** The connection broke, without a word of the service. */
@@ -91,7 +90,10 @@ export class Failover {
     const answer = { retryAfterMs };
     const waitMs = isPaced(answer)
       ? pacedMs(answer.retryAfterMs, Math.random)
-      : Math.max(pacedMs(leastMs, Math.random), backoffMs(this.#failures, Math.random));
+      : Math.max(
+          pacedMs(Math.max(leastMs, retryAfterMs ?? 0), Math.random),
+          backoffMs(this.#failures, Math.random),
+        );
     if (!isPaced(answer)) this.#failures += 1;
     // A longer Retry-After still gets one last attempt, at the give-up time.
     return Math.min(waitMs, leftMs);

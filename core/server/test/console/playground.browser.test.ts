@@ -274,7 +274,7 @@ test('after a lost connection the page asks the ledger what was charged', async 
   const [session] = overview.sessions;
   expect(session?.completed_at).not.toBeNull();
   const charged = await page.locator('dl > div', { hasText: 'Charged' }).locator('dd').innerText();
-  expect(charged).toBe(`${(session?.billable_ms ?? 0) / 1_000} s`);
+  expect(charged).toBe(`${(session?.billable_ms ?? 0) / 1_000}\u00a0s`);
   // Words that are not final can still be copied.
   const receipt = page.getByRole('region', { name: 'The run ended early' });
   await receipt.getByRole('button', { name: 'Copy' }).click();

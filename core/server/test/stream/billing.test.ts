@@ -239,8 +239,9 @@ describe('ended by the service', () => {
     expect(await bill(tenant)).toMatchObject({ status: 'completed', billable_ms: 1_000 });
     expect(other.client.socket.readyState).toBe(other.client.socket.OPEN);
     await other.client.close();
-    const log = await listAuditLog(svc.database.pool, { accountId: tenant.accountId, limit: 10 });
-    expect(log).toContainEqual(
+    const query = { accountId: tenant.accountId, limit: 10 };
+    const { entries } = await listAuditLog(svc.database.pool, query);
+    expect(entries).toContainEqual(
       expect.objectContaining({ action: 'session.end_requested', target: id }),
     );
   });
