@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .emulator import ROOT, Emulator
 
-RUN_S_MAX = 60
+RUN_S_MAX = 240
 
 
 class Wheels:

@@ -142,7 +142,7 @@ test('examples name the address of the page, and the menu tells users of the API
   expect(text.indexOf('Run it yourself')).toBeGreaterThan(text.indexOf('Reference'));
   expect(text.indexOf('Run it yourself')).toBeLessThan(text.indexOf('Operate'));
   await page.goto(`${service.url}/docs/reference/http`);
-  await page.getByText(`Address: ${service.url}`).waitFor();
+  await page.getByText(`Base URL: ${service.url}`).waitFor();
   await context.close();
 });
 
