@@ -21,6 +21,9 @@ export interface CompatibleService {
   stop(): Promise<void>;
 }
 
+/** For tests without files, on machines without ffmpeg. */
+export const NO_FFMPEG = { ffmpeg: '/nowhere/ffmpeg' };
+
 /** The service with a scripted recogniser, and this program in front of it. */
 export async function startCompatibleService(
   options: { readonly emulator?: EmulatorOptions; readonly config?: Partial<Config> } = {},

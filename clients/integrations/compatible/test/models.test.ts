@@ -1,10 +1,10 @@
 import { assembleApiKey } from '@svc-asr/runtime/api-key.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCompatibleService, type CompatibleService } from './compatible-service.ts';
+import { NO_FFMPEG, startCompatibleService, type CompatibleService } from './compatible-service.ts';
 
 let service: CompatibleService;
 beforeAll(async () => {
-  service = await startCompatibleService();
+  service = await startCompatibleService({ config: NO_FFMPEG });
 });
 afterAll(() => service.stop());
 

@@ -3,7 +3,11 @@ import { eventually } from '@svc-asr/testing/eventually.ts';
 import { speech } from '@svc-asr/testing/speech/fixtures.ts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startCompatibleService, type CompatibleService } from '../compatible-service.ts';
+import {
+  NO_FFMPEG,
+  startCompatibleService,
+  type CompatibleService,
+} from '../compatible-service.ts';
 
 const TEXT = 'nĩ wega mũno';
 const KIKUYU = 'svc-asr-kikuyu-v1';
@@ -24,7 +28,10 @@ interface ServerMessage {
 
 let service: CompatibleService;
 beforeAll(async () => {
-  service = await startCompatibleService({ emulator: { texts: [TEXT], shortestMs: 500 } });
+  service = await startCompatibleService({
+    emulator: { texts: [TEXT], shortestMs: 500 },
+    config: NO_FFMPEG,
+  });
 });
 afterAll(() => service.stop());
 afterEach(() => service.emulator.faults.assertAllMet());
