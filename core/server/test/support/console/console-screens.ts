@@ -22,15 +22,19 @@ import type { ConsoleService } from './console-service.ts';
 import { askForCredit } from './operator-history.ts';
 import { OPERATOR_PAGES } from './operator-scenes.ts';
 
-const PEOPLE: readonly {
+interface Visitor {
   readonly who: string;
   /** Null: nobody signs in. Undefined: each scene has a new account. */
   readonly email?: string | null;
   readonly scenes: readonly Scene[];
-}[] = [
-  { who: 'a visitor', email: null, scenes: PUBLIC },
+}
+
+export const OWNER_AND_OPERATOR: readonly Visitor[] = [
   { who: 'an owner', email: 'amina@example.com', scenes: OWNER },
   { who: 'an operator', email: 'amina@example.com', scenes: OPERATOR_PAGES },
+];
+export const EVERYBODY_ELSE: readonly Visitor[] = [
+  { who: 'a visitor', email: null, scenes: PUBLIC },
   { who: 'a member', email: 'njoroge@example.com', scenes: MEMBER },
   { who: 'an invited person', email: 'invited@example.com', scenes: INVITED },
   { who: 'a suspended person', email: 'paused@example.com', scenes: PAUSED },
@@ -38,8 +42,9 @@ const PEOPLE: readonly {
   { who: 'a newcomer', scenes: NEWCOMER },
 ];
 
-/** Defines a test for every screen in every state, which fails if `check` finds a problem. */
+/** Defines a test for every screen of these people in every state, which fails if `check` finds a problem. */
 export async function testScreens(
+  people: readonly Visitor[],
   look: Parameters<typeof openContext>[1],
   check: (page: Page, scene: Scene) => Promise<string[]>,
 ): Promise<void> {
@@ -47,7 +52,7 @@ export async function testScreens(
   afterAll(stop);
   beforeAll(() => fill(service));
 
-  describe.each(PEOPLE)('$who sees', ({ email, scenes }) => {
+  describe.each(people)('$who sees', ({ email, scenes }) => {
     let context: BrowserContext;
     beforeAll(async () => {
       context = await openContext(browser, { ...look, reducedMotion: 'reduce' });
