@@ -1,5 +1,7 @@
 import {
   access,
+  constants,
+  copyFile,
   link,
   mkdir,
   mkdtemp,
@@ -143,10 +145,18 @@ export async function stageModelSet(
   for (const inside of new Set([...Object.values(set.files), ...models])) {
     const file = join(staged, name, inside);
     await mkdir(dirname(file), { recursive: true });
-    await link(join(modelsDir, name, inside), file);
+    await linkOrCopy(join(modelsDir, name, inside), file);
   }
   for (const id of MODEL_IDS) await writeManifest(staged, name, { id, set });
   return staged;
+}
+
+/** Copies a file of another file system, to which a folder of the models directory may lead. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EXDEV') throw error;
+    return copyFile(from, to, constants.COPYFILE_FICLONE);
+  });
 }
 
 function filesOf({ lm, unigrams }: SetDecoding = {}): Record<string, string> {
