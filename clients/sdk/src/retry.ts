@@ -38,10 +38,14 @@ export function retryWaitMs(
   const silent = error.code === 'timeout';
   const retriesMax = silent ? Math.min(limits.retriesMax, TIMEOUT_RETRIES_MAX) : limits.retriesMax;
   if (!error.retryable || state.failures > retriesMax) return null;
+  const isEarly = isBlocked(error) && state.hasJustClosed === true;
   const waitMs =
-    isPaced(error) && !(isBlocked(error) && state.hasJustClosed === true)
+    isPaced(error) && !isEarly
       ? pacedMs(error.retryAfterMs, random)
-      : backoffMs(state.failures - 1 - (state.paced ?? 0), random);
+      : Math.max(
+          isEarly ? 0 : (error.retryAfterMs ?? 0),
+          backoffMs(state.failures - 1 - (state.paced ?? 0), random),
+        );
   return state.waitedMs + waitMs > limits.waitMsMax ? null : waitMs;
 }
 

@@ -68,7 +68,8 @@ def retry_wait_ms(
     if is_paced(error.retry_after_ms) and not is_early:
         wait_ms = paced_ms(error.retry_after_ms, random)
     else:
-        wait_ms = backoff_ms(failures - 1 - paced, random)
+        least_ms = 0 if is_early else error.retry_after_ms or 0
+        wait_ms = max(least_ms, backoff_ms(failures - 1 - paced, random))
     return None if waited_ms + wait_ms > limits.wait_ms_max else wait_ms
 
 
