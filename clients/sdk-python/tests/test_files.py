@@ -62,22 +62,47 @@ async def test_says_when_a_file_has_no_audio(tmp_path: Path) -> None:
     assert failed.value.code == "unreadable_audio"
 
 
-async def test_ends_ffmpeg_before_the_error_of_a_refused_stream(
-    emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[asyncio.subprocess.Process] = []
+Started = list[asyncio.subprocess.Process]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Started:
+    """The processes that were started."""
+    processes: Started = []
     start = asyncio.create_subprocess_exec
 
     async def start_and_keep(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
-        started.append(await start(*arguments, **options))
-        return started[-1]
+        processes.append(await start(*arguments, **options))
+        return processes[-1]
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", start_and_keep)
-    # Longer than the pipe holds, so that ffmpeg can't have ended by itself.
+    return processes
+
+
+@pytest.fixture
+def long_file(tmp_path: Path) -> Path:
+    """Longer than the pipe holds, so that ffmpeg can't end by itself."""
     write_wav(tmp_path / "long.wav", hum(120_000), rate=8_000)
+    return tmp_path / "long.wav"
+
+
+async def test_ends_ffmpeg_before_the_error_of_a_refused_stream(
+    emulator: Emulator, started: Started, long_file: Path
+) -> None:
     wrong_key = emulator.api_key[:-8] + "00000000"
     async with SvcClient(emulator.base_url, wrong_key) as client:
         with pytest.raises(SvcError) as failed:
-            await transcribe(tmp_path / "long.wav", model=KIKUYU, client=client)
+            await transcribe(long_file, model=KIKUYU, client=client)
     assert failed.value.status == 401
     assert [process.returncode is None for process in started] == [False]
+
+
+async def test_ends_ffmpeg_when_nobody_has_read_what_it_wrote(
+    started: Started, long_file: Path
+) -> None:
+    audio = read_audio(long_file)
+    await anext(audio)
+    while not getattr(started[0].stdout, "_paused"):  # noqa: B009
+        await asyncio.sleep(0)
+    await asyncio.wait_for(audio.aclose(), 60)
+    assert started[0].returncode is not None

@@ -123,4 +123,5 @@ async def _convert(path: str | Path) -> AsyncGenerator[bytes, None]:
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+            # Reads the rest: asyncio doesn't see the end of a process while its output is full.
+            await process.communicate()
