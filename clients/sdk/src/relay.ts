@@ -1,5 +1,4 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { SvcError } from './errors.ts';
 import { RELAY_LIMITS } from './relay-limits.ts';
@@ -72,12 +71,15 @@ async function exitCode(decoder: Decoder): Promise<number | null> {
 
 /** Writes at ffmpeg's pace. If the input is broken, ffmpeg may exit first, and its exit code reports it. */
 async function feed(input: AsyncIterable<Uint8Array>, stdin: Writable): Promise<void> {
-  let isOpen = true;
-  stdin.on('error', () => (isOpen = false));
-  stdin.on('close', () => (isOpen = false));
+  let goOn: (() => void) | null = null;
+  for (const event of ['drain', 'error', 'close']) stdin.on(event, () => goOn?.());
   for await (const bytes of input) {
-    if (!isOpen) break;
-    if (!stdin.write(bytes)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+    if (stdin.destroyed) break;
+    if (stdin.write(bytes)) continue;
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+      if (stdin.destroyed) resolve();
+    });
   }
   stdin.end();
 }

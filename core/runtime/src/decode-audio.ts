@@ -190,16 +190,16 @@ async function feed(
   stdin: Writable,
   watch: StallWatch,
 ): Promise<void> {
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  stdin.on('error', () => close());
-  stdin.on('close', () => close());
-  let drained: (() => void) | null = null;
-  stdin.on('drain', () => drained?.());
+  let goOn: (() => void) | null = null;
+  for (const event of ['drain', 'error', 'close']) stdin.on(event, () => goOn?.());
   for await (const bytes of input ?? []) {
     if (stdin.destroyed) break;
     if (stdin.write(bytes)) continue;
     watch.hasInput = true;
-    await Promise.race([new Promise<void>((resolve) => (drained = resolve)), closed]);
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+      if (stdin.destroyed) resolve();
+    });
     watch.progress();
     watch.hasInput = false;
   }

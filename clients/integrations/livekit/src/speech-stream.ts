@@ -102,11 +102,22 @@ export class SvcSpeechStream extends stt.SpeechStream {
     const gate = new VoiceGate({ holdMs: silenceMs });
     this.#audioMs = 0;
     let hasChanged = false;
+    let isClosed = false;
+    let onClosed: (() => void) | null = null;
+    void stream.closed.finally(() => {
+      isClosed = true;
+      onClosed?.();
+    });
     try {
       for (;;) {
-        const input = await Promise.race([this.#nextInput(), stream.closed]);
+        // Promise.race would keep every frame until the stream closes.
+        const input = await new Promise<Input | null>((resolve, reject) => {
+          onClosed = () => resolve(null);
+          if (isClosed) resolve(null);
+          this.#nextInput().then(resolve, reject);
+        });
         // The stream ended by itself. finish() reports why.
-        if (!('done' in input) || input.done) break;
+        if (input === null || input.done) break;
         hasChanged = this.#options.settings() !== this.#settings;
         // The frame belongs to the next stream.
         if (hasChanged) break;

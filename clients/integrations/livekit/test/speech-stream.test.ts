@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { initializeLogger, stt } from '@livekit/agents';
 import { startEmulator, type Emulator } from '@svc-asr/emulator';
 import { SvcClient } from '@svc-asr/sdk';
@@ -298,4 +300,26 @@ test('another language opens a new stream, and no word is lost', async () => {
   expect((second?.startTime ?? 0) - (first?.startTime ?? 0)).toBeGreaterThan(
     SENTENCE_MS / 1000 - 1,
   );
+});
+
+test('a call of any length keeps none of its frames', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const stream = sttOf().stream();
+  let hasSpoken = false;
+  const read = (async () => {
+    for await (const event of stream) hasSpoken ||= event.type === Type.END_OF_SPEECH;
+  })();
+  const frames = Array.from(turn(1_000), (frame) => {
+    stream.pushFrame(frame);
+    return new WeakRef(frame);
+  });
+  await expect.poll(() => hasSpoken).toBe(true);
+  const kept = (): number => {
+    collectGarbage();
+    return frames.slice(0, 50).filter((frame) => frame.deref() !== undefined).length;
+  };
+  await expect.poll(kept).toBe(0);
+  stream.endInput();
+  await read;
 });

@@ -73,7 +73,9 @@ export class PeerCall {
   #isHalfClosed = false;
   #finalText = '';
   #words: EngineWord[] = [];
-  readonly #over: Promise<void>;
+  /** Who waits for the transport. */
+  readonly #senders = new Set<() => void>();
+  #isOver = false;
   readonly #isOurs: boolean;
   #cancelling: NodeJS.Timeout | null = null;
   #hasAnswered = false;
@@ -99,8 +101,8 @@ export class PeerCall {
     this.#nowMs = input.nowMs;
     this.#sentAtMs = input.nowMs();
     this.ended = this.#ended.promise;
-    this.#over = this.#end();
     this.accepted = this.#accepted.promise;
+    void this.#end();
     input.call.on('metadata', (metadata: Metadata) => this.#believe(() => this.#opened(metadata)));
     input.call.on('data', (response: StreamingRecognizeResponse) =>
       this.#believe(() => this.#receive(response)),
@@ -113,8 +115,16 @@ export class PeerCall {
   /** Resolves when the transport has taken the message. */
   send(request: StreamingRecognizeRequest): Promise<void> {
     this.#sentAtMs = this.#nowMs();
-    const written = new Promise<void>((resolve) => this.#call.write(request, () => resolve()));
-    return Promise.race([written, this.#over]);
+    // Promise.race would keep something of each message until the call ends.
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        this.#senders.delete(goOn);
+        resolve();
+      };
+      this.#senders.add(goOn);
+      this.#call.write(request, goOn);
+      if (this.#isOver) goOn();
+    });
   }
 
   /** Resolves when the node may get more: at most two messages of audio are ever unanswered. */
@@ -123,9 +133,9 @@ export class PeerCall {
     this.#sentBytes += encoded.byteLength;
     await this.send({ encoded });
     // Other servers do not answer every message; HTTP/2's window holds us back there.
-    if (!this.#isOurs || this.#unanswered < ACKNOWLEDGE_EVERY) return;
+    if (!this.#isOurs || this.#isOver || this.#unanswered < ACKNOWLEDGE_EVERY) return;
     this.#answered ??= Promise.withResolvers<void>();
-    await Promise.race([this.#answered.promise, this.#over]);
+    await this.#answered.promise;
   }
 
   /**
@@ -160,7 +170,10 @@ export class PeerCall {
 
   async #end(): Promise<void> {
     await this.ended;
+    this.#isOver = true;
     this.#accepted.resolve(false);
+    this.#answered?.resolve();
+    for (const goOn of this.#senders) goOn();
   }
 
   /** Ends the call as lost if its server sends what no working recogniser would. */

@@ -105,8 +105,7 @@ class ContainerInput implements ListenInput {
 
   async push(bytes: Buffer): Promise<void> {
     this.#decoding ??= this.#decode();
-    // A decoder that has failed takes no more pieces.
-    await Promise.race([this.#pieces.push(bytes), this.#decoding]);
+    await this.#pieces.push(bytes);
   }
 
   async end(): Promise<void> {
@@ -127,6 +126,6 @@ class ContainerInput implements ListenInput {
       onFailure(error);
     }
     leave?.();
-    this.#pieces.end();
+    this.#pieces.abandon();
   }
 }

@@ -19,6 +19,12 @@ export class PieceQueue implements AsyncIterable<Uint8Array> {
     this.#wake();
   }
 
+  /** Nobody reads any more: what waits counts as taken. */
+  abandon(): void {
+    this.end();
+    for (const { taken } of this.#waiting.splice(0)) taken();
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       const piece = this.#waiting.shift();
