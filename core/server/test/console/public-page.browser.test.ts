@@ -125,8 +125,8 @@ test('copied code is the code alone, and runs as it is', async () => {
   const env = { ...process.env, SVC_API_KEY: apiKey };
   const { stdout } = await promisify(execFile)('bash', ['-c', command], { env });
   expect(JSON.parse(stdout)).toMatchObject({ object: 'asr.session' });
-  await page.getByRole('radio', { name: 'Your server: Node' }).check({ force: true });
-  const shown = await page.getByRole('region', { name: 'Your server: Node' }).innerText();
+  await page.getByRole('radio', { name: 'Node' }).check({ force: true });
+  const shown = await page.getByRole('region', { name: 'Node' }).innerText();
   expect(await copied()).toBe(shown);
   await context.close();
 });
@@ -172,7 +172,7 @@ test('code tabs work with the keyboard and without JavaScript', async () => {
   await page.getByRole('radio', { name: 'curl' }).focus();
   await page.getByRole('region', { name: 'curl' }).waitFor();
   await page.keyboard.press('ArrowRight');
-  await page.getByRole('region', { name: 'Your server: Node' }).waitFor();
+  await page.getByRole('region', { name: 'Node' }).waitFor();
   expect(await page.getByRole('region', { name: 'curl' }).count()).toBe(0);
   await context.close();
 });

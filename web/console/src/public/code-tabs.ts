@@ -28,7 +28,7 @@ const ANSWER = `<span class="code-dim">→</span> { "websocket_url": "wss://…"
 export function codeTabs(texts: PublicTexts['how']): string {
   const tabs = [
     { id: 'curl', label: 'curl', code: curlExample(CODE), answer: ANSWER },
-    { id: 'node', label: `${texts.server}: Node`, code: serverExample(CODE) },
+    { id: 'node', label: 'Node', code: serverExample(CODE) },
     { id: 'browser', label: texts.page, code: browserExample() },
     { id: 'python', label: 'Python', code: PYTHON_EXAMPLE },
   ];

@@ -97,8 +97,7 @@ const en = {
     copied: 'Copied',
     copyFailed: 'Failed',
     answer: 'The response, and then what the stream sends',
-    server: 'Your server',
-    page: 'Your page',
+    page: 'Browser',
   },
   guarantees: {
     title: 'Built for clear bills, bad connections and audits.',
@@ -260,8 +259,7 @@ const sw: PublicTexts = {
     copied: 'Imenakiliwa',
     copyFailed: 'Imeshindikana',
     answer: 'Jibu, kisha kinachotumwa na mkondo',
-    server: 'Seva yako',
-    page: 'Ukurasa wako',
+    page: 'Kivinjari',
   },
   guarantees: {
     title: 'Imetengenezwa kwa bili wazi, mitandao dhaifu na ukaguzi.',
