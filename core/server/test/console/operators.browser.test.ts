@@ -113,6 +113,8 @@ test('several people are approved with the keyboard alone', async () => {
   await pressAt(page, 'seventh@example.com', 'Space');
   await pressAt(page, 'Approve 2 selected', 'Enter');
   await page.getByText('2 requests are approved').waitFor();
+  // The badges count again at once.
+  await page.getByRole('link', { name: 'Operator 1 waiting' }).waitFor();
   expect(await statusOf('fifth@example.com')).toBe('approved');
   expect(await statusOf('sixth@example.com')).toBe('waiting');
   expect(await statusOf('seventh@example.com')).toBe('approved');
@@ -206,6 +208,11 @@ test('an operator begins with what waits and what is broken, and finds who did w
     .getByRole('link', { name: 'Incident on the status page: Calls were cut off' })
     .waitFor();
   await toDo.getByRole('link', { name: 'The ledger was not audited within 36 hours' }).waitFor();
+  const runbook = toDo.getByRole('link', { name: 'Follow the runbook SvcLedgerAuditMissing.' });
+  const address = new URL((await runbook.getAttribute('href')) ?? '', service.url);
+  expect(await (await page.request.get(address.href)).text()).toContain(
+    `id="${address.hash.slice(1)}"`,
+  );
   const figures = page.getByRole('region', { name: 'The last 24 hours' });
   expect(await figures.locator('dt').allInnerTexts()).toEqual([
     'Streams',

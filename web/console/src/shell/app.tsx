@@ -72,7 +72,9 @@ function Screen(props: { path: string; me: Me; onChanged: () => Promise<void> })
     await onChanged();
     navigate('/app');
   }
-  if (me.operator && /^\/app\/operator(?:\/|$)/.test(path)) return <OperatorArea me={me} />;
+  if (me.operator && /^\/app\/operator(?:\/|$)/.test(path)) {
+    return <OperatorArea me={me} onChanged={onChanged} />;
+  }
   if (me.account === null || path === '/app/invitations') {
     return <InvitationsScreen me={me} onChanged={onChanged} />;
   }

@@ -29,9 +29,9 @@ const SCREENS: Record<OperatorPlace, () => ReactNode> = {
 };
 
 /** The pages of operators, in one file that others don't load. The server refuses everyone else. */
-export default function OperatorArea({ me }: { me: Me }) {
+export default function OperatorArea(props: { me: Me; onChanged: () => Promise<void> }) {
   return (
-    <Waiting value={me.waiting}>
+    <Waiting value={{ counts: props.me.waiting, onDecided: props.onChanged }}>
       <OperatorScreen />
     </Waiting>
   );

@@ -8,8 +8,11 @@ import type { Me } from '@svc-asr/protocol/console/console.ts';
 import { useOperatorTexts } from '../../texts/operator.ts';
 import { OPERATOR_PATHS, OPERATOR_PLACES, type OperatorPlace } from './paths.ts';
 
-/** What waits for operators, for the badges of the tabs. */
-export const Waiting = createContext<Me['waiting']>(null);
+/** What waits for operators, for the badges of the tabs, and what a decision calls to count again. */
+export const Waiting = createContext<{ counts: Me['waiting']; onDecided: () => Promise<void> }>({
+  counts: null,
+  onDecided: () => Promise.resolve(),
+});
 
 /** The head of a page with the links to the others. */
 export function OperatorPage<T>(props: {
@@ -48,10 +51,10 @@ function needsPasskey(error: unknown): boolean {
   return error instanceof ConsoleApiError && error.code === 'passkey_required';
 }
 
-/** Scrolls sideways on phones, where the current page is in view. */
+/** Scrolls sideways on narrow screens, where the current page is in view and fading tabs show that there are more. */
 function Tabs({ place }: { place: OperatorPlace }) {
   const texts = useOperatorTexts();
-  const waiting: Partial<Record<OperatorPlace, number>> = use(Waiting) ?? {};
+  const waiting: Partial<Record<OperatorPlace, number>> = use(Waiting).counts ?? {};
   const current = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     current.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -59,7 +62,7 @@ function Tabs({ place }: { place: OperatorPlace }) {
   return (
     <nav
       aria-label={texts.area}
-      className="mb-5 flex gap-5 overflow-x-auto border-b border-line text-sm whitespace-nowrap"
+      className="mb-5 flex gap-5 overflow-x-auto border-b border-line [mask-image:linear-gradient(to_left,transparent,#000_2rem)] pr-8 text-sm whitespace-nowrap"
     >
       {OPERATOR_PLACES.map((known) => (
         <Link

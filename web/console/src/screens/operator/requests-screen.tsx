@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { use, useState } from 'react';
 import { CREDIT_REQUEST_STATUSES } from '@svc-asr/protocol/console/constants.ts';
 import type { OperatorRequest, OperatorRequestPage } from '@svc-asr/protocol/console/credit.ts';
 import { post } from '../../app/api.ts';
@@ -14,7 +14,7 @@ import { useOperatorTexts } from '../../texts/operator.ts';
 import { AccountLink } from './parts/links.tsx';
 import { MinutesField, parseMinutes } from './parts/minutes-field.tsx';
 import { NextPage } from './parts/next-page.tsx';
-import { OperatorPage } from './operator-page.tsx';
+import { OperatorPage, Waiting } from './operator-page.tsx';
 import { at, OPERATOR_PATHS } from './paths.ts';
 import { ReasonDialog } from './parts/reason-dialog.tsx';
 import { StateChoice, stateOf } from './parts/state-choice.tsx';
@@ -79,6 +79,7 @@ function Request({ request }: { request: OperatorRequest }) {
   const { language } = useLanguage();
   const [asking, setAsking] = useState<'grant' | 'decline' | null>(null);
   const [said, setSaid] = useState<string | null>(null);
+  const { onDecided } = use(Waiting);
   const audio = (ms: number) => formatAudio(ms, common);
   const who = request.requested_by ?? texts.erasedPerson;
   const asked = formatDateTime(request.requested_at, language);
@@ -129,6 +130,7 @@ function Request({ request }: { request: OperatorRequest }) {
           onDone={(sentence) => {
             setAsking(null);
             setSaid(sentence);
+            void onDecided();
           }}
           onClose={() => setAsking(null)}
         />

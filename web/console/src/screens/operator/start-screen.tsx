@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { OperatorStart } from '@svc-asr/protocol/console/operator.ts';
 import { formatAgo, formatAudio, numberFormat } from '../../app/format.ts';
 import { useLanguage, useTexts } from '../../app/language.tsx';
@@ -36,7 +37,7 @@ export function StartScreen() {
 
 interface Task {
   readonly title: string;
-  readonly note: string;
+  readonly note: ReactNode;
   readonly href: string;
   /** Something is broken. Otherwise somebody waits. */
   readonly isBad: boolean;
@@ -83,6 +84,14 @@ function useTasks(start: OperatorStart): Task[] {
   const number = numberFormat(language);
   const since = (time: string | null) =>
     time === null ? '' : texts.since(formatAgo({ at: time, now: start.now, language }));
+  const runbook = (name: string) => (
+    <a
+      className="rounded-sm underline underline-offset-4"
+      href={`/docs/operations/runbooks#${name.toLowerCase()}`}
+    >
+      {texts.runbook(name)}
+    </a>
+  );
   const broken: (Omit<Task, 'isBad'> | null)[] = [
     start.nodes.live > 0
       ? null
@@ -91,11 +100,15 @@ function useTasks(start: OperatorStart): Task[] {
       ? null
       : {
           title: texts.ledger(start.violations),
-          note: texts.ledgerNote,
+          note: runbook('SvcLedgerAuditFailing'),
           href: OPERATOR_PATHS.ledger,
         },
     isOldAudit(start.audited_at, start.now)
-      ? { title: texts.unaudited, note: texts.unauditedNote, href: OPERATOR_PATHS.ledger }
+      ? {
+          title: texts.unaudited,
+          note: runbook('SvcLedgerAuditMissing'),
+          href: OPERATOR_PATHS.ledger,
+        }
       : null,
     start.nodes.lost === 0
       ? null

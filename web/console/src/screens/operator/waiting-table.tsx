@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { use, useEffect, useRef, useState } from 'react';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import type { Decisions, WaitlistEntry } from '@svc-asr/protocol/console/operator.ts';
 import { post } from '../../app/api.ts';
@@ -9,6 +9,7 @@ import { useAction } from '../../app/use-action.ts';
 import { Button, TextField } from '../../design/controls.tsx';
 import { Badge, ErrorNotice } from '../../design/feedback.tsx';
 import { useOperatorTexts } from '../../texts/operator.ts';
+import { Waiting } from './operator-page.tsx';
 import { DataTable } from './parts/data-table.tsx';
 import { MinutesField, parseMinutes } from './parts/minutes-field.tsx';
 import { useDeclines } from './parts/use-declines.ts';
@@ -100,6 +101,7 @@ export function WaitingTable({ entries }: { entries: WaitlistEntry[] }) {
 /** Selection, amount, reason and the state of every row. */
 function useDesk(entries: readonly WaitlistEntry[]) {
   const texts = useOperatorTexts().waitlist;
+  const { onDecided } = use(Waiting);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [states, setStates] = useState<ReadonlyMap<string, State>>(new Map());
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
@@ -126,6 +128,7 @@ function useDesk(entries: readonly WaitlistEntry[]) {
       null,
     );
     setProblems(new Map(refused.map(({ id, outcome }) => [id, outcome])));
+    void onDecided();
     return done.length;
   }
   const declines = useDeclines({
