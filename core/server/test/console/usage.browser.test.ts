@@ -57,8 +57,12 @@ test('ranges, filters, totals and the values of a day, by pointer and keyboard',
   await page.getByRole('combobox', { name: 'API key' }).selectOption('production server');
   await expect.poll(() => new URL(page.url()).search).toContain('&key=');
 
+  // Credit is for all keys, so the pace of one says nothing about it.
+  await page.getByText('for all keys and languages').waitFor();
   await page.emulateMedia({ media: 'print' });
   await page.getByText('svc-asr statement of payer@example.com').waitFor();
+  // A statement of a part says so.
+  await page.getByText('API key: production server, Model: Dholuo').waitFor();
   expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(false);
   expect(complaints).toEqual([]);
 });

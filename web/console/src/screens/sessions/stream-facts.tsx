@@ -33,7 +33,9 @@ function Figures(props: { session: SessionReport; stream: NonNullable<SessionRep
     <>
       <Fact name={texts.lag} hint={texts.lagHint}>
         {p50 === null || p95 === null
-          ? texts.lagNone
+          ? stream.first_words_ms === null
+            ? texts.lagNone
+            : texts.lagUnknown
           : `${formatAudio(p50, common)} / ${formatAudio(p95, common)}`}
       </Fact>
       <Fact name={texts.gaps} hint={texts.gapsHint}>

@@ -38,10 +38,10 @@ export default function UsageScreen({ me }: { me: Me }) {
       <Loaded load={load} skeleton={<CardSkeleton rows={8} />} onRetry={() => void reload()}>
         {(report) => (
           <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-            <Statement report={report} me={me} />
+            <Statement report={report} me={me} search={search} />
             <Filters key={`${report.from} ${report.to}`} report={report} search={search} />
             {!report.complete && <Notice tone="warn">{texts.incomplete}</Notice>}
-            <Figures report={report} />
+            <Figures report={report} search={search} />
             <Charged report={report} />
           </div>
         )}
@@ -51,14 +51,27 @@ export default function UsageScreen({ me }: { me: Me }) {
 }
 
 /** The head of the printed page. */
-function Statement({ report, me }: { report: UsageReport; me: Me }) {
+function Statement(props: { report: UsageReport; me: Me; search: URLSearchParams }) {
+  const { report, me, search } = props;
   const texts = useUsageTexts();
+  const common = useTexts();
+  const keyId = search.get('key');
+  const model = MODEL_IDS.find((id) => id === search.get('model'));
+  const parts = [
+    ...(keyId === null
+      ? []
+      : [
+          `${texts.key}: ${nameOf(keyId, report.keys.find(({ id }) => id === keyId)?.name ?? null, texts)}`,
+        ]),
+    ...(model === undefined ? [] : [`${texts.model}: ${common.common.models[model]}`]),
+  ];
   const { language } = useLanguage();
   return (
     <p className="hidden print:block">
       <strong>{texts.statementOf(me.account?.name ?? me.email)}</strong>
       <br />
       {texts.between(formatDate(report.from, language), formatDate(report.to, language))}
+      {parts.length > 0 && ` · ${parts.join(', ')}`}
     </p>
   );
 }
@@ -147,7 +160,7 @@ function nameOf(id: string, name: string | null, texts: { readonly playground: s
   return name === null || name === '' ? `${id}…` : name;
 }
 
-function Figures({ report }: { report: UsageReport }) {
+function Figures({ report, search }: { report: UsageReport; search: URLSearchParams }) {
   const texts = useUsageTexts();
   const common = useTexts();
   const { language } = useLanguage();
@@ -157,6 +170,8 @@ function Figures({ report }: { report: UsageReport }) {
   const count = daysIn(report);
   const perDayMs = chargedMs / count;
   const days = perDayMs === 0 ? null : Math.floor(report.available_ms / perDayMs);
+  // All keys and models use the same credit.
+  const isPart = search.has('key') || search.has('model');
   const change =
     report.previous_ms === 0
       ? null
@@ -178,8 +193,9 @@ function Figures({ report }: { report: UsageReport }) {
     {
       name: texts.left,
       value: formatFigure(report.available_ms, common),
-      note:
-        days === null
+      note: isPart
+        ? texts.ofAll
+        : days === null
           ? texts.noPace
           : days > 365
             ? texts.paceOfYears
@@ -218,7 +234,12 @@ function Charged({ report }: { report: UsageReport }) {
     );
   }
   const totalMs = total(({ billableMs }) => billableMs);
-  const share = (ms: number) => texts.percent(number.format(Math.round((100 * ms) / totalMs)));
+  const share = (ms: number) => {
+    const percent = Math.round((100 * ms) / totalMs);
+    return texts.percent(
+      percent === 0 && ms > 0 ? `<\u00a0${number.format(1)}` : number.format(percent),
+    );
+  };
   const count = daysIn(report);
   const days = report.data.map((line) => ({ ...line, date: line.day }));
   return (
