@@ -51,7 +51,7 @@ test('a stream that the server closed because of its client says so everywhere',
   expect(await row.innerText()).toContain('1.001 s of accepted audio, rounded up once to 2 s');
   await page.goto(`${service.url}/app/sessions?status=completed`);
   await page.getByText('No session matches').waitFor();
-  await page.getByLabel('Status').selectOption('Failed or ended by an error');
+  await page.getByLabel('Status').selectOption('Any failure');
   await page.getByRole('button', { name: 'Search' }).click();
   await page.locator('tbody tr').getByRole('link').click();
 

@@ -224,7 +224,7 @@ function NavLink(props: {
     <Link
       href={props.href}
       {...(props.current ? { 'aria-current': 'page' as const } : {})}
-      className={`${props.className} flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:text-accent max-md:aria-[current]:shadow-[inset_0_2px_0_var(--accent)] md:min-h-9 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-muted md:aria-[current]:bg-accent-soft md:aria-[current]:font-semibold md:aria-[current]:text-accent-strong`}
+      className={`${props.className} flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-1 px-0.5 text-[0.6875rem] leading-4 text-ink-2 hover:text-ink aria-[current]:text-accent max-md:aria-[current]:shadow-[inset_0_2px_0_var(--accent)] md:min-h-9 md:[@media(max-height:50rem)]:min-h-8 md:flex-none md:flex-row md:justify-start md:gap-3 md:rounded-md md:px-3 md:text-sm md:hover:bg-muted md:aria-[current]:bg-accent-soft md:aria-[current]:font-semibold md:aria-[current]:text-accent-strong`}
     >
       <Icon name={props.icon} />
       <span className="max-md:text-center max-md:leading-3 md:truncate">{props.label}</span>

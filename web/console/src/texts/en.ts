@@ -193,7 +193,7 @@ export const en = {
     error: 'Ended by an error',
     failed: 'Failed (ours)',
     expired: 'Unused',
-    problem: 'Failed or ended by an error',
+    problem: 'Any failure',
   },
   why: {
     reserved: (reserved: string) =>

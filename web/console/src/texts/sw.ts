@@ -199,7 +199,7 @@ export const sw: Texts = {
     error: 'Kimekatizwa na kosa',
     failed: 'Kimeshindwa (kosa letu)',
     expired: 'Hakikutumika',
-    problem: 'Kimeshindwa au kimekatizwa na kosa',
+    problem: 'Kushindwa kokote',
   },
   why: {
     reserved: (reserved) => `${reserved} imetengwa hadi programu iunganishe, kwa dakika moja tu.`,

@@ -24,6 +24,25 @@ export const BROKEN_ADDRESSES = `[...document.querySelectorAll('main td *')]
   })
   .map((node) => 'An address is broken: ' + node.data)`;
 
+/** Words that are broken over two lines, because the column of a table is too narrow. Addresses may be broken. */
+export const BROKEN_WORDS = `[...document.querySelectorAll('main td, main th')]
+  .filter((cell) => cell.checkVisibility() && cell.querySelector('code') === null)
+  .flatMap((cell) => {
+    const broken = [];
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      if (/[@/]/.test(node.data)) continue;
+      for (const word of node.data.matchAll(/[a-zA-Z]{3,14}/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => top));
+        if (lines.size > 1) broken.push('A word is broken: ' + word[0] + ' in ' + cell.textContent);
+      }
+    }
+    return broken;
+  })`;
+
 /** Buttons of a row that the others don't share: one has wrapped into a line of its own. */
 export const LONELY_BUTTONS = `[...document.querySelectorAll('main li, main header, dialog')]
   .flatMap((group) => [...group.querySelectorAll('button')].map((button) => button.parentElement))

@@ -104,6 +104,24 @@ export const OWNER: readonly Scene[] = [
     },
   },
   {
+    name: 'sessions',
+    path: '/app/sessions',
+    shown: (page) => page.locator('tbody tr').first().waitFor(),
+  },
+  {
+    name: 'session-ended-by-error',
+    path: '/app/sessions?status=error',
+    async shown(page) {
+      await page.locator('tbody tr').getByRole('link').click();
+      await page.getByRole('heading', { name: 'A message was too large' }).waitFor();
+    },
+  },
+  {
+    name: 'usage',
+    path: '/app/usage',
+    shown: (page) => page.getByRole('row', { name: 'Total' }).waitFor(),
+  },
+  {
     name: 'keys',
     path: '/app/keys',
     shown: (page) => page.getByRole('heading', { name: 'phone line' }).waitFor(),

@@ -10,9 +10,9 @@ export function SessionList({ sessions, now }: { sessions: ConsoleSession[]; now
   const texts = useTexts();
   const columns = texts.overview.columns;
   return (
-    <table className="w-full text-left text-sm max-md:block">
+    <table className="w-full text-left text-sm max-lg:block">
       <caption className="sr-only">{texts.overview.sessions}</caption>
-      <thead className="text-xs text-ink-3 max-md:sr-only">
+      <thead className="text-xs text-ink-3 max-lg:sr-only">
         <tr className="[&>th]:pb-2 [&>th]:font-medium [&>th+th]:pl-5">
           <th>{columns.started}</th>
           <th>{columns.model}</th>
@@ -22,7 +22,7 @@ export function SessionList({ sessions, now }: { sessions: ConsoleSession[]; now
           <th>{columns.why}</th>
         </tr>
       </thead>
-      <tbody className="max-md:block">
+      <tbody className="max-lg:block">
         {sessions.map((session) => (
           <SessionRow key={session.id} session={session} now={now} />
         ))}
@@ -36,8 +36,8 @@ function SessionRow({ session, now }: { session: ConsoleSession; now: string }) 
   const { language } = useLanguage();
   const over = session.completed_at !== null;
   return (
-    <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-3 max-md:gap-y-1 max-md:py-3.5 md:[&>td]:py-3 md:[&>td+td]:pl-5">
-      <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-2 max-md:text-xs max-md:text-ink-3">
+    <tr className="border-t border-line align-baseline max-lg:grid max-lg:grid-cols-[1fr_auto] max-lg:gap-x-3 max-lg:gap-y-1 max-lg:py-3.5 lg:[&>td]:py-3 lg:[&>td+td]:pl-5">
+      <td className="whitespace-nowrap max-lg:col-start-1 max-lg:row-start-2 max-lg:text-xs max-lg:text-ink-3">
         <Link
           href={`/app/sessions/${session.id}`}
           title={formatDateTime(session.created_at, language)}
@@ -46,19 +46,19 @@ function SessionRow({ session, now }: { session: ConsoleSession; now: string }) 
           {formatAgo({ at: session.created_at, now, language })}
         </Link>
       </td>
-      <td className="max-md:col-start-1 max-md:row-start-1 max-md:font-medium">
+      <td className="max-lg:col-start-1 max-lg:row-start-1 max-lg:font-medium">
         {texts.common.models[session.model]}
       </td>
-      <td className="max-md:col-start-2 max-md:row-start-1">
+      <td className="max-lg:col-start-2 max-lg:row-start-1">
         <OutcomeBadge outcome={session.outcome} />
       </td>
-      <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
+      <td className="text-right whitespace-nowrap tabular-nums max-lg:hidden">
         {over ? formatExact(session.audio_ms, texts) : texts.playground.noneYet}
       </td>
-      <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
+      <td className="text-right font-medium whitespace-nowrap tabular-nums max-lg:col-start-2 max-lg:row-start-2">
         {over ? formatAudio(session.billable_ms, texts) : texts.playground.noneYet}
       </td>
-      <td className="text-ink-2 max-md:col-span-2 max-md:row-start-3">
+      <td className="text-ink-2 max-lg:col-span-2 max-lg:row-start-3">
         {explainCharge(session, texts)}
       </td>
     </tr>

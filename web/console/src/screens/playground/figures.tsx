@@ -41,14 +41,16 @@ export function Figures({ run }: { run: Run }) {
     return chargedMs === 0 ? playground.notCharged : formatFigure(chargedMs, texts);
   }
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md bg-line ring-1 ring-line sm:grid-cols-4">
-      {figures.map((figure) => (
-        <div key={figure.name} className="bg-surface px-4 py-3" title={figure.hint}>
-          <dt className="text-xs text-ink-3">{figure.name}</dt>
-          <dd className="mt-0.5 font-semibold tabular-nums">{figure.value}</dd>
-        </div>
-      ))}
-    </dl>
+    <div className="@container">
+      <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md bg-line ring-1 ring-line @lg:grid-cols-4">
+        {figures.map((figure) => (
+          <div key={figure.name} className="bg-surface px-4 py-3" title={figure.hint}>
+            <dt className="text-xs text-ink-3">{figure.name}</dt>
+            <dd className="mt-0.5 font-semibold tabular-nums">{figure.value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
   );
 }
 

@@ -12,12 +12,12 @@ export function FigureTable(props: {
       {props.rows.map((row) => (
         <tr
           key={row.id}
-          className={`border-t border-line tabular-nums ${row.isTotal === true ? 'font-semibold' : ''} max-md:grid max-md:grid-cols-2 max-md:gap-x-4 max-md:gap-y-1 max-md:py-3 max-md:first:border-t-0 max-md:first:pt-0 md:[&>td]:py-2 md:[&>td+td]:pl-5`}
+          className={`border-t border-line tabular-nums ${row.isTotal === true ? 'font-semibold' : ''} max-lg:flex max-lg:flex-wrap max-lg:gap-x-5 max-lg:gap-y-1 max-lg:py-3 max-lg:first:border-t-0 max-lg:first:pt-0 lg:[&>td]:py-2 lg:[&>td+td]:pl-5`}
         >
           {row.names.map((name, at) => (
             <td
               key={props.names[at]}
-              className="wrap-anywhere max-md:empty:hidden max-md:first:col-span-2 max-md:first:font-medium"
+              className="wrap-anywhere max-lg:empty:hidden max-lg:first:w-full max-lg:first:font-medium"
             >
               {name}
             </td>
@@ -26,7 +26,7 @@ export function FigureTable(props: {
             <td
               key={props.figures[at]}
               data-name={props.figures[at]}
-              className="whitespace-nowrap max-md:before:mr-1.5 max-md:before:font-normal max-md:before:text-ink-3 max-md:before:content-[attr(data-name)] md:text-right"
+              className="whitespace-nowrap max-lg:before:mr-1.5 max-lg:before:font-normal max-lg:before:text-ink-3 max-lg:before:content-[attr(data-name)] lg:text-right"
             >
               {figure}
             </td>

@@ -3,10 +3,10 @@ import { Link } from '../../app/router.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 
-/** On phones the filters open on demand, so that the list is on the first screen. */
-const WIDE = matchMedia('(min-width: 48rem)');
+/** On narrow screens the filters open on demand, so that the list is on the first screen. */
+const WIDE = matchMedia('(min-width: 80rem)');
 
-/** The filters of a list. A search closes them on phones, where they would hide its result. Those set are chips. */
+/** The filters of a list. A search closes them on narrow screens, where they would hide its result. Those set are chips. */
 export function FilterCard<F extends string>(props: {
   path: string;
   search: URLSearchParams;

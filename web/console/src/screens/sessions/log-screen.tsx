@@ -160,19 +160,19 @@ function Row({ call }: { call: LoggedCall }) {
   const tone = call.status < 400 ? 'good' : call.status < 500 ? 'warn' : 'bad';
   return (
     <ListRow>
-      <td className="tabular-nums max-md:col-start-1 max-md:row-start-1 md:whitespace-nowrap">
+      <td className="tabular-nums max-lg:col-start-1 max-lg:row-start-1 lg:whitespace-nowrap">
         {time.format(new Date(call.at))}
       </td>
-      <td className="max-md:col-start-2 max-md:row-start-1">
+      <td className="max-lg:col-start-2 max-lg:row-start-1">
         <Badge tone={tone}>{call.status}</Badge>
       </td>
-      <td className="max-md:col-span-2 max-md:row-start-2">
+      <td className="max-lg:col-span-2 max-lg:row-start-2">
         <Call call={call} />
       </td>
-      <td className="whitespace-nowrap text-ink-2 max-md:col-start-1 max-md:row-start-3 max-md:text-xs">
+      <td className="whitespace-nowrap text-ink-2 max-lg:col-start-1 max-lg:row-start-3 max-lg:text-xs">
         {call.key_id === null ? texts.playground : <code>{call.key_id}…</code>}
       </td>
-      <td className="text-right whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-3 max-md:text-xs">
+      <td className="text-right whitespace-nowrap tabular-nums max-lg:col-start-2 max-lg:row-start-3 max-lg:text-xs">
         {texts.ms(number.format(call.took_ms))}
       </td>
     </ListRow>

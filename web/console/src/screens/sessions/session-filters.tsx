@@ -115,7 +115,7 @@ export function SessionFilters(props: { search: URLSearchParams; keys: readonly 
         <TextField
           label={texts.origin}
           hint={texts.originHint}
-          placeholder="https://app.example.com"
+          placeholder="https://example.com"
           value={values.origin}
           onChange={set('origin')}
         />

@@ -17,7 +17,7 @@ import { Card, PageHead } from '../../design/surfaces.tsx';
 import { useSessionTexts } from '../../texts/sessions.ts';
 import { CsvLink } from './csv-link.tsx';
 import { FilterCard } from './filter-card.tsx';
-import { ListRow, ListTable } from './list-table.tsx';
+import { EXTRA_COLUMN, ListRow, ListTable } from './list-table.tsx';
 import { PageLinks } from './page-links.tsx';
 import { FILTERS, SessionFilters, useDescribedFilter } from './session-filters.tsx';
 import { OutcomeBadge } from './outcome-badge.tsx';
@@ -91,11 +91,11 @@ function SessionTable({ sessions }: { sessions: ListedSession[] }) {
         `${columns.started} (${zoneName(language)})`,
         columns.model,
         columns.status,
-        texts.key,
-        texts.origin,
+        `${texts.key} · ${texts.origin}`,
       ]}
       figures={[columns.audio, columns.charged]}
-      shares={[16, 8, 15, 17, 23, 10, 11]}
+      extra={columns.audio}
+      shares={[18, 9, 18, 33, 11, 11]}
     >
       {shown.map((session) => (
         <Row key={session.id} session={session} />
@@ -112,7 +112,7 @@ function Row({ session }: { session: ListedSession }) {
   const keyName = session.key_name === '' ? `${session.key_id}…` : session.key_name;
   return (
     <ListRow>
-      <td className="whitespace-nowrap max-md:col-start-1 max-md:row-start-1">
+      <td className="whitespace-nowrap max-lg:col-start-1 max-lg:row-start-1">
         <Link
           href={`/app/sessions/${session.id}`}
           className="text-accent-strong underline underline-offset-4"
@@ -120,24 +120,20 @@ function Row({ session }: { session: ListedSession }) {
           {formatInZone(session.created_at, language)}
         </Link>
       </td>
-      <td className="max-md:col-start-1 max-md:row-start-2">
+      <td className="max-lg:col-start-1 max-lg:row-start-2">
         {common.common.models[session.model]}
       </td>
-      <td className="max-md:col-start-2 max-md:row-start-1">
+      <td className="max-lg:col-start-2 max-lg:row-start-1">
         <OutcomeBadge outcome={session.outcome} />
       </td>
-      <td className="wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-3 max-md:text-xs">
+      <td className="wrap-anywhere text-ink-2 max-lg:col-span-2 max-lg:row-start-3 max-lg:text-xs">
         {keyName ?? texts.playground}
+        {from !== null && <span className="block text-xs text-ink-3">{from}</span>}
       </td>
-      <td
-        className={`wrap-anywhere text-ink-2 max-md:col-span-2 max-md:row-start-4 max-md:text-xs ${from === null ? 'max-md:hidden' : ''}`}
-      >
-        {from ?? common.playground.noneYet}
-      </td>
-      <td className="text-right whitespace-nowrap tabular-nums max-md:hidden">
+      <td className={`text-right whitespace-nowrap tabular-nums ${EXTRA_COLUMN}`}>
         {formatExact(session.audio_ms, common)}
       </td>
-      <td className="text-right font-medium whitespace-nowrap tabular-nums max-md:col-start-2 max-md:row-start-2">
+      <td className="text-right font-medium whitespace-nowrap tabular-nums max-lg:col-start-2 max-lg:row-start-2">
         {session.completed_at === null
           ? common.playground.noneYet
           : formatAudio(session.billable_ms, common)}

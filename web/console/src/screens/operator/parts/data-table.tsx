@@ -25,9 +25,9 @@ export function DataTable<T>(props: {
 }) {
   const shown = useFirstRows(props.rows);
   return (
-    <table className="w-full text-left text-sm max-md:block">
+    <table className="w-full text-left text-sm max-lg:block">
       <caption className="sr-only">{props.label}</caption>
-      <thead className="text-xs text-ink-3 max-md:sr-only">
+      <thead className="text-xs text-ink-3 max-lg:sr-only">
         <tr className="[&>th]:pb-2 [&>th]:align-bottom [&>th]:font-medium [&>th+th]:pl-4">
           {props.columns.map(({ name, isNumber }) => (
             <th key={name} scope="col" className={isNumber === true ? 'text-right' : ''}>
@@ -36,16 +36,16 @@ export function DataTable<T>(props: {
           ))}
         </tr>
       </thead>
-      <tbody className="max-md:block">
+      <tbody className="max-lg:block">
         {shown.map((row) => (
           <tr
             key={props.idOf(row)}
-            className={`border-t border-line align-baseline max-md:grid max-md:gap-1.5 max-md:py-3.5 max-md:first:border-t-0 max-md:first:pt-0 md:[&>td]:py-2 md:[&>td+td]:pl-4 ${props.isFaded?.(row) === true ? 'stale' : ''}`}
+            className={`border-t border-line align-baseline max-lg:grid max-lg:gap-1.5 max-lg:py-3.5 max-lg:first:border-t-0 max-lg:first:pt-0 lg:[&>td]:py-2 lg:[&>td+td]:pl-4 ${props.isFaded?.(row) === true ? 'stale' : ''}`}
           >
             {props.columns.map((column) => (
               <td key={column.name} className={lookOf(column)}>
                 {column.isTitle !== true && column.isBare !== true && (
-                  <span aria-hidden="true" className="shrink-0 text-xs text-ink-3 md:hidden">
+                  <span aria-hidden="true" className="shrink-0 text-xs text-ink-3 lg:hidden">
                     {column.name}
                   </span>
                 )}
@@ -53,7 +53,7 @@ export function DataTable<T>(props: {
                   column.cell(row)
                 ) : (
                   <span
-                    className={`min-w-0 max-md:text-right ${column.isLong === true ? 'wrap-anywhere' : 'wrap-break-word'}`}
+                    className={`min-w-0 max-lg:text-right ${column.isLong === true ? 'wrap-anywhere' : 'wrap-break-word'}`}
                   >
                     {column.cell(row)}
                   </span>
@@ -68,10 +68,10 @@ export function DataTable<T>(props: {
 }
 
 function lookOf<T>({ isNumber, isTitle, isBare, isLong }: TableColumn<T>): string {
-  if (isTitle === true) return 'wrap-anywhere max-md:font-medium xl:min-w-44';
-  if (isBare === true) return isNumber === true ? 'md:text-right' : 'md:w-2/5';
-  const cell = 'max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-4';
-  if (isNumber === true) return `${cell} tabular-nums md:text-right md:whitespace-nowrap`;
+  if (isTitle === true) return 'wrap-anywhere max-lg:font-medium xl:min-w-44';
+  if (isBare === true) return isNumber === true ? 'lg:text-right' : 'lg:w-2/5';
+  const cell = 'max-lg:flex max-lg:items-baseline max-lg:justify-between max-lg:gap-4';
+  if (isNumber === true) return `${cell} tabular-nums lg:text-right lg:whitespace-nowrap`;
   // Wide enough for most addresses, which would otherwise lose their last letters to a second line.
   return isLong === true ? `${cell} xl:min-w-56` : cell;
 }
