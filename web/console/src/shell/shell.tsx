@@ -53,6 +53,9 @@ function isAt(path: string, place: Place): boolean {
 const CREDIT_MIN_MS = 1_000;
 const CREDIT_LOW_MS = 60_000;
 
+/** Long enough for a page to load and paint its data. */
+const BADGES_AFTER_MS = 500;
+
 const INVITATIONS = '/app/invitations';
 
 /** The page layout: a sidebar on wide screens, a tab bar at the bottom on phones. */
@@ -63,12 +66,13 @@ export function Shell(props: { me: Me; onChanged: () => Promise<void>; children:
   const main = useRef<HTMLElement>(null);
   const opened = useRef(path);
   useEffect(() => {
-    if (opened.current === path) return;
+    if (opened.current === path) return undefined;
     opened.current = path;
     // Moves focus to the top of each new page for screen readers. The browser handles the first page.
     main.current?.focus();
-    // The credit and the badges may have changed meanwhile.
-    void onChanged();
+    // The credit and the badges may have changed meanwhile. The reader waits for the page's own data first.
+    const timer = setTimeout(() => void onChanged(), BADGES_AFTER_MS);
+    return () => clearTimeout(timer);
   }, [path, onChanged]);
   const { trouble, figuresAt } = useConnection();
   const places: readonly Place[] = [
