@@ -19,7 +19,7 @@ const SENTENCES = ['kikuyu-1', 'dholuo-1', 'kikuyu-3'];
 const AT_ONCE = 3;
 const CREDIT_MS = 3_600_000;
 /** As the program asks for it. */
-const ENDPOINTING = { silenceMs: 600 };
+const ENDPOINTING = { silenceMs: 700 };
 const OUTPUT_MAX = 64 * 1024 * 1024;
 
 export interface FileFigures {
