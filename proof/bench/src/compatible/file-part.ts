@@ -27,7 +27,8 @@ export async function checkFilePart(
     files.files_different === 0 &&
     files.receipts_different === 0 &&
     long.long_file_receipt_different === 0 &&
-    long.letters_different === 0 &&
+    // Where a sentence begins in the recogniser's chunks can change a letter, so the two texts needn't be equal.
+    long.letters_wrong <= long.sdk_letters_wrong &&
     long.word_drift_ms <= WORD_DRIFT_MS_MAX &&
     hostile.hostile_failed === 0;
   return {

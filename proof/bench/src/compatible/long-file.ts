@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { round } from '@svc-asr/eval/statistics.ts';
+import { distance } from '@svc-asr/protocol/word-errors.ts';
 import type { Transcript } from '@svc-asr/sdk/stream';
 import { childrenOf } from '@svc-asr/local/child-process.ts';
 import { SPEECH } from '@svc-asr/testing/speech/fixtures.ts';
@@ -33,8 +34,9 @@ export interface LongFileFigures {
   readonly cpu_ms_per_audio_s: number;
   readonly sdk_cpu_ms_per_audio_s: number;
   readonly words: number;
-  /** 1 if the letters differ from those of the SDK without a voice gate. */
-  readonly letters_different: number;
+  /** Letters other than those of the sentences, and the same for the SDK without a voice gate. */
+  readonly letters_wrong: number;
+  readonly sdk_letters_wrong: number;
   /** Words that the SDK has joined or separated otherwise, which depends on where chunks begin. */
   readonly words_different: number;
   /** How far the start of a word is from where the SDK has it without a voice gate, at most. */
@@ -50,7 +52,7 @@ export async function checkLongFile(
   const { pid } = service.program;
   const [tenant, other] = await service.fleet.addTenants(2, CREDIT_MS);
   if (tenant === undefined || other === undefined) throw new Error('There are no accounts.');
-  const path = await writeSpeech(join(folder, 'long.wav'), input.seconds);
+  const { path } = await writeSpeech(join(folder, 'long.wav'), input.seconds);
   const memory = new MemoryWatch(pid);
   const cpuBefore = cpuMsWithChildren(pid);
   const began = performance.now();
@@ -62,13 +64,18 @@ export async function checkLongFile(
   const comparedS = Math.min(COMPARED_S, input.seconds);
   const short = await writeSpeech(join(folder, 'compared.wav'), comparedS);
   const sdkBefore = cpuMsWithChildren(process.pid);
-  const direct = await transcribeDirectly({ context, tenant: other, model: MODEL, path: short });
+  const direct = await transcribeDirectly({
+    context,
+    tenant: other,
+    model: MODEL,
+    path: short.path,
+  });
   const sdkMs = cpuMsWithChildren(process.pid) - sdkBefore;
   const gated = await postFile({
     url: service.url,
     apiKey: tenant.apiKey,
     model: MODEL,
-    path: short,
+    path: short.path,
   });
   const mb = Math.round((await stat(path)).size / 1e6);
   input.log(`${input.seconds} s in ${mb} MB: ${Math.round(tookS)} s, ${grownMib} MiB more`);
@@ -79,6 +86,14 @@ export async function checkLongFile(
     long_file_receipt_different: answer.usage?.seconds === consumed_ms / 1000 ? 0 : 1,
     cpu_ms_per_audio_s: round(cpuMs / input.seconds),
     sdk_cpu_ms_per_audio_s: round(sdkMs / comparedS),
+    letters_wrong: lettersWrong(
+      gated.words.map(({ word }) => word),
+      short.text,
+    ),
+    sdk_letters_wrong: lettersWrong(
+      direct.words.map(({ text }) => text),
+      short.text,
+    ),
     ...wordDrift(gated, { direct, log: input.log }),
   };
 }
@@ -90,7 +105,7 @@ export async function checkLongFile(
 function wordDrift(
   gated: Answer,
   input: { readonly direct: Transcript; readonly log: (line: string) => void },
-): Pick<LongFileFigures, 'letters_different' | 'words' | 'words_different' | 'word_drift_ms'> {
+): Pick<LongFileFigures, 'words' | 'words_different' | 'word_drift_ms'> {
   const { words } = input.direct;
   const drifts = words.map(({ text, start_ms }) =>
     gated.words
@@ -99,24 +114,30 @@ function wordDrift(
   );
   const missing = words.filter((_, at) => (drifts[at] ?? Infinity) > NEAR_MS);
   for (const { text, start_ms } of missing) input.log(`not there at ${start_ms} ms: ${text}`);
-  const letters = words.map(({ text }) => text).join('');
   return {
-    letters_different: gated.words.map(({ word }) => word).join('') === letters ? 0 : 1,
     words: words.length,
     words_different: missing.length,
     word_drift_ms: Math.round(Math.max(0, ...drifts.filter((drift) => drift <= NEAR_MS))),
   };
 }
 
-/** Sentences with a second of silence between them, as a WAV file of this length. */
-async function writeSpeech(path: string, seconds: number): Promise<string> {
-  const sentences = SPEECH.filter(({ model }) => model === MODEL).map(({ pcm }) => pcm);
+/** How many letters must change, whatever the spaces between words. */
+function lettersWrong(words: readonly string[], text: string): number {
+  return distance([...words.join('')], [...text]);
+}
+
+/** Sentences with a second of silence between them, as a WAV file of this length, and their letters. */
+async function writeSpeech(path: string, seconds: number): Promise<{ path: string; text: string }> {
+  const sentences = SPEECH.filter(({ model }) => model === MODEL);
   const total = seconds * BYTES_PER_S;
   const file = createWriteStream(path);
   file.write(wavHeader(total));
   let left = total;
+  let text = '';
   for (let at = 0; left > 0; at += 1) {
-    for (const piece of [sentences[at % sentences.length] ?? PAUSE, PAUSE]) {
+    const { pcm = PAUSE, expected = '' } = sentences[at % sentences.length] ?? {};
+    text += expected.replaceAll(' ', '');
+    for (const piece of [pcm, PAUSE]) {
       const bytes = piece.subarray(0, left);
       left -= bytes.byteLength;
       if (!file.write(bytes)) await once(file, 'drain');
@@ -124,7 +145,7 @@ async function writeSpeech(path: string, seconds: number): Promise<string> {
   }
   file.end();
   await once(file, 'close');
-  return path;
+  return { path, text };
 }
 
 /** Samples the memory of a process and its children. */
