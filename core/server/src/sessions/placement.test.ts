@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LiveNode } from '../nodes/nodes.ts';
-import { chooseNode, LostNodes } from './placement.ts';
+import { chooseNode, LostNodes, refreshRoster } from './placement.ts';
 
 const MODEL = 'svc-asr-kikuyu-v1';
 const DEAD = { isLost: (id: string): boolean => id === 'dead' };
@@ -62,6 +62,25 @@ test('a node that two accounts could not reach is avoided until it renews its le
   expect(lost.has('dead', null)).toBe(true);
   lost.refresh([{ ...dead, renewedAtMs: 2 }]);
   expect(lost.has('dead', null)).toBe(false);
+});
+
+test('a node that has missed a renewal is avoided until it renews its lease', () => {
+  const lost = new LostNodes();
+  const { node: dead } = node('dead');
+  const refresh = (renewedAtMs: number): boolean => {
+    lost.refresh([{ ...dead, renewedAtMs }]);
+    return lost.has('dead', null);
+  };
+  expect([1, 1, 1].map(refresh)).toEqual([false, false, false]);
+  expect([1, 2].map(refresh)).toEqual([true, false]);
+});
+
+test('sessions placed on a node count until it reports its load again', () => {
+  const nodes = [node('a').node, node('b').node];
+  const roster = refreshRoster([], nodes);
+  for (const entry of roster) entry.placed = 3;
+  const later = refreshRoster(roster, [{ ...node('a').node, renewedAtMs: 2 }, node('b').node]);
+  expect(later.map(({ placed }) => placed)).toEqual([0, 3]);
 });
 
 test('chooses a lost node only if there is no other', () => {

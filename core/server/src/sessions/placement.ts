@@ -28,9 +28,11 @@ const REFRESH_MS = 1_000;
 const ROOMY_SHARE = 0.9;
 /** One account alone can't take a node from the others. */
 const REPORTERS_MIN = 2;
+/** A node renews its lease every two seconds, so one that hasn't by the third refresh may be dead. */
+const OVERDUE_REFRESHES = 3;
 
 /** The last reported load of each node, and the sessions placed on it since. */
-type Roster = readonly { readonly node: LiveNode; placed: number }[];
+export type Roster = readonly { readonly node: LiveNode; placed: number }[];
 
 /** Picks a node that has the model and a free slot. Prefers those that seem to answer and have room. */
 export function chooseNode(
@@ -59,6 +61,16 @@ function loadOf({ node, placed }: Roster[number]): number {
   return (node.active + placed) / node.capacity;
 }
 
+/** Sessions placed on a node count until it reports its load again, when it renews its lease. */
+export function refreshRoster(roster: Roster, nodes: readonly LiveNode[]): Roster {
+  const before = new Map(roster.map((entry) => [entry.node.id, entry]));
+  return nodes.map((node) => {
+    const last = before.get(node.id);
+    const hasReported = last?.node.renewedAtMs !== node.renewedAtMs;
+    return { node, placed: hasReported ? 0 : last.placed };
+  });
+}
+
 /** Chooses from a list that is refreshed every second, so that a reservation needs no extra round trip. */
 export class NodeRoster implements Placement {
   readonly #log: Log;
@@ -83,7 +95,7 @@ export class NodeRoster implements Placement {
       run: async () => {
         const nodes = await listLiveNodes(db);
         this.#lost.refresh(nodes);
-        this.#roster = nodes.map((node) => ({ node, placed: 0 }));
+        this.#roster = refreshRoster(this.#roster, nodes);
       },
     });
     await task.firstRun;
@@ -91,20 +103,30 @@ export class NodeRoster implements Placement {
   }
 }
 
-/** Live nodes that callers could not reach. A node that renews its lease after the reports is alive. */
+interface KnownNode {
+  readonly host: string;
+  readonly renewedAtMs: number;
+  /** How many refreshes in a row found no renewal. */
+  readonly quietFor: number;
+}
+
+/** Live nodes that callers could not reach, or whose renewal is overdue. A node that renews its lease is alive. */
 export class LostNodes {
-  #known = new Map<string, { readonly host: string; readonly node: LiveNode }>();
+  #known = new Map<string, KnownNode>();
   /** The accounts that reported each node since its last renewal. */
   readonly #reporters = new Map<string, Set<string>>();
 
   refresh(nodes: readonly LiveNode[]): void {
     const before = this.#known;
     this.#known = new Map(
-      nodes.map((node) => [node.id, { host: new URL(node.publicUrl).host, node }]),
+      nodes.map(({ id, publicUrl, renewedAtMs }) => {
+        const last = before.get(id);
+        const quietFor = last?.renewedAtMs === renewedAtMs ? last.quietFor + 1 : 0;
+        return [id, { host: new URL(publicUrl).host, renewedAtMs, quietFor }];
+      }),
     );
     for (const id of this.#reporters.keys()) {
-      const renewedAtMs = this.#known.get(id)?.node.renewedAtMs;
-      if (renewedAtMs !== before.get(id)?.node.renewedAtMs) this.#reporters.delete(id);
+      if ((this.#known.get(id)?.quietFor ?? 0) === 0) this.#reporters.delete(id);
     }
   }
 
@@ -115,9 +137,11 @@ export class LostNodes {
     }
   }
 
-  /** A caller's own report counts for itself. For others it needs several accounts. */
+  /** A caller's own report counts for itself. For others it needs several accounts, or an overdue renewal. */
   has(id: string, own: LostNode | null): boolean {
-    if (own !== null && this.#known.get(id)?.host === own.host) return true;
+    const known = this.#known.get(id);
+    if (own !== null && known?.host === own.host) return true;
+    if ((known?.quietFor ?? 0) >= OVERDUE_REFRESHES) return true;
     return (this.#reporters.get(id)?.size ?? 0) >= REPORTERS_MIN;
   }
 }
