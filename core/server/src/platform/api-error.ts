@@ -52,6 +52,12 @@ function retryAfterDefault(code: ApiErrorCode): number | null {
 }
 
 /**
+ * While the database serves nobody. Clients that failed at different times come back as evenly as they went: waits of
+ * different lengths would bring more of them in the first seconds after its return.
+ */
+const AWAY_SECONDS = 4;
+
+/**
  * Maps anything thrown to the error that the caller sees. There is no 500: unexpected errors are our
  * fault and retryable.
  */
@@ -59,12 +65,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const isBusy = isDatabaseUnavailable(error) || isStatementTimeout(error);
   if (!isBusy) return new ApiError('internal_error', { cause: error });
-  return new ApiError('service_unavailable', { cause: error, retryAfterSeconds: spreadSeconds() });
-}
-
-/** The database serves nobody, and everybody comes back when it does. */
-function spreadSeconds(): number {
-  return 2 + Math.floor(3 * Math.random());
+  return new ApiError('service_unavailable', { cause: error, retryAfterSeconds: AWAY_SECONDS });
 }
 
 export function presentError(error: ApiError, requestId: string): ErrorBody {
