@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import venv
 from pathlib import Path
 
@@ -54,6 +55,22 @@ def test_the_wheel_is_typed_and_holds_only_the_package(clean_python: Path) -> No
     script = "from importlib.metadata import requires; print(*requires('svc-asr'))"
     requirements = run_clean(clean_python, "-c", script).split()
     assert [re.split(r"[<>=]", name)[0] for name in requirements] == ["httpx", "websockets"]
+
+
+@pytest.mark.parametrize(
+    "project",
+    ["clients/sdk-python", "clients/integrations/livekit-python", "clients/integrations/pipecat"],
+)
+def test_a_source_archive_holds_the_package_and_no_tests_or_benchmarks(
+    project: str, tmp_path: Path
+) -> None:
+    build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path)]
+    subprocess.run([*build, str(ROOT / project)], check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        names = {name.split("/")[1] for name in files.getnames()}
+    names -= {".gitignore"}  # Hatchling adds the repository's. A release builds outside of it.
+    assert names == {"LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "src"}
 
 
 def test_the_first_example_of_the_readme_runs(
