@@ -13,7 +13,10 @@ const ENTRIES = [
 ];
 const TARGET = 'node22';
 /** Files that the modules read at run time. */
-const DATA = ['core/server/sql', 'core/server/package.json'];
+const DATA = [
+  ...['audit', 'functions', 'migrations'].map((folder) => `core/server/sql/${folder}`),
+  'core/server/package.json',
+];
 /** Packages whose versions are taken for the dependencies. */
 const PACKAGES = [
   'clients/emulator',

@@ -82,6 +82,8 @@ function accepts(range: string, version: readonly number[]): boolean {
 test('the installation is small, runs no scripts and supports the Node it promises', async () => {
   expect(printed).not.toMatch(/EBADENGINE|warn/i);
   expect(bytesIn(join(folder, 'node_modules'))).toBeLessThan(BYTES_MAX);
+  const sql = readdirSync(join(folder, 'node_modules/@svc-asr/emulator/core/server/sql'));
+  expect(sql.toSorted()).toEqual(['audit', 'functions', 'migrations']);
   const {
     packages,
   }: { packages: Record<string, { hasInstallScript?: true; engines?: { node?: string } }> } =

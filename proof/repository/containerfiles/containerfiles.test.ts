@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,13 +36,21 @@ const CONTAINERFILES = [
   })),
 ];
 
+/** What only tests need. An image has none of it. */
+const FOR_TESTS = [
+  '{core,clients}/{*,*/*}/{test,vectors,scripts}',
+  '{core,clients}/*/{src,sql}/**/{*.test.ts,schema.sql}',
+];
+
 test.each(CONTAINERFILES)(
   '$file builds from the files that its stages copy, and its programs start',
   async ({ file, context, programs }) => {
     const out = await mkdtemp(join(tmpdir(), 'containerfile-'));
     onTestFinished(() => rm(out, { recursive: true, force: true }));
     const image = await layOut(file, context, out);
-    const options = { cwd: join(image, 'opt/svc-asr'), env: { METRICS_PORT: 'invalid' } };
+    const cwd = join(image, 'opt/svc-asr');
+    expect(globSync(FOR_TESTS, { cwd })).toEqual([]);
+    const options = { cwd, env: { METRICS_PORT: 'invalid' } };
     for (const [program, says] of Object.entries(programs))
       expect((await run(process.execPath, [program, '--help'], options)).output).toContain(says);
   },
