@@ -128,3 +128,44 @@ test('without verdicts in the middle of speech the level goes on alone', () => {
   expect(last?.confirmed).toBe(true);
   expect(last?.speech?.lastSample).toBe(listen(samples, null).at(-1)?.speech?.lastSample);
 });
+
+/** Where turns begin and end after 500 ms of silence, in seconds. */
+function turnsIn(
+  samples: Int16Array,
+  probability: (hop: number) => number,
+): { from: number; to: number }[] {
+  const detector = new VoiceActivity();
+  const hops = Math.floor(samples.length / HOP_SAMPLES);
+  const probabilities = Float32Array.from({ length: hops }, (_, hop) => probability(hop));
+  detector.confirm({ startSample: 0, probabilities });
+  const turns: { from: number; to: number }[] = [];
+  for (let at = 0; at + FRAME <= samples.length; at += FRAME) {
+    const verdict = detector.push(samples.subarray(at, at + FRAME));
+    if (verdict?.speaking !== true || verdict.speech === null) continue;
+    const { startSample, lastSample } = verdict.speech;
+    if (at + FRAME - lastSample < 8_000 || verdict.isOnset === true) continue;
+    turns.push({ from: startSample / 16_000, to: lastSample / 16_000 });
+    detector.endSpeech();
+  }
+  return turns;
+}
+
+test('turns end although somebody talks in the background, once two pauses have shown it', () => {
+  const samples = hum(12.5, (t) => ({ quietDb: t % 2.5 < 1.5 ? 0 : 14, hz: 150, sway: 0.5 }));
+  const turns = turnsIn(samples, () => 0.9);
+  expect(turns.slice(1)).toEqual(
+    [5, 7.5, 10].map((from) => ({
+      from: expect.closeTo(from, 0),
+      to: expect.closeTo(from + 1.5, 0),
+    })),
+  );
+});
+
+test('a quieter second speaker who begins after a pause gets turns', () => {
+  const samples = hum(16, (t) => {
+    const quietDb = t % 2 > 1.4 ? 90 : t % 4 < 2 ? 0 : 10;
+    return { quietDb, hz: 150, sway: 0.5 };
+  });
+  const turns = turnsIn(samples, (hop) => (((hop * HOP_SAMPLES) / 16_000) % 2 > 1.4 ? 0 : 0.9));
+  expect(turns).toHaveLength(8);
+});

@@ -63,6 +63,11 @@ export class Confirmation {
     return this.#isVoiced ? this.#voiced.length - this.#voiced.indexOf(true) : null;
   }
 
+  /** Whether speech may start: not where only a known voice in the background is heard. */
+  get mayStart(): boolean {
+    return this.#probability === null || !this.#mainVoice.isBackground;
+  }
+
   /** Speech starts at this frame. */
   start(frameEnd: number): void {
     this.#isConfirmed = this.#isSure;
@@ -81,6 +86,11 @@ export class Confirmation {
     if (probability >= GOES_ON_MIN && isNear) this.#voiceSample = frameEnd;
     else if (!byLevel) return false;
     return frameEnd - this.#voiceSample <= TAIL_SAMPLES;
+  }
+
+  /** How many frames ago confirmed speech ended, although a voice in the background goes on. Null if it didn't. */
+  get endedFrames(): number | null {
+    return this.#isConfirmed && this.#probability !== null ? this.#mainVoice.endedFrames : null;
   }
 
   endSpeech(): void {

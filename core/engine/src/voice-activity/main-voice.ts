@@ -1,3 +1,4 @@
+import { BackgroundVoice } from './background-voice.ts';
 import { MainPitch } from './main-pitch.ts';
 
 /** Levels are compared by their maximum over 160 ms, so that the gaps between syllables don't count. */
@@ -6,8 +7,8 @@ const RECENT_FRAMES = 8;
 const BELOW_MAIN_DB = 17;
 /** Unless it stands out from the background this much: then it is the main speaker, only quieter. */
 const ABOVE_FLOOR_DB = 15;
-/** A voice this much quieter is somebody else's if its pitch is, too. */
-const OTHER_PITCH_DB = 8;
+/** A voice this much quieter is somebody else's if its pitch is, too, or if somebody else is known to talk. */
+const QUIETER_DB = 8;
 /** A pitch is the main speaker's if it is this close to the loudest syllables. */
 const MAIN_PITCH_DB = 6;
 /** And if it goes on for this long after the main speaker: single syllables may have any pitch. 240 ms. */
@@ -31,6 +32,7 @@ export interface FrameLevels {
 export class MainVoice {
   readonly #recent: number[] = [];
   readonly #pitch = new MainPitch();
+  readonly #background = new BackgroundVoice();
   #mainDb = -Infinity;
   #floorDb = -Infinity;
   #framesSinceMain = Infinity;
@@ -45,6 +47,8 @@ export class MainVoice {
     this.#pitch.next(hasPitch ? period() : null, isMain);
     this.#mainDb -= FORGET_DB;
     if (isVoice) this.#mainDb = Math.max(this.#mainDb, mean(this.#recent.slice(-SYLLABLE_FRAMES)));
+    const level = levelDb > this.#mainDb - QUIETER_DB ? 'main' : 'quieter';
+    this.#background.next(isVoice ? level : null);
     const isMainVoice = isVoice && this.#isLoud && !this.#isOther;
     this.#framesSinceMain = isMainVoice ? 0 : this.#framesSinceMain + 1;
   }
@@ -59,13 +63,23 @@ export class MainVoice {
     return this.#isLoud && (!this.#isOther || this.#framesSinceMain <= OTHER_FRAMES_MIN);
   }
 
+  /** Whether a sound now can only be the known voice in the background. */
+  get isBackground(): boolean {
+    return this.#background.isKnown && this.recentDb < this.#mainDb - QUIETER_DB;
+  }
+
+  /** How many frames ago the main speaker's turn ended, although a voice in the background goes on. Null if it didn't. */
+  get endedFrames(): number | null {
+    return this.#background.endedFrames;
+  }
+
   get #isLoud(): boolean {
     const recentDb = this.recentDb;
     return recentDb > this.#mainDb - BELOW_MAIN_DB || recentDb > this.#floorDb + ABOVE_FLOOR_DB;
   }
 
   get #isOther(): boolean {
-    return this.recentDb < this.#mainDb - OTHER_PITCH_DB && this.#pitch.isOther;
+    return this.recentDb < this.#mainDb - QUIETER_DB && this.#pitch.isOther;
   }
 }
 

@@ -137,6 +137,7 @@ export class VoiceActivity implements SpeechDetector {
         ? this.#goesOn(levelDb)
         : !tone && this.#reachesThisFrame() && this.#tail.includes(wideDb, wideFloorDb);
       if (this.#confirmation.goesOn(byLevel, this.#samples)) this.#extend();
+      this.#endBefore(this.#confirmation.endedFrames);
     } else {
       this.#begin(levelDb);
     }
@@ -146,7 +147,7 @@ export class VoiceActivity implements SpeechDetector {
   #begin(levelDb: number): void {
     this.#speechLevelDb -= FORGET_SPEECH_LEVEL_DB;
     const frames = this.#startedFrames() ?? this.#confirmation.startedFrames;
-    if (frames === null) return;
+    if (frames === null || !this.#confirmation.mayStart) return;
     this.#confirmation.start(this.#samples);
     this.#speaking = true;
     this.#speechLevelDb = Math.max(this.#speechLevelDb, levelDb);
@@ -174,6 +175,14 @@ export class VoiceActivity implements SpeechDetector {
 
   #extend(): void {
     if (this.#speech !== null) this.#speech = { ...this.#speech, lastSample: this.#samples };
+  }
+
+  /** Speech ended this many frames ago. */
+  #endBefore(frames: number | null): void {
+    if (frames === null || this.#speech === null) return;
+    const { startSample, lastSample } = this.#speech;
+    const endSample = Math.max(startSample, this.#samples - frames * FRAME_SAMPLES);
+    this.#speech = { startSample, lastSample: Math.min(lastSample, endSample) };
   }
 
   #decimate(): void {
