@@ -123,7 +123,7 @@ function wordDrift(
 
 /** How many letters must change, whatever the spaces between words. */
 function lettersWrong(words: readonly string[], text: string): number {
-  return distance([...words.join('')], [...text]);
+  return distance(Array.from(words.join('')), Array.from(text));
 }
 
 /** Sentences with a second of silence between them, as a WAV file of this length, and their letters. */
