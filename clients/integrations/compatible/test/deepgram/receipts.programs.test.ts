@@ -33,7 +33,8 @@ async function listen(...audio: readonly Buffer[]): Promise<void> {
 async function sendFile(file: Buffer): Promise<void> {
   const response = await fetch(`${service.url}/v1/listen?model=svc-asr-kikuyu-v1`, {
     method: 'POST',
-    headers: { authorization: `Token ${service.emulator.apiKey}` },
+    // An idle connection would be closed by the server while this process prepares the next, large file.
+    headers: { authorization: `Token ${service.emulator.apiKey}`, connection: 'close' },
     body: Uint8Array.from(file),
   });
   expect(response.status).toBe(200);
