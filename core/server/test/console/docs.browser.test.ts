@@ -135,7 +135,7 @@ test('examples name the address of the page, and the menu tells users of the API
   const { page, context } = await openPage(browser);
   await page.goto(`${service.url}/docs/start/quickstart`);
   const address = page.locator('pre', { hasText: 'SVC_BASE_URL=' }).first();
-  expect(await address.innerText()).toContain(`SVC_BASE_URL=${service.url} `);
+  expect(await address.innerText()).toContain(`SVC_BASE_URL=${service.url}\n`);
   const menu = page.getByRole('navigation', { name: 'Documentation' });
   const text = await menu.innerText();
   expect(text.indexOf('Use the API')).toBeLessThan(text.indexOf('Guides'));
