@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { PassThrough, pipeline } from 'node:stream';
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 
 /** Reads audio with external programs, as 16 kHz mono PCM. */
@@ -10,6 +11,9 @@ const PCM = ['-f', 's16le', '-ar', String(AUDIO.sampleRateHz), '-ac', String(AUD
  * would open a window.
  */
 const OWN_GROUP = { detached: process.platform !== 'win32' };
+
+/** A recorder that nobody reads drops audio, so it is read for longer than a stream is retried without a connection. */
+const RECORDED_BYTES_MAX = 150 * AUDIO.sampleRateHz * AUDIO.bytesPerSample;
 
 export class MediaError extends Error {
   constructor(message: string) {
@@ -29,6 +33,7 @@ export async function* decodeFile(path: string, signal: AbortSignal): AsyncGener
     program: 'ffmpeg',
     args: ['-nostdin', '-v', 'error', ...localInput(path), '-vn', ...PCM, 'pipe:1'],
     signal,
+    readAhead: 65_536,
     explain: (line) => `No audio found in this file (${line.replace(`file:${path}: `, '')}).`,
   });
 }
@@ -98,6 +103,7 @@ export async function* record(
     program,
     args: recorder.args(device),
     signal,
+    readAhead: RECORDED_BYTES_MAX,
     explain: (line) =>
       `No audio from the microphone. Check that it is connected, or choose another with --device NAME.\n${line}`,
   });
@@ -119,10 +125,12 @@ async function* runForAudio(input: {
   program: string;
   args: readonly string[];
   signal: AbortSignal;
+  /** How many bytes are read before they are asked for. */
+  readAhead: number;
   /** Builds the message from the last line of standard error. */
   explain: (line: string) => string;
 }): AsyncGenerator<Uint8Array> {
-  const { program, args, signal, explain } = input;
+  const { program, args, signal, readAhead, explain } = input;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...OWN_GROUP });
   const stop = (): void => void child.kill();
   signal.addEventListener('abort', stop);
@@ -135,7 +143,9 @@ async function* runForAudio(input: {
     child.on('close', (code) => resolve(code ?? 1));
   });
   try {
-    yield* child.stdout;
+    const ahead = new PassThrough({ highWaterMark: readAhead });
+    // The reader gets the error.
+    yield* pipeline(child.stdout, ahead, () => undefined);
     const code = await ended;
     if (code === 'missing') {
       throw new MediaError(
