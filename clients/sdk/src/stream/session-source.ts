@@ -122,11 +122,13 @@ async function withinLimits(
 ): Promise<AsrSession> {
   const { signal } = request;
   const over = new AbortController();
+  const settled = new AbortController();
   const limits = AbortSignal.any([signal, over.signal]);
   const late = failure('get_session_timeout', 'getSession took too long.');
   const timer = setTimeout(() => over.abort(late), waitMsMax);
   const aborted = new Promise<never>((_, reject) => {
-    limits.addEventListener('abort', () => reject(limits.reason), { once: true });
+    // A signal with a listener would live as long as the stream.
+    limits.addEventListener('abort', () => reject(limits.reason), { signal: settled.signal });
   });
   // If getSession throws synchronously, nothing else handles this rejection.
   void ignoreRejection(aborted);
@@ -134,5 +136,6 @@ async function withinLimits(
     return await Promise.race([getSession({ ...request, signal: limits }), aborted]);
   } finally {
     clearTimeout(timer);
+    settled.abort();
   }
 }
