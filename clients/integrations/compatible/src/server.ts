@@ -1,4 +1,5 @@
 import { canStart, FFMPEG_MISSING } from '@svc-asr/runtime/audio-sandbox.ts';
+import { endSocket } from '@svc-asr/runtime/end-socket.ts';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -177,7 +178,7 @@ export async function startCompatible(
         door.refuseSocket(refused, refusal);
         await refused.closed;
       } else if (accepted === null) {
-        socket.end(rawRefusal({ refusal, door, requestId }));
+        endSocket(socket, rawRefusal({ refusal, door, requestId }));
       } else socket.destroy();
     } finally {
       entry?.leave();

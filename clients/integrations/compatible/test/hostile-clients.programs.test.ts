@@ -16,6 +16,7 @@ import { ListenClient } from './deepgram/listen-client.ts';
 /** Anyone can make one up: its checksum is right, but the service doesn't know it. */
 const MADE_UP = assembleApiKey('Z'.repeat(12), 'q'.repeat(32));
 const BOUNDARY = 'parts';
+const QUERY = 'model=svc-asr-kikuyu-v1';
 /** The first bytes of an MP4 file, which waits on the disk. */
 const MP4_HEAD = Buffer.from('\0\0\0\u0018ftypisom\0\0\0\0isommp42', 'latin1');
 
@@ -168,6 +169,20 @@ test('a Realtime connection with a made-up key is told so, and holds nothing', a
   await once(first, 'close');
   await expect.poll(() => metric('svc_compatible_connections')).toBe(0);
 });
+
+test.each([3, 20_000])(
+  'a live stream whose client hangs up after %d bytes of a file gives its decoder back',
+  async (bytes) => {
+    await start({ decoders: 1, decodersPerAccount: 1 });
+    const file = await encode('wav');
+    const client = await ListenClient.open(url, { key: emulator.apiKey, query: QUERY });
+    client.sendAudio(file.subarray(0, bytes));
+    await expect.poll(() => metric('svc_compatible_decoders')).toBe(1);
+    client.drop();
+    await expect.poll(() => metric('svc_compatible_decoders')).toBe(0);
+    expect((await post(emulator.apiKey)).status).toBe(200);
+  },
+);
 
 test('a client that hangs up before its stream is ready gives its session back', async () => {
   await start();

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canStart, FFMPEG_MISSING } from '@svc-asr/runtime/audio-sandbox.ts';
+import { endSocket } from '@svc-asr/runtime/end-socket.ts';
 import { listen } from '@svc-asr/runtime/listen.ts';
 import { hasBearer, isSame } from '@svc-asr/runtime/server-access.ts';
 import { guardServer, readTarget } from '@svc-asr/runtime/server-guard.ts';
@@ -124,7 +125,7 @@ export async function startBridge(given: BridgeOptions): Promise<Bridge> {
     const asked = isDraining ? 'draining' : calls.isFull ? 'busy' : admit(request, options);
     if (typeof asked === 'string') {
       calls.refuse(asked, REFUSALS[asked].message);
-      socket.end(`HTTP/1.1 ${REFUSALS[asked].status}\r\nConnection: close\r\n\r\n`);
+      endSocket(socket, `HTTP/1.1 ${REFUSALS[asked].status}\r\nConnection: close\r\n\r\n`);
       return;
     }
     websockets.handleUpgrade(request, socket, head, (websocket: WebSocket) => {

@@ -46,6 +46,20 @@ async function eventsOfCall(): Promise<CallEvent[]> {
   return events;
 }
 
+test('a refused caller that neither reads nor closes is cut off', async () => {
+  const port = Number(new URL(bridge.url).port);
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  socket.write(`GET /twilio/wrong HTTP/1.1\r\n${UPGRADE}`);
+  await once(socket, 'data');
+  // A socket with unread bytes doesn't see the end of its peer.
+  const isCut = (): boolean => {
+    socket.write('still here');
+    return socket.destroyed;
+  };
+  await expect.poll(isCut).toBe(true);
+});
+
 test.each(['//', '///', '//[', 'http://[', '*', '/%', '/twilio/%'])(
   'an upgrade to %s is answered with 404',
   async (target) => {

@@ -116,6 +116,10 @@ class ContainerInput implements ListenInput {
   async #decode(): Promise<void> {
     const { decoders, account, signal, write, onFailure } = this.#target;
     let leave: (() => void) | null = null;
+    // The decoder reads to the end, which nobody sends after a hang-up.
+    const hangUp = (): void => this.#pieces.abandon();
+    signal.addEventListener('abort', hangUp, { once: true });
+    if (signal.aborted) hangUp();
     try {
       leave = await decoders.admit(account, signal);
       const options = { account, signal, isLive: true };
@@ -126,6 +130,7 @@ class ContainerInput implements ListenInput {
       onFailure(error);
     }
     leave?.();
+    signal.removeEventListener('abort', hangUp);
     this.#pieces.abandon();
   }
 }

@@ -113,14 +113,17 @@ async function feed(
   body: AsyncIterable<Buffer>,
   { parser, stopped }: { readonly parser: BusboyInstance; readonly stopped: Promise<void> },
 ): Promise<void> {
-  let drained: (() => void) | null = null;
-  parser.on('drain', () => drained?.());
+  let goOn: (() => void) | null = null;
+  parser.on('drain', () => goOn?.());
   let isStopped = false;
-  void stopped.then(() => (isStopped = true));
+  void stopped.finally(() => {
+    isStopped = true;
+    goOn?.();
+  });
   for await (const bytes of body) {
     if (isStopped) return;
     if (parser.write(bytes)) continue;
-    await Promise.race([new Promise<void>((resolve) => (drained = resolve)), stopped]);
+    await new Promise<void>((resolve) => (goOn = resolve));
     if (isStopped) return;
   }
   parser.end();

@@ -1,9 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { endSocket } from '@svc-asr/runtime/end-socket.ts';
 import { presentError, type ApiError } from '../api-error.ts';
-
-/** A client that doesn't read the response must not hold the socket. */
-const UNREAD_MS = 1_000;
 
 /**
  * Writes an error response straight to a socket, where there is no HTTP response object: refused upgrades and requests
@@ -22,7 +20,5 @@ export function writeRefusal(socket: Duplex, error: ApiError, requestId: string)
   if (error.status === 405) headers.push('Allow: GET');
   if (error.status === 426) headers.push('Upgrade: websocket', 'Sec-WebSocket-Version: 13');
   if (error.retryAfterSeconds !== null) headers.push(`Retry-After: ${error.retryAfterSeconds}`);
-  const timer = setTimeout(() => socket.destroy(), UNREAD_MS);
-  socket.once('close', () => clearTimeout(timer));
-  socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`);
+  endSocket(socket, `${headers.join('\r\n')}\r\n\r\n${body}`);
 }
