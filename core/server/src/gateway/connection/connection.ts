@@ -355,7 +355,7 @@ export class Connection {
         return this.#engine.feed?.flush();
       case 'reset':
         this.#timings.onReset();
-        this.#digests.cut();
+        this.#digests.drop();
         return this.#engine.feed?.reset();
       case 'peek':
         return void this.#peek(action.number);

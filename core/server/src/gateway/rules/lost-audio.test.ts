@@ -83,6 +83,20 @@ test('an utterance that was not charged to its end is not remembered', () => {
   expect(lose('a', [10, 20, 30], 60).lost.lengths).toEqual([]);
 });
 
+test('audio that a reset has dropped is not expected again', () => {
+  const digests = new AudioDigests('a');
+  digests.add(audio(0, 10));
+  digests.cut();
+  digests.add(audio(10, 20));
+  digests.drop();
+  digests.add(audio(30, 5));
+  const replay = new ReplayedAudio();
+  replay.know([digests.end(35)]);
+  replay.add(audio(0, 10));
+  replay.add(audio(30, 5));
+  expect(replay.replayed).toEqual({ sessionId: 'a', samples: 15 });
+});
+
 test('a digest is a whole SHA-256, so that nobody can choose two audios with the same one', () => {
   const [digest] = lose('a', [10]).lost.digests;
   const whole = createHash('sha256').update('a').update(audio(0, 10)).digest('hex');

@@ -25,6 +25,7 @@ function finish(hash: Hash): string {
 interface Utterance {
   readonly length: number;
   readonly digest: string;
+  readonly endSample: number;
 }
 
 /** Follows the accepted audio of a stream, so that it can be recognised when its client sends it again. */
@@ -49,8 +50,14 @@ export class AudioDigests {
   /** An utterance ends here. */
   cut(): void {
     if (this.#length === 0) return;
-    const utterance = { length: this.#length, digest: finish(this.#hash) };
+    const length = this.#length;
+    const utterance = { length, digest: finish(this.#hash), endSample: this.#samples + length };
     this.#utterances = [...this.#utterances, utterance].slice(-UTTERANCES_MAX);
+    this.drop();
+  }
+
+  /** What came since the last utterance is not sent again. */
+  drop(): void {
     this.#hash = start(this.#sessionId);
     this.#samples += this.#length;
     this.#length = 0;
@@ -59,12 +66,7 @@ export class AudioDigests {
   /** Call it once, when the stream has lost its client. Only utterances within the charged samples were paid. */
   end(chargedSamples: number): LostAudio {
     this.cut();
-    let at = this.#samples;
-    const paid: Utterance[] = [];
-    for (const utterance of this.#utterances.toReversed()) {
-      if (at <= chargedSamples) paid.unshift(utterance);
-      at -= utterance.length;
-    }
+    const paid = this.#utterances.filter(({ endSample }) => endSample <= chargedSamples);
     return {
       sessionId: this.#sessionId,
       lengths: paid.map(({ length }) => length),
