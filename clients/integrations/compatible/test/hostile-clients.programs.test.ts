@@ -110,13 +110,17 @@ test('one account uses only its share of the decoders', async () => {
 });
 
 test('a file that waits on the disk for its language counts as one', async () => {
-  await start({ decoders: 1, sessionWaitMs: 50 });
+  // An account of its own: a session that comes after 50 ms stays reserved.
+  const own = await startEmulatorOn(await createTestDatabase());
+  server = await startWithLimits(own, { decoders: 1, sessionWaitMs: 50 });
+  url = server.url;
   // A part that is still open: more of the file may follow.
   const head = part('name="file"; filename="a"', MP4_HEAD).subarray(0, -2);
-  const upload = beginForm({ key: emulator.apiKey, parts: [head] });
+  const upload = beginForm({ key: own.apiKey, parts: [head] });
   await expect.poll(() => metric('svc_compatible_connections')).toBe(1);
-  await expect.poll(async () => (await post(emulator.apiKey)).status).toBe(503);
+  await expect.poll(async () => (await post(own.apiKey)).status).toBe(503);
   upload.cut();
+  await own.stop();
 });
 
 test('a file of an account without credit is refused before any of it arrives', async () => {
