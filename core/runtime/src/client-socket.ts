@@ -25,6 +25,8 @@ export class ClientSocket {
   /** Resolves when the socket has closed, for whatever reason. */
   readonly closed: Promise<void>;
   readonly #socket: WebSocket;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+  #isPaused = false;
   #isTooLarge = false;
 
   constructor(socket: WebSocket) {
@@ -69,12 +71,27 @@ export class ClientSocket {
     this.#socket.on('close', listener);
   }
 
+  /** Once, when the client has sent no message for `ms` although it was read. */
+  onSilence(ms: number, listener: () => void): void {
+    const silence = setTimeout(() => {
+      if (this.#isPaused) silence.refresh();
+      else listener();
+    }, ms);
+    this.#silence = silence;
+    this.#socket.on('message', () => silence.refresh());
+    this.#socket.on('close', () => clearTimeout(silence));
+  }
+
   /** Stops reading while the service is behind. */
   pause(): void {
+    this.#isPaused = true;
     this.#socket.pause();
   }
 
+  /** What the client sent meanwhile has yet to be read. */
   resume(): void {
+    if (this.#isPaused) this.#silence?.refresh();
+    this.#isPaused = false;
     this.#socket.resume();
   }
 

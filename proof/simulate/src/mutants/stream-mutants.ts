@@ -55,18 +55,6 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
       to: 'const samples = unanswered === null ? 0 : state.meter.acceptedSamples;',
     }),
   ),
-  during(
-    'engine-stall',
-    mutant(
-      'reset-reply-counts-free-audio',
-      'A reply to a reset counts audio that is not charged.',
-      {
-        in: FINISHING,
-        from: `if (event.type !== 'reset_ack') return event;`,
-        to: `if (event.type !== 'ready') return event;`,
-      },
-    ),
-  ),
   mutant('last-final-not-awaited', 'A client that closes gets no final of its last audio.', {
     in: STREAM,
     from: `case 'streaming':

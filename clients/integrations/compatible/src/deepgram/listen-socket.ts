@@ -55,7 +55,6 @@ export interface ListenParts {
 export class ListenSocket {
   readonly #parts: ListenParts;
   readonly #input: ListenInput;
-  readonly #idle: ReturnType<typeof setTimeout>;
   /** No more input is taken. */
   #isEnding = false;
   #waitingBytes = 0;
@@ -70,17 +69,14 @@ export class ListenSocket {
     const { socket, stream, signal } = parts;
     this.#parts = parts;
     this.#input = parts.openInput((error) => this.#failWith(error));
-    const onIdle = (): void => this.#fail(CLOSE.failed, 'idle_timeout', IDLE);
-    this.#idle = setTimeout(onIdle, parts.idleMs);
+    socket.onSilence(parts.idleMs, () => this.#fail(CLOSE.failed, 'idle_timeout', IDLE));
     socket.onBinary((bytes) => {
-      this.#idle.refresh();
       if (this.#isEnding) return;
       // Clients from before CloseStream end a stream with an empty frame.
       if (bytes.byteLength === 0) void this.#finish();
       else void this.#onAudio(bytes);
     });
     socket.onText((text) => {
-      this.#idle.refresh();
       if (!this.#isEnding) this.#onText(text);
     });
     const restart = (): void => this.#fail(CLOSE.restart, 'service_restart', RESTART);
@@ -97,7 +93,6 @@ export class ListenSocket {
   /** Resolves when the socket and its stream have closed. */
   async serve(): Promise<void> {
     await this.#parts.socket.closed;
-    clearTimeout(this.#idle);
     await endStream(this.#parts.stream);
   }
 

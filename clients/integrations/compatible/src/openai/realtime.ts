@@ -75,16 +75,14 @@ async function connect(handshake: Handshake, { config, metrics }: DoorContext): 
     },
   );
   // A connection without a message for this long has lost its client.
-  const idle = setTimeout(() => socket.close(1000, 'idle'), config.limits.realtimeIdleMs);
+  socket.onSilence(config.limits.realtimeIdleMs, () => socket.close(1000, 'idle'));
   const inbox = new RealtimeInbox(socket, (frame) => session.onText(frame));
   socket.onText((frame) => {
-    idle.refresh();
     if (!inbox.push(frame)) socket.close(1008, 'too_many_messages');
   });
   socket.onBinary(() => socket.close(1003, 'send_audio_as_base64'));
   socket.onTooLarge(() => session.onTooLarge());
   session.start();
   await socket.closed;
-  clearTimeout(idle);
   await session.close();
 }
