@@ -18,6 +18,7 @@ const RUN_MS_MAX = 240_000;
 /** Streams that end together need a while, and the sweeper too. */
 const END_MS = 150_000;
 const SETTLED_MS = 10_000;
+const PROGRESS_SECONDS = 10;
 const CLOCKS = { drift: 0.0001, offsetMs: 500 };
 const RATE = { perMinute: 6_000, burst: 3_000 };
 /** Half of the talkers have an account of their own, and 20 others share one with 25 slots. */
@@ -48,8 +49,13 @@ export async function runStorm(
     measures.onStorm(storm.begin(cell, talkers), storm.outageMs ?? 0);
   });
   let peakBytes = 0;
+  const tookSeconds = (): number => Math.round((realNowMs() - startedAtMs) / 1000);
   const sample = (): void => {
     measures.sample();
+    const atSecond = Math.round(scheduler.nowMs / 1000);
+    if (atSecond % PROGRESS_SECONDS === 0) {
+      console.error(`${atSecond} s simulated in ${tookSeconds()} s, ${measures.waiting} streams wait`);
+    }
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
     scheduler.later(1_000, sample);
   };
@@ -76,8 +82,7 @@ export async function runStorm(
   await mkdir(folder, { recursive: true });
   const path = `${folder}/storm-${name}.svg`;
   await writeFile(path, drawStorm({ title: storm.what, cell, measures, ranMs }));
-  const took = Math.round((realNowMs() - startedAtMs) / 1000);
-  console.log(`${path}, ${took} s, hash ${(scheduler.hash >>> 0).toString(16)}`);
+  console.log(`${path}, ${tookSeconds()} s, hash ${(scheduler.hash >>> 0).toString(16)}`);
   return figures;
 }
 
