@@ -54,7 +54,9 @@ export async function runStorm(
     measures.sample();
     const atSecond = Math.round(scheduler.nowMs / 1000);
     if (atSecond % PROGRESS_SECONDS === 0) {
-      console.error(`${atSecond} s simulated in ${tookSeconds()} s, ${measures.waiting} streams wait`);
+      console.error(
+        `${atSecond} s simulated in ${tookSeconds()} s, ${measures.waiting} streams wait`,
+      );
     }
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
     scheduler.later(1_000, sample);

@@ -12,6 +12,8 @@ export interface CellSettings {
 
 const STREAMS_PER_NODE = 250;
 const NODES_MIN = 6;
+/** Reserved, claimed and closed. */
+const COMMITS_PER_SESSION = 3;
 
 /** Reads options that are text, with a default for each. Returns null if one is no number. */
 export function readCell(
@@ -29,8 +31,12 @@ export function readCell(
   return Object.values(cell).every((value) => value > 0) ? cell : null;
 }
 
-/** Times of one run. Clients start one after another, then the cell runs for a while before the storm. */
-export function timesOf({ streams }: CellSettings): { rampMs: number; stormAtMs: number } {
-  const rampMs = Math.min(15_000, Math.max(2_000, streams * 4));
+/**
+ * Times of one run. Clients start one after another, so that their first sessions take at most half of the database's commits.
+ * Then the cell runs for a while before the storm.
+ */
+export function timesOf({ streams, commits }: CellSettings): { rampMs: number; stormAtMs: number } {
+  const quickMs = Math.min(15_000, Math.max(2_000, streams * 4));
+  const rampMs = Math.max(quickMs, (2_000 * streams * COMMITS_PER_SESSION) / commits);
   return { rampMs, stormAtMs: rampMs + 12_000 };
 }
