@@ -15,16 +15,13 @@ const PERIOD_SHARE = 0.9;
  * normalised autocorrelation over the lags of a human pitch.
  */
 export function voicing(samples: Float32Array): number {
+  const values = autocorrelations(samples, HIGH_LAG_MIN - 1);
   let voice = 0;
   let high = 0;
-  let before = autocorrelation(samples, HIGH_LAG_MIN - 1);
-  let current = autocorrelation(samples, HIGH_LAG_MIN);
   for (let lag = HIGH_LAG_MIN; lag <= LAG_MAX; lag += 1) {
-    const after = autocorrelation(samples, lag + 1);
+    const [before, current, after] = [values[lag - 1] ?? 0, values[lag] ?? 0, values[lag + 1] ?? 0];
     if (lag >= LAG_MIN) voice = Math.max(voice, current);
     else if (current >= before && current >= after) high = peak(before, current, after);
-    before = current;
-    current = after;
   }
   return high > HIGH_SHARE * voice ? 0 : voice;
 }
@@ -34,32 +31,36 @@ export function voicing(samples: Float32Array): number {
  * well as the best one, because multiples of a period do too.
  */
 export function pitchPeriod(samples: Float32Array): number | null {
-  const lags = Array.from({ length: LAG_MAX - LAG_MIN + 1 }, (_, at) =>
-    autocorrelation(samples, LAG_MIN + at),
-  );
-  const best = Math.max(...lags);
+  const values = autocorrelations(samples, LAG_MIN);
+  let best = 0;
+  for (let lag = LAG_MIN; lag <= LAG_MAX; lag += 1) best = Math.max(best, values[lag] ?? 0);
   if (best < PERIOD_MIN) return null;
-  const at = lags.findIndex((value, index) => {
-    const [before, after] = [lags[index - 1], lags[index + 1]];
-    if (before === undefined || after === undefined) return false;
-    return value >= PERIOD_SHARE * best && value >= before && value >= after;
-  });
-  return at < 0 ? null : LAG_MIN + at;
+  for (let lag = LAG_MIN + 1; lag < LAG_MAX; lag += 1) {
+    const value = values[lag] ?? 0;
+    const isPeak = value >= (values[lag - 1] ?? 0) && value >= (values[lag + 1] ?? 0);
+    if (isPeak && value >= PERIOD_SHARE * best) return lag;
+  }
+  return null;
 }
 
-function autocorrelation(samples: Float32Array, lag: number): number {
-  let product = 0;
-  let early = 0;
-  let late = 0;
-  for (let at = lag; at < VOICING_SAMPLES; at += 1) {
-    const a = samples[at] ?? 0;
-    const b = samples[at - lag] ?? 0;
-    product += a * b;
-    early += b * b;
-    late += a * a;
+/** Normalised autocorrelations, by lag, from the given one up to that after the longest of a voice. */
+function autocorrelations(samples: Float32Array, lagMin: number): Float64Array {
+  const energyBefore = new Float64Array(VOICING_SAMPLES + 1);
+  for (let at = 0; at < VOICING_SAMPLES; at += 1) {
+    energyBefore[at + 1] = (energyBefore[at] ?? 0) + (samples[at] ?? 0) ** 2;
   }
-  const norm = Math.sqrt(early * late);
-  return norm > 0 ? product / norm : 0;
+  const all = energyBefore[VOICING_SAMPLES] ?? 0;
+  const values = new Float64Array(LAG_MAX + 2);
+  for (let lag = lagMin; lag <= LAG_MAX + 1; lag += 1) {
+    let product = 0;
+    for (let at = lag; at < VOICING_SAMPLES; at += 1) {
+      product += (samples[at] ?? 0) * (samples[at - lag] ?? 0);
+    }
+    const early = energyBefore[VOICING_SAMPLES - lag] ?? 0;
+    const norm = Math.sqrt(early * (all - (energyBefore[lag] ?? 0)));
+    values[lag] = norm > 0 ? product / norm : 0;
+  }
+  return values;
 }
 
 /** The height of the parabola through three neighbours: short periods fall between the samples. */
