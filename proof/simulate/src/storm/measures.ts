@@ -8,6 +8,7 @@ import type { FinishedStream, Talker, TalkerWatch } from './talker.ts';
 /** A request this much before its time is no accident of the network. */
 const EARLY_MS = 60;
 const BURST_MS = 50;
+const LONG_MS = 5_000;
 const SAMPLES_PER_MS = 16;
 
 /** What a storm did to the streams and requests of a cell. */
@@ -144,8 +145,19 @@ export class Measures implements TalkerWatch {
   }
 
   get waiting(): number {
-    return [...this.#talkers.values()].filter(({ waitingSinceMs }) => waitingSinceMs !== null)
-      .length;
+    return this.#waitingFor(0);
+  }
+
+  /** In a large cell some new stream is always on its way. */
+  get waitingLong(): number {
+    return this.#waitingFor(LONG_MS);
+  }
+
+  #waitingFor(leastMs: number): number {
+    const sinceMs = scheduler.nowMs - leastMs;
+    const isWaiting = ({ waitingSinceMs }: Talker): boolean =>
+      waitingSinceMs !== null && waitingSinceMs <= sinceMs;
+    return [...this.#talkers.values()].filter(isWaiting).length;
   }
 
   /** Called every second. */

@@ -12,7 +12,7 @@ import type { StormName } from './storm-names.ts';
 import { STORMS } from './storms.ts';
 import { Talker } from './talker.ts';
 
-/** A run lasts at least this long, and until nobody waits. */
+/** A run lasts at least this long, and until nobody waits for long. */
 const RUN_MS_MIN = 90_000;
 const RUN_MS_MAX = 240_000;
 /** Streams that end together need a while, and the sweeper too. */
@@ -62,9 +62,9 @@ export async function runStorm(
     scheduler.later(1_000, sample);
   };
   scheduler.later(1_000, sample);
-  const isCalm = (): boolean => scheduler.nowMs >= RUN_MS_MIN && measures.waiting === 0;
+  const isCalm = (): boolean => scheduler.nowMs >= RUN_MS_MIN && measures.waitingLong === 0;
   await scheduler.run(isCalm, RUN_MS_MAX);
-  const stillWaiting = measures.waiting;
+  const stillWaiting = measures.waitingLong;
   const ranMs = scheduler.nowMs;
   for (const talker of talkers) talker.isStopping = true;
   await scheduler.run(() => talkers.every(({ isDone }) => isDone), ranMs + END_MS);
