@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { useTexts } from '../../app/language.tsx';
 import { usePlaygroundTexts } from '../../texts/playground.ts';
 import { isRunning, isUncertain, meanConfidence, type Run, type Turn } from './run.ts';
@@ -30,15 +30,16 @@ export function Transcript(props: {
   const isEmpty = run.turns.length === 0 && run.text === '' && run.eagerText === null;
   const area = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  const lastTop = useRef(0);
   const whole = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // On a phone the pinned controls need room below the words.
     if (running && matchMedia(NARROW).matches) whole.current?.scrollIntoView();
   }, [running]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const box = area.current;
     if (box !== null && follows.current) box.scrollTop = box.scrollHeight;
-  }, [run.text, run.eagerText, run.turns]);
+  }, [run.text, run.eagerText, run.turns, running, props.details]);
   return (
     <div ref={whole} className="grid content-start gap-2">
       <h2 id={id} className={props.hidesTitle ? 'sr-only' : 'text-sm font-medium text-ink-2'}>
@@ -52,7 +53,11 @@ export function Transcript(props: {
         aria-labelledby={id}
         data-testid={props.testId}
         onScroll={({ currentTarget: box }) => {
-          follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < FOLLOW_PIXELS;
+          // Our own scrolling is reported late, when there may be more lines. Only a reader scrolls up.
+          if (box.scrollHeight - box.scrollTop - box.clientHeight < FOLLOW_PIXELS) {
+            follows.current = true;
+          } else if (box.scrollTop < lastTop.current) follows.current = false;
+          lastTop.current = box.scrollTop;
         }}
         className={`grid min-h-36 content-start gap-2 overflow-y-auto lg:min-h-64 overscroll-contain rounded-sm text-xl leading-9 font-medium wrap-anywhere lg:max-h-112 ${running ? 'max-lg:h-[max(9rem,calc(100dvh-22rem))]' : 'max-lg:max-h-96'}`}
       >
