@@ -5,9 +5,11 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** Modules of private packages. A package holds copies of those that it imports. */
-const SHARED_MODULE = /(['"])@svc-asr\/((?:protocol|runtime)\/[\w-]+)\.ts\1/g;
+const SHARED_MODULE = /(['"])@svc-asr\/((?:protocol|runtime)(?:\/[\w-]+)+)\.ts\1/g;
 /** Modules that another module of the same private package imports. */
-const SHARED_BY_SHARED = /from '\.\/([\w-]+)\.(?:js|ts)'/g;
+const SHARED_BY_SHARED = /from '(\.{1,2}\/[\w/-]+)\.(?:js|ts)'/g;
+/** What nobody could install. */
+const PRIVATE = /['"]@svc-asr\/(?:protocol|runtime)\b[^'"]*['"]/;
 /** The types of the protocol's schemas. */
 const WIRE = /(['"])@svc-asr\/protocol\1/g;
 
@@ -47,13 +49,15 @@ export function isPublished(folder: string, path: string): boolean {
 /** Copies the modules into a folder for each package, so that no name can clash. A set also visits entries added to it meanwhile. */
 async function copyShared(modules: Set<string>, out: string): Promise<void> {
   for (const module of modules) {
+    const folder = dirname(module);
+    const compiled = join(ROOT, 'core', module.replace('/', '/dist/src/'));
     for (const ending of ['.js', '.d.ts']) {
-      const [room = '', name] = module.split('/');
-      const text = await readFile(join(ROOT, 'core', room, `dist/src/${name}${ending}`), 'utf8');
-      for (const [, needed = ''] of text.matchAll(SHARED_BY_SHARED))
-        modules.add(`${room}/${needed}`);
+      const text = await readFile(compiled + ending, 'utf8');
+      for (const [, needed = ''] of text.matchAll(SHARED_BY_SHARED)) {
+        modules.add(join(folder, needed));
+      }
       for (const [, , needed = ''] of text.matchAll(SHARED_MODULE)) modules.add(needed);
-      await write(join(out, module + ending), publishable(text, '..'));
+      await write(join(out, module + ending), publishable(text, relative(folder, '.')));
     }
   }
 }
@@ -68,6 +72,8 @@ function publishable(text: string, toRoot: string): string {
 }
 
 async function write(path: string, text: string): Promise<void> {
+  const [missing] = PRIVATE.exec(text) ?? [];
+  if (missing !== undefined) throw new Error(`${path} imports ${missing}, which is not published.`);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);
 }
