@@ -158,7 +158,12 @@ async function* decoded(
     await feeding;
     const code = await exit;
     if (code !== null && NO_PROGRAM.has(code)) throw new AudioFileError('ffmpeg_missing');
-    if (code !== 0 || bytes === 0) throw new AudioFileError('unreadable_audio');
+    if (code !== 0 || bytes === 0) {
+      // At a rate of 1 Hz ffmpeg may need more memory than it gets.
+      const rateHz = await inputRate;
+      const isTooLow = bytes === 0 && rateHz > 0 && rateHz < RATE_HZ_MIN;
+      throw new AudioFileError(isTooLow ? 'unsupported_sample_rate' : 'unreadable_audio');
+    }
   } finally {
     kill();
     watch.stop();
