@@ -146,7 +146,7 @@ test('a page names the address where its browser accepts the certificate, and th
     await page.getByRole('button', { name: 'Start' }).click();
     // At first while the stream retries, then for good.
     await page.locator('#state', { hasText: 'No connection' }).waitFor();
-    await page.locator('#problem', { hasText: 'No connection' }).waitFor();
+    await page.locator('#problem', { hasText: 'No connection' }).waitFor({ timeout: 60_000 });
     expect(told.join('\n')).toContain(`Open ${url} in this browser`);
     await acceptCertificate(await context.newPage());
     await page.reload();
