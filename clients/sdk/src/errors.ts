@@ -36,7 +36,7 @@ export class SvcError extends Error {
   readonly userMessage: string;
 
   constructor(details: SvcErrorDetails) {
-    super(details.message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(details.message, details);
     this.name = 'SvcError';
     this.code = details.code;
     this.retryable = details.retryable;
@@ -57,29 +57,20 @@ export function errorFromResponse(response: {
   requestId: string | null;
   retryAfter: string | null;
 }): SvcError {
-  const fields = errorFields(response.body);
-  const seconds = Number(response.retryAfter ?? Number.NaN);
-  return new SvcError({
-    code: fields.code ?? `http_${response.status}`,
-    type: fields.type,
-    message: fields.message ?? `The service responded with status ${response.status}.`,
-    retryable: [429, 502, 503, 504].includes(response.status),
-    status: response.status,
-    requestId: fields.request_id ?? response.requestId,
-    retryAfterMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null,
-  });
-}
-
-function errorFields(body: unknown): { [K in keyof ErrorBody['error']]: string | null } {
+  const { status, body } = response;
   const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
-  const field = (name: string): string | null => {
+  const field = (name: keyof ErrorBody['error']): string | null => {
     const value = error[name];
     return typeof value === 'string' ? value : null;
   };
-  return {
-    code: field('code'),
+  const seconds = Number(response.retryAfter ?? -1);
+  return new SvcError({
+    code: field('code') ?? `http_${status}`,
     type: field('type'),
-    message: field('message'),
-    request_id: field('request_id'),
-  };
+    message: field('message') ?? `The service responded with status ${status}.`,
+    retryable: [429, 502, 503, 504].includes(status),
+    status,
+    requestId: field('request_id') ?? response.requestId,
+    retryAfterMs: seconds >= 0 && seconds < Infinity ? seconds * 1000 : null,
+  });
 }

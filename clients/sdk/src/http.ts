@@ -43,7 +43,7 @@ export async function request<T>(options: HttpOptions, input: RequestInput<T>): 
       throw aborted(cause);
     });
     waitedMs += waitMs;
-    if (isPaced(result.error)) paced += 1;
+    if (isPaced(result.error.retryAfterMs)) paced += 1;
     if (isBlocked(result.error)) hasJustClosed = false;
   }
 }

@@ -1,7 +1,5 @@
-import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
-
-/** 20 ms: shorter than a syllable, longer than a pitch period. */
-export const WINDOW_SAMPLES = 20 * SAMPLES_PER_MS;
+/** 20 ms at 16 kHz: shorter than a syllable, longer than a pitch period. */
+export const WINDOW_SAMPLES = 320;
 
 const FLOOR_START_DB = -55;
 /** The noise floor falls at once and rises slowly, so that speech doesn't raise it. */
@@ -23,7 +21,7 @@ export class LevelDetector {
 /** Returns the level in dBFS: 0 is full scale. */
 export function levelDb(samples: Int16Array): number {
   let sum = 0;
-  for (let at = 0; at < samples.length; at += 1) sum += (samples[at] ?? 0) ** 2;
+  for (const sample of samples) sum += sample ** 2;
   const rms = Math.sqrt(sum / Math.max(1, samples.length)) / 32_768;
   return 20 * Math.log10(Math.max(rms, 1e-6));
 }

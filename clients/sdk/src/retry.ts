@@ -6,6 +6,8 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
 /** A server that stays silent is not overloaded for a moment. Each further attempt would cost a whole timeout. */
 const TIMEOUT_RETRIES_MAX = 2;
+/** A shorter wait would let a client ask all the time. */
+export const PACED_MS_MIN = 1_000;
 
 /** Exponential backoff. Half of it is random, so that clients cut off together don't reconnect together. */
 export function backoffMs(attempt: number, random: () => number): number {
@@ -40,7 +42,7 @@ export function retryWaitMs(
   if (!error.retryable || state.failures > retriesMax) return null;
   const isEarly = isBlocked(error) && state.hasJustClosed === true;
   const waitMs =
-    isPaced(error) && !isEarly
+    isPaced(error.retryAfterMs) && !isEarly
       ? pacedMs(error.retryAfterMs, random)
       : Math.max(
           isEarly ? 0 : (error.retryAfterMs ?? 0),
@@ -57,14 +59,9 @@ export function isBlocked({ code }: SvcError): boolean {
   return code === 'concurrency_limit_exceeded';
 }
 
-/** A shorter wait would let a client ask all the time. */
-export const PACED_MS_MIN = 1_000;
-
 /** The service says when to ask again, so its answer doesn't grow the client's own backoff. */
-export function isPaced<T extends { readonly retryAfterMs: number | null }>(
-  answer: T,
-): answer is T & { readonly retryAfterMs: number } {
-  return answer.retryAfterMs !== null && answer.retryAfterMs >= PACED_MS_MIN;
+export function isPaced(retryAfterMs: number | null): retryAfterMs is number {
+  return retryAfterMs !== null && retryAfterMs >= PACED_MS_MIN;
 }
 
 /** Never before `Retry-After`, and up to a tenth later. */

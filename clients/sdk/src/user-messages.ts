@@ -2,7 +2,7 @@
  * Texts for the people who use a page. The `message` of an error is for developers. Pages in other languages choose
  * their own text by `code`. The microphone's texts are in microphone-errors.ts, so that a stream doesn't carry them.
  */
-const BLOCKED = 'Another transcription is still running. Please wait a moment.';
+
 /** The codes that start with `connection_`, `timeout` and `finish_timeout`. */
 const OFFLINE = /^connection_|timeout$/;
 
@@ -11,7 +11,9 @@ export function userMessageFor(error: {
   readonly code: string;
   readonly retryable: boolean;
 }): string {
-  if (error.code === 'concurrency_limit_exceeded') return BLOCKED;
+  if (error.code === 'concurrency_limit_exceeded') {
+    return 'Another transcription is still running. Please wait a moment.';
+  }
   if (OFFLINE.test(error.code)) {
     return 'No connection to the transcription service. Please check your internet connection.';
   }

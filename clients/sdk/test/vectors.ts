@@ -319,5 +319,5 @@ class Replay {
 function present(entry: BufferEntry) {
   return entry.kind === 'audio'
     ? { kind: entry.kind, at: entry.at, bytes: entry.pcm.byteLength }
-    : entry;
+    : { kind: entry.kind, id: entry.id };
 }

@@ -1,7 +1,6 @@
 import { AUDIO, CHUNK_SAMPLES, ENDPOINTING, LIMITS, MODELS } from '@svc-asr/protocol';
 import { RELAY_LIMITS } from '../../../clients/sdk/src/relay-limits.ts';
-import { FINISH_MS_MAX } from '../../../clients/sdk/src/stream/svc-stream.ts';
-import { UNSENT_BYTES_MAX } from '../../../clients/sdk/src/stream/write-queue.ts';
+import { FINISH_MS_MAX, UNSENT_BYTES_MAX } from '../../../clients/sdk/src/stream/limits.ts';
 import { FLUSHES_PENDING_MAX } from '../../../core/server/src/gateway/rules/stream-messages.ts';
 import { ROOT, pages, readPage } from './blocks.ts';
 import { readFileSync } from 'node:fs';

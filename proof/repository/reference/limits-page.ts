@@ -1,9 +1,12 @@
 import { AUDIO, ENDPOINTING, LIMITS } from '@svc-asr/protocol';
 import { CONSOLE_LIMITS } from '@svc-asr/protocol/console/constants.ts';
 import { RELAY_LIMITS } from '../../../clients/sdk/src/relay-limits.ts';
-import { GET_SESSION_MS_MAX } from '../../../clients/sdk/src/stream/session-source.ts';
-import { FINISH_MS_MAX } from '../../../clients/sdk/src/stream/svc-stream.ts';
-import { QUEUE_BYTES_MAX, UNSENT_BYTES_MAX } from '../../../clients/sdk/src/stream/write-queue.ts';
+import {
+  FINISH_MS_MAX,
+  GET_SESSION_MS_MAX,
+  QUEUE_BYTES_MAX,
+  UNSENT_BYTES_MAX,
+} from '../../../clients/sdk/src/stream/limits.ts';
 import { generateSecrets, parseConfig, type Config } from '../../../core/server/src/config.ts';
 import { FLUSH_SAMPLES_MIN } from '../../../core/server/src/gateway/rules/final-event.ts';
 import { CONNECTION_LIMITS } from '../../../core/server/src/gateway/gateway.ts';

@@ -1,5 +1,5 @@
 import type { ErrorEvent } from '@svc-asr/protocol';
-import type { SvcError } from '../errors.ts';
+import type { SvcError, SvcErrorDetails } from '../errors.ts';
 import { userMessageFor } from '../user-messages.ts';
 
 /** Why a stream ended. Always complete, even when the network gave no reason. */
@@ -29,34 +29,19 @@ export interface SocketEnd {
   readonly refusal: SvcError | null;
 }
 
+export const COMPLETE = 'The stream is complete.';
 const NODE_LOST: ReadonlySet<string> = new Set([
   'connection_failed',
   'connection_lost',
   'connection_refused',
   'capacity_exceeded',
 ]);
-const LOST = { reason: 'connection_lost', message: 'The connection was lost.' };
-/** The service failed, restarts or is busy, or the connection broke. */
-const RETRYABLE_CODES: ReadonlySet<number> = new Set([
-  1001, 1005, 1006, 1011, 1012, 1013, 4429, 4503,
-]);
+/** The connection broke. */
+const LOST_CODES: ReadonlySet<number> = new Set([1001, 1005, 1006]);
+/** The service failed, restarts or is busy. */
+const FAILED_CODES: ReadonlySet<number> = new Set([1011, 1012, 1013]);
 /** The credential expired or was used. A new session has a new credential. */
-const RETRYABLE_REFUSALS: ReadonlySet<string> = new Set([
-  'session_credential_expired',
-  'session_credential_used',
-]);
-
-/**
- * Browsers say nothing about a socket that never opened, not even that they don't trust the certificate. Opening the
- * server's address shows the cause, and a development certificate can be accepted there.
- */
-function neverOpened(url: string): { reason: string; message: string } {
-  const origin = url.replace(/^ws(s?:\/\/[^/]*).*/, 'http$1');
-  return {
-    reason: 'connection_refused',
-    message: `The stream could not be opened. Open ${origin} in this browser to see why or to accept its certificate.`,
-  };
-}
+const SPENT = /^session_credential_(expired|used)$/;
 
 export interface KnownAtClose {
   readonly sessionId: string;
@@ -65,51 +50,68 @@ export interface KnownAtClose {
   readonly fatal: ErrorEvent | null;
 }
 
+/** Builds the close information of an error. The close that it came with has what the error leaves out. */
+export function closeInfo(error: SvcErrorDetails, close: CloseInfo | null = null): CloseInfo {
+  return {
+    code: error.closeCode ?? close?.code ?? 1006,
+    reason: error.code,
+    message: error.message,
+    userMessage: error.userMessage ?? userMessageFor(error),
+    retryable: error.retryable,
+    retryAfterMs: error.retryAfterMs ?? null,
+    sessionId: error.sessionId ?? close?.sessionId ?? null,
+    requestId: error.requestId ?? close?.requestId ?? null,
+  };
+}
+
 export function describeClose(end: SocketEnd, known: KnownAtClose): CloseInfo {
-  const told = end.refusal === null ? fromSocket(end, known) : fromRefusal(end.refusal);
-  const userMessage = userMessageFor({ code: told.reason, retryable: told.retryable });
-  return { ...told, userMessage, sessionId: known.sessionId };
+  const { refusal } = end;
+  const { fatal } = known;
+  const cause = refusal ?? fatal ?? unexplained(end, known);
+  return closeInfo({
+    closeCode: end.code,
+    code: end.reason || cause.code,
+    message: cause.message,
+    retryable: isRetryable(end, known),
+    retryAfterMs: refusal?.retryAfterMs ?? fatal?.retry_after_ms ?? null,
+    sessionId: known.sessionId,
+    requestId: refusal?.requestId ?? fatal?.request_id ?? null,
+  });
 }
 
-type Told = Omit<CloseInfo, 'sessionId' | 'userMessage'>;
-
-function fromRefusal(refusal: SvcError): Told {
-  return {
-    code: 1006,
-    reason: refusal.code,
-    message: refusal.message,
-    retryable: refusal.retryable || RETRYABLE_REFUSALS.has(refusal.code),
-    retryAfterMs: refusal.retryAfterMs,
-    requestId: refusal.requestId,
-  };
-}
-
-function fromSocket(end: SocketEnd, { fatal, opened, url }: KnownAtClose): Told {
-  const silent = opened ? LOST : neverOpened(url);
-  return {
-    code: end.code,
-    reason: end.reason || (fatal?.code ?? silent.reason),
-    message: fatal?.message ?? (end.code === 1000 ? 'The stream is complete.' : silent.message),
-    retryable: isRetryable(end, fatal),
-    retryAfterMs: fatal?.retry_after_ms ?? null,
-    requestId: fatal?.request_id ?? null,
-  };
+/**
+ * Browsers say nothing about a socket that never opened, not even that they don't trust the certificate. Opening the
+ * server's address shows the cause, and a development certificate can be accepted there.
+ */
+function unexplained({ code }: SocketEnd, { opened, url }: KnownAtClose) {
+  if (!opened) {
+    const origin = url.replace(/^ws(s?:\/\/[^/]*).*/, 'http$1');
+    return {
+      code: 'connection_refused',
+      message: `The stream could not be opened. Open ${origin} in this browser to see why or to accept its certificate.`,
+    };
+  }
+  const message = code === 1000 ? COMPLETE : 'The connection was lost.';
+  return { code: 'connection_lost', message };
 }
 
 /** Codes 4400 to 4499 ask for a change first: only a wait (4429) or a new credential (4401) is one. */
-function isRetryable({ code, reason }: SocketEnd, fatal: ErrorEvent | null): boolean {
+function isRetryable(end: SocketEnd, known: KnownAtClose): boolean {
+  const { code, refusal } = end;
+  if (refusal !== null) return refusal.retryable || isSpent(end, known);
   if (code === 4429) return true;
-  if (code >= 4400 && code < 4500) {
-    return code === 4401 && RETRYABLE_REFUSALS.has(fatal?.code ?? reason);
-  }
-  return fatal?.retryable ?? RETRYABLE_CODES.has(code);
+  if (code >= 4400 && code < 4500) return code === 4401 && isSpent(end, known);
+  return known.fatal?.retryable ?? (code === 4503 || billed(end) !== 'as_told');
 }
 
 /** Whether a session that was never ready can still be opened. A refused upgrade doesn't spend the credential. */
-export function isUnused({ code, reason, refusal }: SocketEnd, known: KnownAtClose): boolean {
-  if (refusal !== null) return !RETRYABLE_REFUSALS.has(refusal.code);
-  const isRefused = code >= 4400 && code < 4600;
-  return !known.opened || (isRefused && !RETRYABLE_REFUSALS.has(known.fatal?.code ?? reason));
+export function isUnused(end: SocketEnd, known: KnownAtClose): boolean {
+  const isRefused = end.code >= 4400 && end.code < 4600;
+  return (!known.opened || isRefused) && !isSpent(end, known);
+}
+
+function isSpent({ reason, refusal }: SocketEnd, { fatal }: KnownAtClose): boolean {
+  return SPENT.test((refusal ?? fatal)?.code ?? reason);
 }
 
 /** The service ended a healthy session because it was idle or open for too long. */
@@ -119,9 +121,9 @@ export function endedByTime(close: CloseInfo): 'resume' | 'rollover' | null {
 }
 
 /** What the session will cost, as far as the client can know. */
-export function billed(info: CloseInfo): 'as_told' | 'nothing' | 'unknown' {
-  if ([1011, 1012, 1013].includes(info.code)) return 'nothing';
-  return info.code === 1006 || info.code === 1005 || info.code === 1001 ? 'unknown' : 'as_told';
+export function billed({ code }: Pick<CloseInfo, 'code'>): 'as_told' | 'nothing' | 'unknown' {
+  if (FAILED_CODES.has(code)) return 'nothing';
+  return LOST_CODES.has(code) ? 'unknown' : 'as_told';
 }
 
 /** Whether another node is wanted: nobody answered, the connection could not be opened, or the node is full. */

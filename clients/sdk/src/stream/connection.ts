@@ -1,21 +1,17 @@
 import type { AsrSession, ErrorEvent, ReadyEvent, ServerEvent } from '@svc-asr/protocol';
 import type { Config } from './options.ts';
-import { BYTES_PER_SAMPLE, SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
+import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
 import { isServerEvent } from '../response-guards.ts';
 import { describeClose, isUnused, type CloseInfo } from './close-info.ts';
 import { Liveness, type Verdict } from './liveness.ts';
 import { SessionClock } from './session-clock.ts';
 import type { Connect, Socket } from './socket.ts';
-import type { BufferEntry } from './replay-buffer.ts';
-
-/** The service gives up after 20 s and says so. This limit is for a service that hangs. */
-const READY_MS_MAX = 30_000;
-/** After this long without progress or an event, the network counts as lost. */
-const STALL_MS_MAX = 20_000;
-const CLOSE_MS_MAX = 3_000;
-const CHECK_INTERVAL_MS = 100;
+import { samplesIn, type BufferEntry } from './replay-buffer.ts';
+import { CHECK_INTERVAL_MS, CLOSE_MS_MAX, READY_MS_MAX, STALL_MS_MAX } from './limits.ts';
 
 export interface ConnectionHandlers {
+  /** How long the socket may take to open. */
+  readonly openMsMax: number;
   onEvent(event: ServerEvent): void;
   /** The service does not answer. If that lasts, the connection ends. */
   onStall(): void;
@@ -33,9 +29,7 @@ export class Connection {
   readonly #handlers: ConnectionHandlers;
   readonly #socket: Socket;
   readonly #checkTimer: ReturnType<typeof setInterval>;
-  readonly #openMsMax: number;
-  #opened = false;
-  #openMs = 0;
+  #openMs: number | null = null;
   /** The service sent an event other than a refusal, so the credential is spent. */
   #hasEvents = false;
   #ready: ReadyEvent | null = null;
@@ -48,19 +42,13 @@ export class Connection {
   #buffered = 0;
   #activeAt = performance.now();
 
-  constructor(
-    session: AsrSession,
-    connect: Connect,
-    handlers: ConnectionHandlers & { readonly openMsMax: number },
-  ) {
+  constructor(session: AsrSession, connect: Connect, handlers: ConnectionHandlers) {
     this.session = session;
-    this.#openMsMax = handlers.openMsMax;
     this.#handlers = handlers;
     this.#socket = connect(
       { url: session.websocket_url, protocols: session.websocket_protocols },
       {
         onOpen: () => {
-          this.#opened = true;
           this.#activeAt = performance.now();
           this.#openMs = this.#activeAt - this.startedAt;
         },
@@ -71,10 +59,10 @@ export class Connection {
           const known = {
             sessionId: session.id,
             url: session.websocket_url,
-            opened: this.#opened,
+            opened: this.#openMs !== null,
             fatal: this.#fatal,
           };
-          handlers.onEnd(describeClose(end, known), this.#hasEvents ? false : isUnused(end, known));
+          handlers.onEnd(describeClose(end, known), !this.#hasEvents && isUnused(end, known));
         },
       },
     );
@@ -83,7 +71,7 @@ export class Connection {
 
   /** How long the handshake took. Null: the socket has not opened. */
   get openMs(): number | null {
-    return this.#opened ? this.#openMs : null;
+    return this.#openMs;
   }
 
   get ready(): ReadyEvent | null {
@@ -109,8 +97,8 @@ export class Connection {
     return limitMs * SAMPLES_PER_MS - this.clock.sentSamples;
   }
 
-  configure(config: Config | null): void {
-    if (config !== null) this.#socket.send(JSON.stringify({ type: 'config', ...config }));
+  configure(config: Config): void {
+    this.#socket.send(JSON.stringify({ type: 'config', ...config }));
   }
 
   /** Tells the service, unless it knows. */
@@ -121,15 +109,15 @@ export class Connection {
 
   send(entry: BufferEntry): void {
     if (this.bufferedBytes === 0) this.#activeAt = performance.now();
-    const samples = entry.kind === 'audio' ? entry.pcm.byteLength / BYTES_PER_SAMPLE : 0;
+    const samples = samplesIn(entry);
     this.#liveness?.onSent(samples / SAMPLES_PER_MS);
-    if (entry.kind !== 'audio') {
+    if (entry.kind === 'audio') {
+      this.setKeyterms(entry.keyterms);
+      this.clock.advance(entry.at, samples);
+      this.#socket.send(entry.pcm);
+    } else {
       this.#socket.send(JSON.stringify({ type: entry.kind }));
-      return;
     }
-    this.setKeyterms(entry.keyterms);
-    this.clock.advance(entry.at, samples);
-    this.#socket.send(entry.pcm);
   }
 
   close(): void {
@@ -151,7 +139,7 @@ export class Connection {
     if (event.type === 'ready') {
       this.#ready = event;
       this.#readyAt = now;
-      this.#liveness = new Liveness(now, this.#openMs);
+      this.#liveness = new Liveness(now, this.#openMs ?? 0);
     }
     const isRecovered = this.#liveness?.onEvent(now, isAnswer) === 'recovered';
     if (isRecovered && this.#ready !== null) this.#handlers.onRecovery(this.#ready);
@@ -165,7 +153,7 @@ export class Connection {
     const buffered = this.bufferedBytes;
     if (buffered !== this.#buffered) this.#activeAt = now;
     this.#buffered = buffered;
-    const readyMsMax = this.#opened ? READY_MS_MAX : this.#openMsMax;
+    const readyMsMax = this.#openMs === null ? this.#handlers.openMsMax : READY_MS_MAX;
     const unready = this.#ready === null && now - this.startedAt > readyMsMax;
     const stalled = buffered > 0 && this.silentMs > STALL_MS_MAX;
     const unanswered = now - this.#closingAt > CLOSE_MS_MAX;
@@ -175,20 +163,12 @@ export class Connection {
 
   #follow(verdict: Verdict): void {
     if (this.ready === null) return;
-    switch (verdict) {
-      case 'ask':
-        // A config without settings changes nothing, and the service answers it.
-        this.#questions += 1;
-        this.configure({ id: this.#questions });
-        return;
-      case 'stalled':
-        this.#handlers.onStall();
-        return;
-      case 'lost':
-        this.drop();
-        return;
-      case null:
-        return;
+    if (verdict === 'stalled') this.#handlers.onStall();
+    if (verdict === 'lost') this.drop();
+    if (verdict === 'ask') {
+      // A config without settings changes nothing, and the service answers it.
+      this.#questions += 1;
+      this.configure({ id: this.#questions });
     }
   }
 }

@@ -1,5 +1,10 @@
 import type { SvcError } from '../errors.ts';
 
+interface Reader<E> {
+  readonly resolve: (result: IteratorResult<E, undefined>) => void;
+  readonly reject: (error: SvcError) => void;
+}
+
 /** Unread events of one `for await` loop. A delta replaces the one before it, so slow readers use no memory. */
 export class EventQueue<E extends { readonly type: string }> implements AsyncIterator<
   E,
@@ -7,45 +12,29 @@ export class EventQueue<E extends { readonly type: string }> implements AsyncIte
 > {
   readonly #onStop: () => void;
   #events: E[] = [];
-  #reader: ((result: IteratorResult<E, undefined>) => void) | null = null;
-  #fail: ((error: SvcError) => void) | null = null;
-  #end: { error: SvcError | null } | null = null;
+  #reader: Reader<E> | null = null;
+  /** The error that the loop throws, or null for none. Undefined until the end. */
+  #end: SvcError | null | undefined;
 
   constructor(onStop: () => void) {
     this.#onStop = onStop;
   }
 
   push(event: E): void {
-    if (this.#reader !== null) {
-      this.#reader({ done: false, value: event });
-      this.#reader = null;
-      return;
-    }
     if (event.type === 'delta' && this.#events.at(-1)?.type === 'delta') this.#events.pop();
     this.#events.push(event);
+    this.#deliver();
   }
 
   end(error: SvcError | null): void {
-    this.#end = { error };
-    if (this.#reader === null) return;
-    if (error === null) this.#reader({ done: true, value: undefined });
-    else this.#fail?.(error);
-    this.#reader = null;
+    this.#end = error;
+    this.#deliver();
   }
 
   next(): Promise<IteratorResult<E, undefined>> {
-    const event = this.#events.shift();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.#end !== null) {
-      const { error } = this.#end;
-      this.#end = { error: null };
-      return error === null
-        ? Promise.resolve({ done: true, value: undefined })
-        : Promise.reject(error);
-    }
     return new Promise((resolve, reject) => {
-      this.#reader = resolve;
-      this.#fail = reject;
+      this.#reader = { resolve, reject };
+      this.#deliver();
     });
   }
 
@@ -53,6 +42,21 @@ export class EventQueue<E extends { readonly type: string }> implements AsyncIte
     this.#onStop();
     this.#events = [];
     this.end(null);
-    return Promise.resolve({ done: true, value: undefined });
+    return this.next();
+  }
+
+  /** Settles the waiting read with the oldest event, or with the end. */
+  #deliver(): void {
+    if (this.#reader === null) return;
+    const { resolve, reject } = this.#reader;
+    const value = this.#events.shift();
+    if (value !== undefined) resolve({ done: false, value });
+    else if (this.#end === undefined) return;
+    else if (this.#end === null) resolve({ done: true, value });
+    else {
+      reject(this.#end);
+      this.#end = null;
+    }
+    this.#reader = null;
   }
 }

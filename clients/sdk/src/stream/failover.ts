@@ -1,20 +1,14 @@
 import type { CloseInfo } from './close-info.ts';
+import { isRecord } from '../response-guards.ts';
 import { backoffMs, isPaced, PACED_MS_MIN, pacedMs } from '../retry.ts';
-
-/** A session this old proves that the trouble is over. Shorter ones don't reset the backoff. */
-const STABLE_MS = 5_000;
-/** Give up after this long without a final or a stable session: the same audio would be replayed forever. */
-const GIVE_UP_MS = 120_000;
-/** Before the first `ready` no audio can be lost, so the stream fails sooner. Longer than most outages of a network or database. */
-const GIVE_UP_FIRST_MS = 45_000;
-/** Errors without a `retryable` field are retried this often. */
-const UNKNOWN_ERRORS_MAX = 3;
-/** The service is restarting, busy or over a rate limit: never reconnect at once. */
-const PACED_CODES: ReadonlySet<number> = new Set([1013, 4429, 4503]);
-/** The first retry comes within this time, because a lost node or network interrupts many streams at one moment. */
-const FIRST_MS_MAX = { lost: 2_000, ended: 500 };
-/** The connection broke, without a word of the service. */
-const LOST_CODE = 1006;
+import {
+  FIRST_MS_MAX,
+  FIRST_MS_MAX_LOST,
+  GIVE_UP_FIRST_MS,
+  GIVE_UP_MS,
+  STABLE_MS,
+  UNKNOWN_ERRORS_MAX,
+} from './limits.ts';
 
 /** Decides how long to wait between sessions, and when to give up. No wait goes past the give-up time. */
 export class Failover {
@@ -48,14 +42,17 @@ export class Failover {
     this.#finishing = true;
   }
 
-  /** Returns null when it is time to give up. After a stable session the first retry comes soon. */
+  /** Returns null when a retry cannot help or it is time to give up. After a stable session the first retry comes soon. */
   waitMsAfterClose(close: CloseInfo): number | null {
+    if (!close.retryable) return null;
     this.#takeSessionWorked();
-    const isBusy = PACED_CODES.has(close.code);
-    const isFirst = this.#failures === 0 && !isBusy && !isPaced(close);
+    // The service is restarting, busy or over a rate limit: never reconnect at once.
+    const isBusy = [1013, 4429, 4503].includes(close.code);
+    const isFirst = this.#failures === 0 && !isBusy && !isPaced(close.retryAfterMs);
     const waitMs = this.#nextWaitMs(close.retryAfterMs, isBusy ? PACED_MS_MIN : 0);
     if (!isFirst || waitMs === null) return waitMs;
-    return FIRST_MS_MAX[close.code === LOST_CODE ? 'lost' : 'ended'] * Math.random();
+    // 1006: the connection broke, without a word of the service.
+    return (close.code === 1006 ? FIRST_MS_MAX_LOST : FIRST_MS_MAX) * Math.random();
   }
 
   /**
@@ -69,10 +66,11 @@ export class Failover {
 
   /** After `getSession` failed. Returns null when a retry cannot help or it is time to give up. */
   waitMsAfterError(error: unknown): number | null {
-    const retryable = retryableField(error);
-    if (retryable === null) this.#unknownErrors += 1;
-    if (retryable === false || this.#unknownErrors > UNKNOWN_ERRORS_MAX) return null;
-    return this.#nextWaitMs(retryAfterMs(error));
+    const { retryable, retryAfterMs } = isRecord(error) ? error : {};
+    if (retryable === undefined) this.#unknownErrors += 1;
+    else if (retryable !== true) return null;
+    if (this.#unknownErrors > UNKNOWN_ERRORS_MAX) return null;
+    return this.#nextWaitMs(typeof retryAfterMs === 'number' ? retryAfterMs : null);
   }
 
   #takeSessionWorked(): boolean {
@@ -87,25 +85,12 @@ export class Failover {
     this.#failingSince ??= now;
     const leftMs = (this.#wasReady ? GIVE_UP_MS : GIVE_UP_FIRST_MS) - (now - this.#failingSince);
     if (leftMs <= 0) return null;
-    const answer = { retryAfterMs };
-    const waitMs = isPaced(answer)
-      ? pacedMs(answer.retryAfterMs, Math.random)
-      : Math.max(
-          pacedMs(Math.max(leastMs, retryAfterMs ?? 0), Math.random),
-          backoffMs(this.#failures, Math.random),
-        );
-    if (!isPaced(answer)) this.#failures += 1;
+    let waitMs = pacedMs(Math.max(leastMs, retryAfterMs ?? 0), Math.random);
+    if (!isPaced(retryAfterMs)) {
+      waitMs = Math.max(waitMs, backoffMs(this.#failures, Math.random));
+      this.#failures += 1;
+    }
     // A longer Retry-After still gets one last attempt, at the give-up time.
     return Math.min(waitMs, leftMs);
   }
-}
-
-function retryableField(error: unknown): boolean | null {
-  if (typeof error !== 'object' || error === null || !('retryable' in error)) return null;
-  return error.retryable === true;
-}
-
-function retryAfterMs(error: unknown): number | null {
-  if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return null;
-  return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : null;
 }

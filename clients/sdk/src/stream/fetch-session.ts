@@ -9,17 +9,19 @@ import { forgetKey, nameSession, takeKey } from './unused-keys.ts';
  * stream then gets the same session again, even after a reload, where it would be refused for a minute.
  */
 export function fetchSession(url: string | URL, init: RequestInit = {}): GetSession {
+  const address = String(url);
   const getSession: GetSession = async (request) => {
     if (!mayAddHeaders(url)) return post(url, init, request.signal);
-    const key = takeKey(String(url), request);
+    const key = takeKey(address, request);
     try {
       const session = await post(url, withKey(init, key), request.signal);
-      nameSession(session.id, String(url), key);
+      nameSession(session.id, address, key);
       return session;
     } catch (error) {
-      if (key === request.idempotencyKey || !isConflict(error)) throw error;
+      const isConflict = error instanceof SvcError && error.code === 'idempotency_conflict';
+      if (key === request.idempotencyKey || !isConflict) throw error;
       // The page now asks for another kind of session than the one that it left unused.
-      forgetKey(String(url));
+      forgetKey(address);
       return getSession(request);
     }
   };
@@ -38,10 +40,6 @@ function mayAddHeaders(url: string | URL): boolean {
   return new URL(url, location.href).origin === location.origin;
 }
 
-function isConflict(error: unknown): boolean {
-  return error instanceof SvcError && error.code === 'idempotency_conflict';
-}
-
 async function post(url: string | URL, init: RequestInit, signal: AbortSignal) {
   const response = await fetch(url, { method: 'POST', ...init, signal }).catch((cause: unknown) => {
     throw new SvcError({
@@ -52,19 +50,20 @@ async function post(url: string | URL, init: RequestInit, signal: AbortSignal) {
     });
   });
   const body: unknown = await response.json().catch(() => null);
-  if (response.ok && isSession(body)) return body;
-  if (response.ok) {
-    throw new SvcError({
-      code: 'unexpected_answer',
-      message: 'Your session server did not answer with a session.',
-      retryable: false,
-      status: response.status,
+  const { ok, status, headers } = response;
+  if (!ok) {
+    throw errorFromResponse({
+      status,
+      body,
+      requestId: headers.get('x-request-id'),
+      retryAfter: headers.get('retry-after'),
     });
   }
-  throw errorFromResponse({
-    status: response.status,
-    body,
-    requestId: response.headers.get('x-request-id'),
-    retryAfter: response.headers.get('retry-after'),
+  if (isSession(body)) return body;
+  throw new SvcError({
+    code: 'unexpected_answer',
+    message: 'Your session server did not answer with a session.',
+    retryable: false,
+    status,
   });
 }

@@ -16,12 +16,9 @@ const SUSPENDED_MS = 1_500;
 /** `ask`: send a message that the service answers. `stalled` is returned once, until `onEvent` returns `recovered`. */
 export type Verdict = 'ask' | 'stalled' | 'lost' | null;
 
-interface Sent {
+interface Question {
+  /** The audio that was sent before it. */
   readonly audioMs: number;
-  readonly messages: number;
-}
-
-interface Question extends Sent {
   /** Audio that the service has to read before the question. */
   readonly unreadMs: number;
   readonly askedAt: number;
@@ -35,8 +32,10 @@ interface Question extends Sent {
  * reported early and given up late, because most stalls of mobile networks end by themselves.
  */
 export class Liveness {
-  #sent: Sent = { audioMs: 0, messages: 0 };
-  #answered = this.#sent;
+  #audioMs = 0;
+  /** The audio that was sent before the last answered question. */
+  #answeredMs = 0;
+  #hasSentSince = false;
   #question: Question | null = null;
   #isStalled = false;
   #slowestMs: number;
@@ -53,7 +52,8 @@ export class Liveness {
   }
 
   onSent(audioMs: number): void {
-    this.#sent = { audioMs: this.#sent.audioMs + audioMs, messages: this.#sent.messages + 1 };
+    this.#audioMs += audioMs;
+    this.#hasSentSince = true;
   }
 
   /** Returns `recovered` if the connection had been reported as stalled. */
@@ -64,7 +64,7 @@ export class Liveness {
     question.waitingSince = now;
     if (!isAnswer) return null;
     this.#slowestMs = Math.max(this.#slowestMs, now - question.askedAt);
-    this.#answered = question;
+    this.#answeredMs = question.audioMs;
     this.#answerAt = now;
     this.#question = null;
     const wasStalled = this.#isStalled;
@@ -93,13 +93,16 @@ export class Liveness {
 
   #shouldAsk(now: number): boolean {
     if (this.#isStalled) return true;
-    const owesAnswer = this.#sent.messages > this.#answered.messages;
-    return owesAnswer && (now - this.#eventAt >= QUIET_MS || now - this.#answerAt >= ASK_MS);
+    return (
+      this.#hasSentSince && (now - this.#eventAt >= QUIET_MS || now - this.#answerAt >= ASK_MS)
+    );
   }
 
   #ask(now: number): 'ask' {
-    const unreadMs = Math.max(0, this.#sent.audioMs - this.#answered.audioMs - LIVE_MS);
-    this.#question = { ...this.#sent, unreadMs, askedAt: now, waitingSince: now };
+    const audioMs = this.#audioMs;
+    const unreadMs = Math.max(0, audioMs - this.#answeredMs - LIVE_MS);
+    this.#question = { audioMs, unreadMs, askedAt: now, waitingSince: now };
+    this.#hasSentSince = false;
     return 'ask';
   }
 }

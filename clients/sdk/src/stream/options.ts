@@ -58,11 +58,9 @@ export interface Config {
 
 /** Returns null for anything but PCM, such as Web Audio's Float32Array. JavaScript callers have no compiler. */
 export function toBytes(chunk: AudioChunk): Uint8Array | null {
-  if (!ArrayBuffer.isView(chunk)) {
-    return chunk instanceof ArrayBuffer ? new Uint8Array(chunk) : null;
-  }
-  if (!['Int16Array', 'Uint8Array'].includes(chunk[Symbol.toStringTag])) return null;
-  return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
+  const isPcm = ArrayBuffer.isView(chunk) && /^(Int16|Uint8)Array$/.test(chunk[Symbol.toStringTag]);
+  return isPcm ? new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength) : null;
 }
 
 /** The `config` message that the options ask for, or null when the service's defaults will do. JSON leaves undefined fields out. */
@@ -71,10 +69,17 @@ export function toConfig({
   endpointing = false,
   numbers = false,
 }: Pick<StreamOptions, 'language' | 'endpointing' | 'numbers'>): Config | null {
-  const asked = { language, ...(numbers ? { numbers } : {}) };
+  const asked = { language, numbers: numbers || undefined };
   if (endpointing === false) return language === undefined && !numbers ? null : asked;
   const { silenceMs, maxUtteranceMs, detector, eagerMs }: EndpointingOptions =
     endpointing === true ? {} : endpointing;
-  const rules = { silence_ms: silenceMs, max_utterance_ms: maxUtteranceMs, eager_ms: eagerMs };
-  return { ...asked, endpointing: { ...rules, detector } };
+  return {
+    ...asked,
+    endpointing: {
+      silence_ms: silenceMs,
+      max_utterance_ms: maxUtteranceMs,
+      eager_ms: eagerMs,
+      detector,
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import { LevelDetector, WINDOW_SAMPLES } from '../level-detector.ts';
-
-const PAUSE_WINDOWS = 10;
+import { PAUSE_WINDOWS } from './limits.ts';
 
 /** Detects whether the audio so far ends in a pause of 200 ms, where sessions can change without cutting a word. */
 export class PauseDetector {
@@ -14,9 +13,7 @@ export class PauseDetector {
   }
 
   push(pcm: Uint8Array): void {
-    // A copy, because samples have to lie at even offsets.
-    const samples = new Int16Array(new Uint8Array(pcm).buffer, 0, pcm.byteLength >> 1);
-    for (const sample of samples) {
+    for (const sample of new Int16Array(new Uint8Array(pcm).buffer)) {
       this.#window[this.#filled] = sample;
       this.#filled += 1;
       if (this.#filled < WINDOW_SAMPLES) continue;

@@ -1,96 +1,84 @@
 import type { FinalEvent, ServerEvent } from '@svc-asr/protocol';
 import type { Config } from './options.ts';
 import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
-import type { SvcError } from '../errors.ts';
 import type { Connection } from './connection.ts';
-import type { StreamEvents } from './events.ts';
+import type { StreamEvent, StreamEvents } from './events.ts';
 import type { Failover } from './failover.ts';
 import type { Sender } from './sender.ts';
 import type { ReplayBuffer, Settled } from './replay-buffer.ts';
-import type { TranscriptBuilder } from './transcript.ts';
+import { floorMs } from './session-clock.ts';
+import type { SessionSource } from './session-source.ts';
+import { TranscriptBuilder } from './transcript.ts';
 import { PendingResults } from './pending-results.ts';
+import { forgetSession } from './unused-keys.ts';
 
 interface ReceiverOptions {
   readonly buffer: ReplayBuffer;
   readonly sender: Sender;
-  readonly transcript: TranscriptBuilder;
+  readonly sessions: SessionSource;
   readonly failover: Failover;
   readonly events: StreamEvents;
-  /** Whether another session can follow and replay the audio. */
-  readonly canReconnect: boolean;
-  /** Returns the message that every session gets, or null for none. */
-  readonly config: () => Config | null;
-  /** The sessions whose connection was lost, as `continues` of config names them. */
-  readonly lostSessions: () => readonly string[];
+  /** The message that every session gets, or null for none. */
+  readonly config: Config | null;
 }
 
 /** Handles a session's events: builds the transcript, emits events, and resolves pending flushes and resets. */
 export class Receiver {
+  readonly transcript = new TranscriptBuilder();
+  /** Of flushes and resets, from this session or a later one. */
+  readonly answers = new PendingResults<FinalEvent>();
   readonly #options: ReceiverOptions;
-  readonly #answers = new PendingResults<FinalEvent>();
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
   }
 
-  /** Resolves with the final for this flush or reset, from this session or a later one. */
-  answerTo(id: number): Promise<FinalEvent> {
-    return this.#answers.wait(id);
-  }
-
   /** Resolves flushes and resets that need no answer from the service. */
   answerEmpty(ids: readonly number[]): void {
-    for (const id of ids) this.#answers.resolve(id, this.emptyFinal());
-  }
-
-  end(error: SvcError): void {
-    this.#answers.rejectAll(error);
+    for (const id of ids) this.answers.resolve(id, this.emptyFinal());
   }
 
   /** The answer to a flush without audio. */
   emptyFinal(): FinalEvent {
-    const { transcript, buffer } = this.#options;
-    return transcript.emptyFinal(Math.floor(buffer.endSample / SAMPLES_PER_MS));
+    return this.transcript.emptyFinal(floorMs(this.#options.buffer.endSample));
   }
 
   onEvent(connection: Connection, event: ServerEvent): void {
-    const { buffer, sender, transcript, events } = this.#options;
+    const { buffer, sender } = this.#options;
+    const { transcript } = this;
+    const { clock } = connection;
+    // Until the service answers a reset, it reports audio that the caller dropped.
+    const isDropped = buffer.isResetPending;
     switch (event.type) {
-      case 'turn_eager': {
-        const eager = buffer.isResetPending ? null : transcript.onEager(event, connection.clock);
-        if (eager !== null) events.emit(eager);
-        return;
-      }
-      case 'turn_resumed':
-        this.#resume();
-        return;
       case 'ready':
+        forgetSession(connection.session.id);
         // The session before it may have left one open.
-        this.#resume();
-        connection.configure(this.#config());
-        events.emit(event);
-        sender.restartIdleTimer();
-        sender.pump();
+        this.#emit(transcript.onResumed());
+        this.#configure(connection);
+        this.#emit(event);
+        sender.onReady();
         return;
-      case 'delta': {
-        const delta = buffer.isResetPending ? null : transcript.onDelta(event);
-        if (delta !== null) events.emit(delta);
+      case 'delta':
+        if (!isDropped) this.#emit(transcript.onDelta(event));
         return;
-      }
+      case 'turn_eager':
+        if (!isDropped) this.#emit(transcript.onEager(event, clock));
+        return;
+      case 'speech_started':
+      case 'speech_ended':
+        if (!isDropped) this.#emit(transcript.onSpeech(event, clock));
+        return;
+      case 'turn_resumed':
+        this.#emit(transcript.onResumed());
+        return;
       case 'final':
-        this.#onFinal(connection, event);
+        this.#onFinal(connection, event, isDropped);
         return;
       case 'reset_ack': {
         transcript.onDropped(event);
-        this.#resume();
+        this.#emit(transcript.onResumed());
         const id = buffer.settleReset();
         if (id !== null) this.answerEmpty([id]);
-        return;
-      }
-      case 'speech_started':
-      case 'speech_ended': {
-        const speech = buffer.isResetPending ? null : transcript.onSpeech(event, connection.clock);
-        if (speech !== null) events.emit(speech);
         return;
       }
       case 'config_ack':
@@ -102,39 +90,36 @@ export class Receiver {
         break;
       case 'status':
     }
-    events.emit(event);
+    this.#emit(event);
+  }
+
+  #emit(event: StreamEvent | null): void {
+    if (event !== null) this.#options.events.emit(event);
   }
 
   /** Only audio that is sent again may have been charged before. */
-  #config(): Config | null {
-    const { config, lostSessions, buffer } = this.#options;
-    const continues = lostSessions();
-    if (continues.length === 0 || buffer.isEmpty) return config();
-    return { ...config(), continues: [...continues] };
+  #configure(connection: Connection): void {
+    const { config, sessions, buffer } = this.#options;
+    const { continues } = sessions;
+    if (continues.length > 0 && !buffer.isEmpty) connection.configure({ ...config, continues });
+    else if (config !== null) connection.configure(config);
   }
 
-  #resume(): void {
-    const resumed = this.#options.transcript.onResumed();
-    if (resumed !== null) this.#options.events.emit(resumed);
-  }
-
-  #onFinal(connection: Connection, event: FinalEvent): void {
-    const { buffer, sender, transcript, failover, events, canReconnect } = this.#options;
+  #onFinal({ clock }: Connection, event: FinalEvent, isDropped: boolean): void {
+    const { sender, sessions, failover } = this.#options;
+    const { transcript } = this;
     // Cut in mid-speech and not charged. The next session receives the whole utterance again.
-    if (event.reason === 'draining' && canReconnect) {
+    if (event.reason === 'draining' && sessions.hasMore) {
       transcript.onDraining(event);
       return;
     }
     failover.onProgress();
-    const { isResetPending } = buffer;
     const settled = this.#settle(event);
     if (settled === null) return;
-    if (isResetPending) transcript.onCharged(event);
-    const final = isResetPending
-      ? this.emptyFinal()
-      : transcript.onFinal(event, settled, connection.clock);
-    if (!isResetPending) events.emit(final);
-    for (const id of settled.answered) this.#answers.resolve(id, final);
+    if (isDropped) transcript.onCharged(event);
+    const final = isDropped ? this.emptyFinal() : transcript.onFinal(event, settled, clock);
+    if (!isDropped) this.#emit(final);
+    for (const id of settled.answered) this.answers.resolve(id, final);
     sender.onAnswered(settled.answered);
   }
 

@@ -10,7 +10,12 @@ export type BufferEntry =
       readonly keyterms?: Config['keyterms'];
     }
   | { readonly kind: 'flush'; readonly id: number }
-  | { readonly kind: 'reset'; readonly id: number };
+  | {
+      readonly kind: 'reset';
+      readonly id: number;
+      /** Samples that the session received before the caller dropped them. */
+      readonly droppedSamples: number;
+    };
 
 /** What a final covers: the flushes and resets it answers, and its audio in the caller's time. */
 export interface Settled {
@@ -28,17 +33,16 @@ export class ReplayBuffer {
   /** Entries before it were sent to the current session. */
   #cursor = 0;
   #endSample = 0;
+  #unsentSamples = 0;
   /** How many samples of the current session lie before the first entry. */
   #settledSamples = 0;
-  /** Samples that were sent and then dropped, by the reset that dropped them. */
-  readonly #droppedSamples = new Map<number, number>();
-  #unsentBytes = 0;
-  #oddByte: number | null = null;
+  #oddByte = new Uint8Array();
+  #lastId = 0;
   /** Of audio that is written from now on. */
   keyterms: Config['keyterms'];
 
   get unsentBytes(): number {
-    return this.#unsentBytes;
+    return BYTES_PER_SAMPLE * this.#unsentSamples;
   }
 
   get endSample(): number {
@@ -49,10 +53,6 @@ export class ReplayBuffer {
     return this.#entries.length === 0;
   }
 
-  get isSent(): boolean {
-    return this.#cursor === this.#entries.length;
-  }
-
   /** Whether a reset is unanswered: until then events are about audio that the caller dropped. */
   get isResetPending(): boolean {
     return this.#entries.find((entry) => entry.kind !== 'audio')?.kind === 'reset';
@@ -60,19 +60,25 @@ export class ReplayBuffer {
 
   /** Copies the bytes, because callers reuse their buffers. An odd byte waits for the next write. */
   write(bytes: Uint8Array): void {
-    const carried = this.#oddByte === null ? 0 : 1;
+    const carried = this.#oddByte.byteLength;
     const whole = new Uint8Array(carried + bytes.byteLength);
-    if (this.#oddByte !== null) whole[0] = this.#oddByte;
+    whole.set(this.#oddByte);
     whole.set(bytes, carried);
     const even = whole.byteLength - (whole.byteLength % BYTES_PER_SAMPLE);
-    this.#oddByte = even === whole.byteLength ? null : (whole[even] ?? null);
+    this.#oddByte = whole.slice(even);
     // At most a second per frame: efficient for files, and a lost frame costs little.
     for (let from = 0; from < even; from += BYTES_PER_SECOND) {
       const pcm = whole.subarray(from, Math.min(even, from + BYTES_PER_SECOND));
       this.#entries.push({ kind: 'audio', at: this.#endSample, pcm, keyterms: this.keyterms });
       this.#endSample += pcm.byteLength / BYTES_PER_SAMPLE;
-      this.#unsentBytes += pcm.byteLength;
+      this.#unsentSamples += pcm.byteLength / BYTES_PER_SAMPLE;
     }
+  }
+
+  /** Returns a number for a flush, reset or write that waits. */
+  newId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
   }
 
   skip(samples: number): void {
@@ -91,16 +97,16 @@ export class ReplayBuffer {
   /** Drops audio after the last flush. The service must be told only if it received some of it. */
   reset(id: number): 'to_send' | 'done' {
     const keep = this.#entries.findLastIndex((entry) => entry.kind !== 'audio') + 1;
-    const wasSent = this.#cursor > keep;
     const sent = this.#entries.slice(keep, this.#cursor);
-    const samples = sent.reduce((sum, entry) => sum + samplesIn(entry), 0);
-    this.#cut(keep, this.#entries.length);
-    if (!wasSent) return 'done';
-    this.#entries.push({ kind: 'reset', id });
-    this.#droppedSamples.set(id, samples);
+    this.#entries.splice(keep);
+    this.#countUnsent();
+    if (sent.length === 0) return 'done';
+    this.#cursor = keep;
+    this.#entries.push({ kind: 'reset', id, droppedSamples: sumOf(sent, samplesIn) });
     return 'to_send';
   }
 
+  /** The next entry to send. */
   peek(): BufferEntry | undefined {
     return this.#entries[this.#cursor];
   }
@@ -112,7 +118,7 @@ export class ReplayBuffer {
     const entry = this.peek();
     if (entry === undefined) return;
     this.#cursor += 1;
-    this.#unsentBytes -= bytesIn(entry);
+    this.#unsentSamples -= samplesIn(entry);
     return entry;
   }
 
@@ -147,10 +153,12 @@ export class ReplayBuffer {
     this.#entries = this.#entries.filter((entry) => entry.kind !== 'reset');
     this.#cursor = 0;
     this.#settledSamples = 0;
-    this.#droppedSamples.clear();
-    this.#unsentBytes = 0;
-    for (const entry of this.#entries) this.#unsentBytes += bytesIn(entry);
+    this.#countUnsent();
     return resets;
+  }
+
+  #countUnsent(): void {
+    this.#unsentSamples = sumOf(this.#entries.slice(this.#cursor), samplesIn);
   }
 
   #settleOldest(kind: 'flush' | 'reset'): Settled | null {
@@ -165,7 +173,7 @@ export class ReplayBuffer {
     for (const entry of this.#entries.slice(0, this.#cursor)) {
       if (entry.kind === 'audio' ? left <= 0 : onlyAudio) break;
       if (samplesIn(entry) > left) this.#split(to, left);
-      left -= this.#sentSamplesOf(entry);
+      left -= sentSamplesOf(entry);
       to += 1;
     }
     return to;
@@ -183,36 +191,28 @@ export class ReplayBuffer {
   }
 
   #settle(to: number): Settled {
-    const done = this.#entries.slice(0, to);
+    const done = this.#entries.splice(0, to);
+    this.#cursor = Math.max(0, this.#cursor - to);
+    this.#settledSamples += sumOf(done, sentSamplesOf);
     const audio = done.filter((entry) => entry.kind === 'audio');
     const last = audio.at(-1);
-    for (const entry of done) this.#settledSamples += this.#sentSamplesOf(entry);
-    this.#cut(0, to);
     return {
       answered: done.flatMap((entry) => (entry.kind === 'audio' ? [] : [entry.id])),
       startSample: audio[0]?.at ?? null,
       endSample: last === undefined ? null : last.at + samplesIn(last),
     };
   }
-
-  /** Samples of the entry itself, or those that a reset dropped. */
-  #sentSamplesOf(entry: BufferEntry): number {
-    return entry.kind === 'reset' ? (this.#droppedSamples.get(entry.id) ?? 0) : samplesIn(entry);
-  }
-
-  #cut(from: number, to: number): void {
-    for (const entry of this.#entries.slice(Math.max(from, this.#cursor), to)) {
-      this.#unsentBytes -= bytesIn(entry);
-    }
-    this.#entries.splice(from, to - from);
-    if (this.#cursor > from) this.#cursor = Math.max(from, this.#cursor - (to - from));
-  }
 }
 
-function samplesIn(entry: BufferEntry): number {
-  return bytesIn(entry) / BYTES_PER_SAMPLE;
+function sumOf(entries: readonly BufferEntry[], samplesOf: (entry: BufferEntry) => number): number {
+  return entries.reduce((sum, entry) => sum + samplesOf(entry), 0);
 }
 
-function bytesIn(entry: BufferEntry): number {
-  return entry.kind === 'audio' ? entry.pcm.byteLength : 0;
+export function samplesIn(entry: BufferEntry): number {
+  return entry.kind === 'audio' ? entry.pcm.byteLength / BYTES_PER_SAMPLE : 0;
+}
+
+/** Samples of the entry itself, or those that a reset dropped. */
+function sentSamplesOf(entry: BufferEntry): number {
+  return entry.kind === 'reset' ? entry.droppedSamples : samplesIn(entry);
 }

@@ -23,8 +23,7 @@ export class SessionClock {
 
   /** Converts a time of the session that belongs to no utterance. */
   callerMs(sessionMs: number): number {
-    const first = this.#segments[0];
-    const callerMs = first === undefined ? 0 : floorMs(first.caller);
+    const callerMs = floorMs(this.#segments[0]?.caller ?? 0);
     return this.toCaller(sessionMs, { sessionMs: 0, callerMs }, 'start');
   }
 

@@ -1,25 +1,21 @@
 import type { AsrSession } from '@svc-asr/protocol';
-import { lostKey } from '@svc-asr/protocol/lost-host.ts';
+import { lostKey, lostToken } from '@svc-asr/protocol/lost-host.ts';
 import { isSession } from '../response-guards.ts';
 import { randomKey } from '../random-key.ts';
 import { wait } from '../retry.ts';
-import type { WaitingEvent } from './events.ts';
+import { billed, isNodeLost, type CloseInfo } from './close-info.ts';
+import type { StreamEvents } from './events.ts';
 import type { Failover } from './failover.ts';
 import { failure, ignoreRejection, toSvcError } from './stream-errors.ts';
 import type { GetSession, SessionRequest, StreamOptions } from './options.ts';
-
-/** One call of `getSession` may take this long: `SvcClient` itself waits for up to 90 s. */
-export const GET_SESSION_MS_MAX = 120_000;
-/** With an unused session of its own, the stream waits this long for another one. `SvcClient` would wait until it expires. */
-const ANOTHER_MS_MAX = 3_000;
-/** A credential is valid for 60 s. The rest is for the connection. */
-const UNUSED_MS_MAX = 50_000;
+import { forgetSession } from './unused-keys.ts';
+import { ANOTHER_MS_MAX, CONTINUES_MAX, GET_SESSION_MS_MAX, UNUSED_MS_MAX } from './limits.ts';
 
 /** Provides sessions: first the given one, then those of the caller's `getSession`, with retries. */
 export class SessionSource {
   readonly #options: StreamOptions;
   readonly #failover: Failover;
-  readonly #onWaiting: (event: WaitingEvent) => void;
+  readonly #events: StreamEvents;
   /** When each session was received. */
   readonly #receivedAt = new WeakMap<AsrSession, number>();
   #unused: AsrSession | null = null;
@@ -27,18 +23,15 @@ export class SessionSource {
   #unansweredKey: string | null = null;
   /** The session whose node did not answer last. */
   #lost: AsrSession | null = null;
+  #continues: readonly string[] = [];
 
-  constructor(
-    options: StreamOptions,
-    failover: Failover,
-    onWaiting: (event: WaitingEvent) => void,
-  ) {
+  constructor(options: StreamOptions, failover: Failover, events: StreamEvents) {
     if (options.session === undefined && options.getSession === undefined) {
       throw failure('missing_session', 'Pass a session or getSession.');
     }
     this.#options = options;
     this.#failover = failover;
-    this.#onWaiting = onWaiting;
+    this.#events = events;
   }
 
   /** Whether another session can follow this one. */
@@ -46,14 +39,23 @@ export class SessionSource {
     return this.#options.getSession !== undefined;
   }
 
-  /** The session's credential was not spent: the socket did not open, or the upgrade was refused for now. */
-  keepUnused(session: AsrSession): void {
-    this.#unused = session;
+  /** Names the last sessions whose connection was lost, for a session that receives their audio again. */
+  get continues(): readonly string[] {
+    return this.#continues;
   }
 
-  /** The node does not answer. The next request says so, and asks for another one. */
-  onLost(session: AsrSession): void {
-    this.#lost = session;
+  /** `isUnused`: the credential was not spent, because the socket did not open or the upgrade was refused for now. */
+  onEnd(session: AsrSession, close: CloseInfo, isUnused: boolean): void {
+    // The next request says so, and asks for another node.
+    if (isNodeLost(close)) this.#lost = session;
+    if (isUnused) {
+      this.#unused = session;
+      return;
+    }
+    forgetSession(session.id);
+    if (billed(close) === 'unknown') {
+      this.#continues = [...this.#continues, lostToken(session)].slice(-CONTINUES_MAX);
+    }
   }
 
   async next(need: Pick<SessionRequest, 'why' | 'signal'>): Promise<AsrSession> {
@@ -81,7 +83,7 @@ export class SessionSource {
         }
         const waitMs = this.#failover.waitMsAfterError(error);
         if (waitMs === null) throw error;
-        this.#onWaiting({ type: 'waiting', why, error: toSvcError(error), waitMs });
+        this.#events.emit({ type: 'waiting', why, error: toSvcError(error), waitMs });
         await wait(waitMs, signal);
       }
     }
@@ -120,22 +122,23 @@ async function withinLimits(
   request: SessionRequest,
   waitMsMax: number,
 ): Promise<AsrSession> {
-  const { signal } = request;
-  const over = new AbortController();
-  const settled = new AbortController();
-  const limits = AbortSignal.any([signal, over.signal]);
-  const late = failure('get_session_timeout', 'getSession took too long.');
-  const timer = setTimeout(() => over.abort(late), waitMsMax);
-  const aborted = new Promise<never>((_, reject) => {
-    // A signal with a listener would live as long as the stream.
-    limits.addEventListener('abort', () => reject(limits.reason), { signal: settled.signal });
-  });
+  const limits = new AbortController();
+  const { signal } = limits;
+  const stop = (): void => limits.abort(request.signal.reason);
+  const timer = setTimeout(() => {
+    limits.abort(failure('get_session_timeout', 'getSession took too long.'));
+  }, waitMsMax);
+  request.signal.addEventListener('abort', stop);
   // If getSession throws synchronously, nothing else handles this rejection.
-  void ignoreRejection(aborted);
+  const aborted = ignoreRejection(
+    new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    }),
+  );
   try {
-    return await Promise.race([getSession({ ...request, signal: limits }), aborted]);
+    return await Promise.race([getSession({ ...request, signal }), aborted]);
   } finally {
     clearTimeout(timer);
-    settled.abort();
+    request.signal.removeEventListener('abort', stop);
   }
 }

@@ -3,21 +3,20 @@ import type { Connect } from './socket.ts';
 /** Uses the platform's WebSocket: browsers, workers, Deno and Bun. */
 export const connect: Connect = (address, handlers) => {
   const socket = new WebSocket(address.url, [...address.protocols]);
-  socket.binaryType = 'arraybuffer';
-  let over = false;
-  const onOffline = (): void => handlers.onOffline();
-  // Browsers and workers have this event.
-  const hasEvents = 'addEventListener' in globalThis;
-  if (hasEvents) globalThis.addEventListener('offline', onOffline);
+  const over = new AbortController();
+  const { signal } = over;
   const end = (code: number, reason: string): void => {
-    if (over) return;
-    over = true;
-    if (hasEvents) globalThis.removeEventListener('offline', onOffline);
+    if (signal.aborted) return;
+    over.abort();
     handlers.onEnd({ code, reason, refusal: null });
   };
+  // Browsers and workers have this event.
+  if ('addEventListener' in globalThis) {
+    globalThis.addEventListener('offline', () => handlers.onOffline(), { signal });
+  }
   socket.addEventListener('open', () => handlers.onOpen());
   socket.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    if (!over && typeof data === 'string') handlers.onText(data);
+    if (!signal.aborted && typeof data === 'string') handlers.onText(data);
   });
   // `close` follows with the details. Without a listener some platforms report an uncaught error.
   socket.addEventListener('error', () => {});

@@ -1,6 +1,5 @@
 import { SvcError } from '../errors.ts';
-import { userMessageFor } from '../user-messages.ts';
-import type { CloseInfo } from './close-info.ts';
+import { closeInfo, COMPLETE, type CloseInfo } from './close-info.ts';
 
 /** Converts between stream errors and close information. */
 
@@ -19,65 +18,30 @@ export function toSvcError(cause: unknown): SvcError {
 }
 
 export function fromClose(close: CloseInfo): SvcError {
-  return new SvcError({
-    code: close.reason,
-    message: close.message,
-    retryable: close.retryable,
-    retryAfterMs: close.retryAfterMs,
-    sessionId: close.sessionId,
-    requestId: close.requestId,
-    closeCode: close.code,
-  });
+  return new SvcError({ ...close, code: close.reason, closeCode: close.code });
 }
-
-export const NEVER_OPENED: CloseInfo = {
-  code: 1006,
-  reason: 'never_opened',
-  message: 'The stream ended before it had a session.',
-  userMessage: 'The transcription has ended.',
-  retryable: false,
-  retryAfterMs: null,
-  sessionId: null,
-  requestId: null,
-};
 
 /** The service has stopped answering. The session is not over yet. */
 export function stalled(sessionId: string): CloseInfo {
-  const reason = 'connection_stalled';
-  return {
-    ...NEVER_OPENED,
-    reason,
-    message: 'The service does not answer.',
-    userMessage: userMessageFor({ code: reason, retryable: true }),
-    retryable: true,
-    sessionId,
-  };
+  const message = 'The service does not answer.';
+  return closeInfo({ code: 'connection_stalled', message, retryable: true, sessionId });
 }
 
-export function completed(close: CloseInfo): CloseInfo {
-  const reason = close.reason === 'max_audio_reached' ? close.reason : 'completed';
-  return {
-    ...close,
-    code: 1000,
-    reason,
-    message: 'The stream is complete.',
+/** `error` is null for a stream that ended as it should, `close` for one that never had a session. */
+export function streamEnd(error: SvcError | null, close: CloseInfo | null): CloseInfo {
+  const completed = {
+    code: close?.reason === 'max_audio_reached' ? close.reason : 'completed',
+    closeCode: 1000,
+    message: COMPLETE,
     userMessage: 'The transcription has ended.',
     retryable: false,
-    retryAfterMs: null,
   };
+  return closeInfo(error ?? completed, close);
 }
 
-export function endedBy(error: SvcError, close: CloseInfo): CloseInfo {
-  return {
-    code: error.closeCode ?? close.code,
-    reason: error.code,
-    message: error.message,
-    userMessage: error.userMessage,
-    retryable: error.retryable,
-    retryAfterMs: error.retryAfterMs,
-    sessionId: error.sessionId ?? close.sessionId,
-    requestId: error.requestId ?? close.requestId,
-  };
+/** Awaiting it rejects. Nothing happens to callers that don't await it. */
+export function rejected(reason: SvcError): Promise<never> {
+  return ignoreRejection(Promise.reject(reason));
 }
 
 /** Keeps an unawaited promise from crashing the process. Awaiting it still rejects. */

@@ -1,26 +1,23 @@
 import { connect as platformConnect } from '#socket';
 import type { AsrSession, FinalEvent } from '@svc-asr/protocol';
 import { SAMPLES_PER_MS } from '@svc-asr/protocol/constants.ts';
-import { lostToken } from '@svc-asr/protocol/lost-host.ts';
 import { SvcError } from '../errors.ts';
 import { wait } from '../retry.ts';
-import { billed, endedByTime, isNodeLost, type CloseInfo } from './close-info.ts';
+import { billed, endedByTime, type CloseInfo } from './close-info.ts';
 import { Connection } from './connection.ts';
 import {
   StreamEvents,
-  type ReconnectingEvent,
   type StreamEvent,
   type StreamListeners,
   type Unsubscribe,
 } from './events.ts';
 import {
-  completed,
-  endedBy,
   failure,
   fromClose,
   ignoreRejection,
-  NEVER_OPENED,
+  rejected,
   stalled,
+  streamEnd,
   toSvcError,
 } from './stream-errors.ts';
 import { Failover } from './failover.ts';
@@ -37,16 +34,8 @@ import { ReplayBuffer } from './replay-buffer.ts';
 import { Sender } from './sender.ts';
 import { SessionSource } from './session-source.ts';
 import type { Connect } from './socket.ts';
-import { TranscriptBuilder, type Transcript } from './transcript.ts';
-import { forgetSession } from './unused-keys.ts';
-import { WriteQueue } from './write-queue.ts';
-
-export const FINISH_MS_MAX = 10_000;
-/** A machine that is gone does not answer at all. A slow network takes seconds, which is known after the first time. */
-const OPEN_MS = { first: 10_000, least: 5_000, most: 20_000 };
-/** The service reads no more. */
-const CONTINUES_MAX = 4;
-const NOT_PCM = 'Write 16 kHz mono PCM as Int16Array or bytes. See AudioConverter.';
+import type { Transcript } from './transcript.ts';
+import { FINISH_MS_MAX, OPEN_MS_FIRST, OPEN_MS_LEAST, OPEN_MS_MOST } from './limits.ts';
 
 /**
  * One stream of speech over any number of sessions. Audio since the last final is kept. When a session fails, reaches
@@ -59,20 +48,15 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   readonly ended: Promise<void>;
   readonly #events = new StreamEvents();
   readonly #buffer = new ReplayBuffer();
-  readonly #transcript = new TranscriptBuilder();
   readonly #failover = new Failover();
   readonly #stop = new AbortController();
   readonly #connect: Connect;
   readonly #sessions: SessionSource;
-  readonly #writeQueue: WriteQueue;
   readonly #sender: Sender;
   readonly #receiver: Receiver;
   #connection: Connection | null = null;
-  /** The last sessions whose connection was lost. */
-  #lost: readonly string[] = [];
   #writable: WritableStream<AudioChunk> | null = null;
-  #nextId = 1;
-  #openMsMax = OPEN_MS.first;
+  #openMsMax = OPEN_MS_FIRST;
   /** Set while the stream has no session and waits for audio. */
   #wake: (() => void) | null = null;
   /** Resolves `ended`. Null afterwards. */
@@ -83,30 +67,20 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     this.#connect = connect;
     this.#buffer.keyterms = options.keyterms;
     this.ended = new Promise((resolve) => (this.#endAudio = resolve));
-    this.endpointing = (options.endpointing ?? false) !== false;
-    this.#sessions = new SessionSource(options, this.#failover, (event) =>
-      this.#events.emit(event),
-    );
-    this.#writeQueue = new WriteQueue(this.#buffer, () => this.#onChange());
-    this.#sender = new Sender({
-      buffer: this.#buffer,
-      canReconnect: this.#sessions.hasMore,
-      newId: () => this.#nextId++,
-      onSent: () => this.#writeQueue.onSent(),
-    });
+    this.endpointing = Boolean(options.endpointing);
+    this.#sessions = new SessionSource(options, this.#failover, this.#events);
+    this.#sender = new Sender(this.#buffer, this.#sessions);
     this.#receiver = new Receiver({
       buffer: this.#buffer,
       sender: this.#sender,
-      transcript: this.#transcript,
+      sessions: this.#sessions,
       failover: this.#failover,
       events: this.#events,
-      canReconnect: this.#sessions.hasMore,
-      config: () => toConfig(options),
-      lostSessions: () => this.#lost,
+      config: toConfig(options),
     });
     this.closed = this.#run();
     const { signal } = options;
-    const abort = (): void => this.#fail(failure('aborted', 'The caller aborted.'));
+    const abort = (): void => this.#endAs(failure('aborted', 'The caller aborted.'));
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { signal: this.#stop.signal });
   }
@@ -116,7 +90,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
   /** Everything final so far. */
   get transcript(): Transcript {
-    return this.#transcript.transcript;
+    return this.#receiver.transcript.transcript;
   }
 
   get sessionId(): string | null {
@@ -137,10 +111,15 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Takes any amount at any time, even before `ready`. Await it to send a fast source at the service's pace. */
   write(chunk: AudioChunk): Promise<void> {
     const bytes = toBytes(chunk);
-    if (bytes === null) this.#fail(failure('invalid_audio', NOT_PCM));
+    if (bytes === null) {
+      const message = 'Write 16 kHz mono PCM as Int16Array or bytes. See AudioConverter.';
+      this.#endAs(failure('invalid_audio', message));
+    }
     // Audio after the last flush would be charged without a final.
     if (bytes === null || this.#endAudio === null) return this.#rejected();
-    return this.#writeQueue.write(bytes);
+    const written = this.#sender.write(bytes);
+    this.#onChange();
+    return written;
   }
 
   /** For `readable.pipeTo(stream.writable)`. Closing it calls `finish()`. */
@@ -164,9 +143,9 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     if (this.#wake !== null && this.#buffer.isEmpty) {
       return Promise.resolve(this.#receiver.emptyFinal());
     }
-    const id = this.#nextId++;
+    const id = this.#buffer.newId();
     this.#buffer.flush(id);
-    const final = this.#receiver.answerTo(id);
+    const final = this.#receiver.answers.wait(id);
     this.#onChange();
     return final;
   }
@@ -183,10 +162,10 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Drops the audio since the last flush. Audio that the service accepted stays charged. */
   reset(): Promise<void> {
     if (this.#end !== null) return this.#rejected();
-    const id = this.#nextId++;
-    this.#transcript.onReset();
+    const id = this.#buffer.newId();
+    this.#receiver.transcript.onReset();
     if (this.#buffer.reset(id) === 'done') return Promise.resolve();
-    const done = ignoreRejection(this.#receiver.answerTo(id).then(() => undefined));
+    const done = ignoreRejection(this.#receiver.answers.wait(id).then(() => undefined));
     this.#onChange();
     return done;
   }
@@ -203,7 +182,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     try {
       // A session that reached its audio limit has ended by itself, with everything final.
       const final = this.#end === 'finished' ? this.#receiver.emptyFinal() : await this.flush();
-      this.#leave('finished');
+      this.#endAs('finished');
       await this.closed;
       return { ...this.transcript, final };
     } finally {
@@ -213,7 +192,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
   /** Ends now, without waiting for pending finals. */
   close(): Promise<CloseInfo> {
-    this.#leave('closed');
+    this.#endAs('closed');
     return this.closed;
   }
 
@@ -222,7 +201,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const waitedMs = performance.now() - finishedAt;
     if (connection === null || Math.min(waitedMs, connection.silentMs) < FINISH_MS_MAX) return;
     if (!this.#sessions.hasMore) {
-      this.#fail(failure('finish_timeout', 'The last final did not come. Try again.', true));
+      this.#endAs(failure('finish_timeout', 'The last final did not come. Try again.', true));
     }
     // A service that doesn't answer a flush won't answer a close frame either.
     connection.drop();
@@ -231,45 +210,37 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   /** Runs one session after another until the stream ends. */
   async #run(): Promise<CloseInfo> {
     let why: SessionRequest['why'] = 'first';
-    let close = NEVER_OPENED;
+    let close: CloseInfo | null = null;
     // Emit nothing before the caller could add listeners.
     await Promise.resolve();
     try {
       while (this.#end === null) {
-        const { signal } = this.#stop;
-        close = await this.#serve(await this.#sessions.next({ why, signal }));
+        const session = await this.#sessions.next({ why, signal: this.#stop.signal });
+        close = await this.#serve(session);
         if (this.#end === null) why = await this.#afterClose(close);
       }
     } catch (error) {
-      this.#end ??= toSvcError(error);
+      this.#endAs(toSvcError(error));
     }
     return this.#settle(close);
   }
 
   #serve(session: AsrSession): Promise<CloseInfo> {
     this.#receiver.answerEmpty(this.#buffer.rewind());
-    this.#transcript.beginSession(session.id);
+    this.#receiver.transcript.beginSession(session.id);
     return new Promise((resolve) => {
       const connection = new Connection(session, this.#connect, {
-        onEvent: (event) => {
-          if (event.type === 'ready') forgetSession(session.id);
-          this.#receiver.onEvent(connection, event);
-        },
+        onEvent: (event) => this.#receiver.onEvent(connection, event),
         onStall: () => this.#reportStall(session),
         onRecovery: (ready) => this.#events.emit(ready),
         openMsMax: this.#openMsMax,
         onEnd: (info, isUnused) => {
           this.#openMsMax = nextOpenMsMax(this.#openMsMax, connection.openMs);
-          if (isNodeLost(info)) this.#sessions.onLost(session);
-          if (billed(info) === 'unknown' && !isUnused) {
-            this.#lost = [...this.#lost, lostToken(session)].slice(-CONTINUES_MAX);
-          }
-          if (isUnused) this.#sessions.keepUnused(session);
-          else forgetSession(session.id);
+          this.#sessions.onEnd(session, info, isUnused);
           this.#failover.onEnd(connection.readyForMs);
           this.#connection = null;
           this.#sender.detach();
-          this.#transcript.endSession(billed(info));
+          this.#receiver.transcript.endSession(billed(info));
           resolve(info);
         },
       });
@@ -294,24 +265,17 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     const isFull = close.reason === 'max_audio_reached';
     if (!this.#sessions.hasMore) {
       if (!isFull || !this.#buffer.isEmpty) throw fromClose(close);
-      this.#end = 'finished';
+      this.#endAs('finished');
     }
     const handover = this.#sender.handover ?? (isFull ? 'rollover' : endedByTime(close));
-    if (handover !== null) {
-      await this.#untilAudio();
-      if (this.#end !== null) return handover;
-      return this.#waitFor(handover, close, this.#failover.waitMsAfterHandover());
-    }
-    const waitMs = close.retryable ? this.#failover.waitMsAfterClose(close) : null;
-    return this.#waitFor('failover', close, waitMs);
-  }
-
-  async #waitFor<W extends ReconnectingEvent['why']>(
-    why: W,
-    close: CloseInfo,
-    waitMs: number | null,
-  ): Promise<W> {
+    if (handover !== null) await this.#untilAudio();
+    if (this.#end !== null) return 'failover';
+    const waitMs =
+      handover === null
+        ? this.#failover.waitMsAfterClose(close)
+        : this.#failover.waitMsAfterHandover();
     if (waitMs === null) throw fromClose(close);
+    const why = handover ?? 'failover';
     this.#events.emit({ type: 'reconnecting', why, close, waitMs });
     await wait(waitMs, this.#stop.signal);
     return why;
@@ -329,31 +293,21 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
     this.#sender.pump();
   }
 
-  #leave(how: 'finished' | 'closed'): void {
+  /** Takes no more audio and opens no other session. The first end counts. */
+  #endAs(end: SvcError | 'finished' | 'closed'): void {
     if (this.#end !== null) return;
-    this.#end = how;
+    this.#end = end;
     this.#takeNoMoreAudio();
     this.#wake?.();
-    if (this.#connection === null) this.#stop.abort();
-    else this.#connection.close();
-  }
-
-  #fail(error: SvcError): void {
-    if (this.#end !== null) return;
-    this.#end = error;
-    this.#takeNoMoreAudio();
-    this.#wake?.();
-    this.#stop.abort(error);
+    this.#stop.abort(end instanceof SvcError ? end : undefined);
     this.#connection?.close();
   }
 
-  #settle(close: CloseInfo): CloseInfo {
+  #settle(close: CloseInfo | null): CloseInfo {
     const error = this.#end instanceof SvcError ? this.#end : null;
-    const info = error === null ? completed(close) : endedBy(error, close);
-    this.#stop.abort();
-    this.#takeNoMoreAudio();
-    this.#receiver.end(this.#endError());
-    this.#writeQueue.end(this.#endError());
+    const info = streamEnd(error, close);
+    this.#receiver.answers.rejectAll(this.#endError());
+    this.#sender.writes.rejectAll(this.#endError());
     this.#events.end(info, error);
     return info;
   }
@@ -364,7 +318,7 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
   }
 
   #rejected(): Promise<never> {
-    return ignoreRejection(Promise.reject(this.#endError()));
+    return rejected(this.#endError());
   }
 
   #endError(): SvcError {
@@ -375,6 +329,6 @@ export class SvcStream implements AsyncIterable<StreamEvent> {
 
 /** The next connection gets three times as long as the last one took, or twice the limit that was too short. */
 function nextOpenMsMax(lastMsMax: number, openMs: number | null): number {
-  if (openMs === null) return Math.min(OPEN_MS.most, 2 * lastMsMax);
-  return Math.min(OPEN_MS.most, Math.max(OPEN_MS.least, 3 * openMs));
+  const nextMsMax = openMs === null ? 2 * lastMsMax : Math.max(OPEN_MS_LEAST, 3 * openMs);
+  return Math.min(OPEN_MS_MOST, nextMsMax);
 }

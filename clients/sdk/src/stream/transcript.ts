@@ -37,38 +37,36 @@ export class TranscriptBuilder {
   #isSpeaking = false;
   /** Where the last reported speech ended. */
   #speechEndMs = -1;
-  /** The session's utterance in which that was, and where the speech before it ended. */
-  #lastEnd: { readonly utterance: number; readonly previousEndMs: number } | null = null;
+  /** The session's utterance in which that was. */
+  #speechEndIn: number | null = null;
+  /** Where the speech before it ended. */
+  #previousEndMs = -1;
 
   beginSession(sessionId: string): void {
-    this.#lastEnd = null;
+    this.#speechEndIn = null;
     this.#receipts.push({ sessionId, billableMs: 0 });
   }
 
   endSession(billed: 'as_told' | 'nothing' | 'unknown'): void {
-    const receipt = this.#receipts.at(-1);
-    if (receipt === undefined || billed === 'as_told') return;
-    receipt.billableMs = billed === 'nothing' ? 0 : null;
+    if (billed !== 'as_told') this.#charge(billed === 'nothing' ? 0 : null);
   }
 
   /** Returns null for text the caller has seen: a new session receives the open utterance from its start. */
   onDelta(event: DeltaEvent): DeltaEvent | null {
     if (event.audio_ms < this.#shownMs) return null;
     this.#shownMs = event.audio_ms;
-    return { ...event, text: event.text.normalize('NFC'), utterance: this.#finals.length };
+    return { ...composed(event), utterance: this.#finals.length };
   }
 
   /** The caller dropped the audio of this final. It is charged all the same. */
   onCharged(event: FinalEvent): void {
-    const receipt = this.#receipts.at(-1);
-    if (receipt !== undefined) receipt.billableMs = event.billable_ms;
+    this.#charge(event.billable_ms);
   }
 
   /** Dropped audio is charged by the started second, even if no final follows in this session. */
   onDropped({ total_audio_ms: totalMs, billable_ms: toldMs }: ResetAckEvent): void {
-    const receipt = this.#receipts.at(-1);
     const chargedMs = toldMs ?? Math.ceil(totalMs / 1000) * 1000;
-    if (receipt !== undefined) receipt.billableMs = Math.max(receipt.billableMs ?? 0, chargedMs);
+    this.#charge(Math.max(this.#receipts.at(-1)?.billableMs ?? 0, chargedMs));
   }
 
   onEager(event: TurnEagerEvent, clock: SessionClock): TurnEagerEvent | null {
@@ -76,13 +74,11 @@ export class TranscriptBuilder {
     this.#isEager = true;
     this.#eagers += 1;
     return {
-      ...event,
-      text: event.text.normalize('NFC'),
+      ...composed(event),
       utterance: this.#finals.length,
       eager: this.#eagers,
       words: event.words.map((word) => ({
-        ...word,
-        text: word.text.normalize('NFC'),
+        ...composed(word),
         start_ms: clock.callerMs(word.start_ms),
         end_ms: clock.callerMs(word.end_ms),
       })),
@@ -100,18 +96,20 @@ export class TranscriptBuilder {
   onFinal(event: FinalEvent, settled: Settled, clock: SessionClock): FinalEvent {
     this.#shownMs = 0;
     this.#isEager = false;
-    this.onCharged(event);
-    const { start_ms, end_ms, origin } = placed(event, settled, this.#endMs);
+    this.#charge(event.billable_ms);
+    // One without audio lies at the end of the last one.
+    const { startSample, endSample } = settled;
+    const start_ms = startSample === null ? this.#endMs : floorMs(startSample);
+    const end_ms = endSample === null ? this.#endMs : ceilMs(endSample);
+    const origin: Origin = { sessionMs: event.start_ms, callerMs: start_ms };
     this.#endMs = end_ms;
     const inCallerTime = <Part extends Pick<Word, 'text' | 'start_ms' | 'end_ms'>>(part: Part) => ({
-      ...part,
-      text: part.text.normalize('NFC'),
+      ...composed(part),
       start_ms: Math.min(end_ms, clock.toCaller(part.start_ms, origin, 'start')),
       end_ms: Math.min(end_ms, clock.toCaller(part.end_ms, origin, 'end')),
     });
     const final: FinalEvent = {
-      ...event,
-      text: event.text.normalize('NFC'),
+      ...composed(event),
       utterance: this.#finals.length,
       ...(event.eager === undefined ? {} : { eager: this.#eagers }),
       start_ms,
@@ -135,7 +133,8 @@ export class TranscriptBuilder {
     if (starts === this.#isSpeaking || audio_ms <= this.#speechEndMs) return null;
     this.#isSpeaking = starts;
     if (!starts) {
-      this.#lastEnd = { utterance: event.utterance, previousEndMs: this.#speechEndMs };
+      this.#speechEndIn = event.utterance;
+      this.#previousEndMs = this.#speechEndMs;
       this.#speechEndMs = audio_ms;
     }
     return { ...event, utterance: this.#finals.length, audio_ms };
@@ -143,7 +142,7 @@ export class TranscriptBuilder {
 
   /** Speech that a restarting server cut continues in the next session, which reports its start again. */
   onDraining({ utterance }: FinalEvent): void {
-    if (this.#lastEnd?.utterance === utterance) this.#speechEndMs = this.#lastEnd.previousEndMs;
+    if (this.#speechEndIn === utterance) this.#speechEndMs = this.#previousEndMs;
   }
 
   onReset(): void {
@@ -178,16 +177,18 @@ export class TranscriptBuilder {
     };
   }
 
+  /** Null: the cost of the current session is unknown. */
+  #charge(billableMs: number | null): void {
+    const receipt = this.#receipts.at(-1);
+    if (receipt !== undefined) receipt.billableMs = billableMs;
+  }
+
   #billableMs(): number {
     return this.#receipts.reduce((sum, receipt) => sum + (receipt.billableMs ?? 0), 0);
   }
 }
 
-/** Returns an utterance's position, known to the sample. One without audio lies at the end of the last one. */
-function placed(event: FinalEvent, settled: Settled, lastEndMs: number) {
-  const { startSample, endSample } = settled;
-  const start_ms = startSample === null ? lastEndMs : floorMs(startSample);
-  const end_ms = endSample === null ? lastEndMs : ceilMs(endSample);
-  const origin: Origin = { sessionMs: event.start_ms, callerMs: start_ms };
-  return { start_ms, end_ms, origin };
+/** The same, with letters and their accents composed. */
+function composed<Part extends { readonly text: string }>(part: Part): Part {
+  return { ...part, text: part.text.normalize('NFC') };
 }

@@ -6,7 +6,8 @@
 const STORAGE_NAME = 'svc-asr.unused-keys';
 /** By the address of the session server. */
 const unused = restore();
-const bySession = new Map<string, { readonly url: string; readonly key: string }>();
+/** Forgets the key of a session. By its id. */
+const forgetBySession = new Map<string, () => void>();
 
 /**
  * Returns the key for a request to this address, and keeps it until `forgetSession`. Two streams that open at the same
@@ -14,25 +15,26 @@ const bySession = new Map<string, { readonly url: string; readonly key: string }
  */
 export function takeKey(
   url: string,
-  request: { readonly why: string; readonly idempotencyKey: string },
+  { why, idempotencyKey }: { readonly why: string; readonly idempotencyKey: string },
 ): string {
   const left = unused.get(url);
-  if (left !== undefined) return request.why === 'first' ? left : request.idempotencyKey;
-  unused.set(url, request.idempotencyKey);
+  if (left !== undefined) return why === 'first' ? left : idempotencyKey;
+  unused.set(url, idempotencyKey);
   store();
-  return request.idempotencyKey;
+  return idempotencyKey;
 }
 
 /** The request with this key was answered with this session. */
 export function nameSession(id: string, url: string, key: string): void {
-  bySession.set(id, { url, key });
+  forgetBySession.set(id, () => {
+    if (unused.get(url) === key) forgetKey(url);
+  });
 }
 
 /** The session was used, so its key must not be sent again. */
 export function forgetSession(id: string): void {
-  const entry = bySession.get(id);
-  bySession.delete(id);
-  if (entry !== undefined && unused.get(entry.url) === entry.key) forgetKey(entry.url);
+  forgetBySession.get(id)?.();
+  forgetBySession.delete(id);
 }
 
 export function forgetKey(url: string): void {

@@ -25,8 +25,8 @@ export const SDK_MUTANTS: readonly Mutant[] = [
       'Audio that has its final is sent to the next session.',
       {
         in: BUFFER,
-        from: 'this.#cut(0, to);',
-        to: 'this.#cut(Math.max(0, to - 1), to);',
+        from: 'const done = this.#entries.splice(0, to);\n    this.#cursor = Math.max(0, this.#cursor - to);',
+        to: 'const done = this.#entries.slice(0, to);\n    this.#cursor -= this.#entries.splice(Math.max(0, to - 1), Math.min(1, to)).length;',
       },
     ),
   ),
@@ -54,8 +54,8 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     'drain',
     mutant('sdk-cut-final-accepted', 'The final of a server that restarts ends the utterance.', {
       in: RECEIVER,
-      from: `if (event.reason === 'draining' && canReconnect) {`,
-      to: `if (event.reason === 'draining' && !canReconnect) {`,
+      from: `if (event.reason === 'draining' && sessions.hasMore) {`,
+      to: `if (event.reason === 'draining' && !sessions.hasMore) {`,
     }),
   ),
   mutant('sdk-one-key-for-all', 'All sessions of a stream share one idempotency key.', {
@@ -66,7 +66,7 @@ export const SDK_MUTANTS: readonly Mutant[] = [
   during(
     'engine-death',
     mutant('sdk-waits-for-itself', 'A stream waits until its own unused session expires.', {
-      in: 'clients/sdk/src/stream/session-source.ts',
+      in: 'clients/sdk/src/stream/limits.ts',
       from: 'const ANOTHER_MS_MAX = 3_000;',
       to: 'const ANOTHER_MS_MAX = 120_000;',
     }),
@@ -94,8 +94,8 @@ export const SDK_MUTANTS: readonly Mutant[] = [
   ),
   mutant('sdk-rollover-too-late', 'The stream does not stop at the end of its reservation.', {
     in: 'clients/sdk/src/stream/sender.ts',
-    from: 'const entry = buffer.next(connection.samplesLeft);',
-    to: 'const entry = buffer.next();',
+    from: 'const entry = this.#buffer.next(connection.samplesLeft);',
+    to: 'const entry = this.#buffer.next();',
   }),
   during(
     ['lost-answer', 'silent-api'],
