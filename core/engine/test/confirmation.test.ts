@@ -169,3 +169,23 @@ test('a quieter second speaker who begins after a pause gets turns', () => {
   const turns = turnsIn(samples, (hop) => (((hop * HOP_SAMPLES) / 16_000) % 2 > 1.4 ? 0 : 0.9));
   expect(turns).toHaveLength(8);
 });
+
+test.each([
+  ['a loud syllable starts no turn', 0.06, 2],
+  ['the main speaker starts a turn', 0.5, 3],
+] as const)('beside a known voice %s', (_, loudS, turns) => {
+  const samples = hum(12, (t) => {
+    const isLoud = t < 7.5 ? t % 2.5 < 1.5 : t > 9 && t < 9 + loudS;
+    return { quietDb: isLoud ? 0 : 14, hz: 150, sway: 0.5 };
+  });
+  expect(turnsIn(samples, () => 0.9)).toHaveLength(turns);
+});
+
+test('the quiet rest of a sentence with two loud words is no voice in the background', () => {
+  const samples = hum(5, (t) => {
+    const isLoud = t < 0.6 || (t > 1.6 && t < 1.9);
+    return { quietDb: t > 3.3 ? 90 : isLoud ? 0 : 12, hz: 150, sway: 0.5 };
+  });
+  const turns = turnsIn(samples, (hop) => (hop < 103 ? 0.9 : 0));
+  expect(turns).toEqual([{ from: expect.closeTo(0.2, 0), to: expect.closeTo(3.3, 0) }]);
+});

@@ -12,7 +12,11 @@ export class EnergyGate {
   /** Takes the next hop, in samples from -1 to 1. Returns whether the gate is open. */
   next(hop: Float32Array): boolean {
     let energy = 0;
-    for (const sample of hop) energy += sample * sample;
+    // An iterator would take twice as long.
+    for (let at = 0; at < hop.length; at += 1) {
+      const sample = hop[at] ?? 0;
+      energy += sample * sample;
+    }
     const levelDb = 10 * Math.log10(energy / hop.length + 1e-10);
     const isLoud = levelDb > this.#floor.update(levelDb) + ABOVE_FLOOR_DB;
     this.#openHops = isLoud ? HANG_HOPS : Math.max(0, this.#openHops - 1);

@@ -10,12 +10,12 @@ const SLICE_MS = 1;
  * both, owners take turns, so that nobody waits for another's files.
  */
 export class SileroConfirmer implements VoiceConfirmer {
-  readonly #silero: Pick<Silero, 'hop'>;
+  readonly #silero: Pick<Silero, 'examine'>;
   readonly #live = new Turns();
   readonly #fast = new Turns();
   #isScheduled = false;
 
-  constructor(silero: Pick<Silero, 'hop'>) {
+  constructor(silero: Pick<Silero, 'examine'>) {
     this.#silero = silero;
   }
 

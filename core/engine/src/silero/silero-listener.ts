@@ -1,22 +1,20 @@
 import { AUDIO } from '@svc-asr/protocol/constants.ts';
 import { HOP_SAMPLES, type VoiceVerdicts } from '../voice-activity/confirmation.ts';
 import type { VoiceListener } from '../voice-activity/confirmer.ts';
-import { SileroStream, type Silero } from './silero.ts';
+import { SileroStream, STEP_SAMPLES, type Silero } from './silero.ts';
 
 /** Audio is live until it is this far ahead of real time. Networks deliver in bursts. */
 const AHEAD_MS_MAX = 1_000;
-/** Examined in one go: at most four hops, less than half a millisecond. */
-const STEP_SAMPLES = 4 * HOP_SAMPLES;
 const SAMPLES_PER_MS = AUDIO.sampleRateHz / 1_000;
 
 interface Part {
   rest: Int16Array;
-  readonly probabilities: number[];
+  probabilities: readonly number[];
   readonly resolve: (verdicts: VoiceVerdicts | null) => void;
 }
 
 export interface SileroListenerInput {
-  readonly silero: Pick<Silero, 'hop'>;
+  readonly silero: Pick<Silero, 'examine'>;
   readonly startSample: number;
   /** Called when `examine` has something to do. It is called once for each call of `examine`. */
   readonly onWaiting: (listener: SileroListener) => void;
@@ -72,7 +70,8 @@ export class SileroListener implements VoiceListener {
     this.#isWaiting = false;
     const part = this.#parts[0];
     if (part === undefined) return;
-    part.probabilities.push(...this.#stream.push(part.rest.subarray(0, STEP_SAMPLES)));
+    const found = this.#stream.push(part.rest.subarray(0, STEP_SAMPLES));
+    part.probabilities = part.probabilities.length === 0 ? found : part.probabilities.concat(found);
     part.rest = part.rest.subarray(STEP_SAMPLES);
     if (part.rest.length === 0) {
       this.#parts.shift();
@@ -89,14 +88,16 @@ export class SileroListener implements VoiceListener {
     this.#onWaiting(this);
   }
 
-  /** A copy: the socket owns the bytes. */
   #samplesOf(pcm: Uint8Array): Int16Array {
     const carried = this.#halfSample === null ? [] : [this.#halfSample];
-    const bytes = new Uint8Array(carried.length + pcm.byteLength);
-    bytes.set(carried);
-    bytes.set(pcm, carried.length);
+    let bytes = pcm;
+    if (carried.length > 0 || pcm.byteOffset % AUDIO.bytesPerSample !== 0) {
+      bytes = new Uint8Array(carried.length + pcm.byteLength);
+      bytes.set(carried);
+      bytes.set(pcm, carried.length);
+    }
     const isOdd = bytes.length % AUDIO.bytesPerSample !== 0;
     this.#halfSample = isOdd ? (bytes.at(-1) ?? null) : null;
-    return new Int16Array(bytes.buffer, 0, bytes.length >> 1);
+    return new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
   }
 }

@@ -58,18 +58,15 @@ export function arrangeWeights(onnx: Uint8Array): Float32Array {
       get('stft.forward_basis_buffer').subarray(0, FFT),
       blocks(0, 128, 8, [0, 1, 2]),
       bias(0),
-      blocks(1, 64, 16, [0, 1, 2]),
+      blocks(1, 64, 32, [0, 1, 2]),
       bias(1),
       // Of one and two frames between paddings, these taps see none of the padding.
       blocks(2, 64, 32, [1, 2]),
       bias(2),
       blocks(3, 128, 32, [1]),
       bias(3),
-      blocksOf(512, 32, 256, (output, input) =>
-        input < 128
-          ? (fromInput[output * 128 + input] ?? 0)
-          : (fromState[output * 128 + input - 128] ?? 0),
-      ),
+      blocksOf(512, 32, 128, (output, input) => fromInput[output * 128 + input] ?? 0),
+      blocksOf(512, 32, 128, (output, input) => fromState[output * 128 + input] ?? 0),
       get('decoder.rnn.bias_ih').map((value, at) => value + (stateBias[at] ?? 0)),
       get('decoder.decoder.2.weight'),
       get('decoder.decoder.2.bias'),

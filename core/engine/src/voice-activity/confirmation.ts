@@ -14,8 +14,8 @@ const VOICE_MIN = 0.5;
 const SURE_MIN = 0.8;
 /** In confirmed speech, a hop from here on is speech. */
 const GOES_ON_MIN = 0.6;
-/** For this long after such a hop, the level still decides: the ends of words are quiet. 100 ms. */
-const TAIL_SAMPLES = 1_600;
+/** For this long after such a hop, the level still decides: the ends of words are quiet. 80 ms. */
+const TAIL_SAMPLES = 1_280;
 /** Speech starts, and is confirmed, when this many of the last eight frames have a voice, whatever their level. */
 const WINDOW_FRAMES = 8;
 const START_FRAMES_MIN = 3;

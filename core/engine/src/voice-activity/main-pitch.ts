@@ -13,6 +13,8 @@ export class MainPitch {
   /** Logarithms of periods. */
   readonly #main: number[] = [];
   #now: number[] = [];
+  /** Null until somebody asks: sorting takes long. */
+  #mainMedian: number | null = null;
   #pitchlessFrames = 0;
 
   /** Takes the period of the next frame, or null if it has none. `isMain`: it is as loud as the main speaker. */
@@ -24,13 +26,16 @@ export class MainPitch {
     }
     this.#pitchlessFrames = 0;
     remember(this.#now, Math.log2(period), NOW_FRAMES);
-    if (isMain) remember(this.#main, Math.log2(period), MAIN_FRAMES);
+    if (!isMain) return;
+    remember(this.#main, Math.log2(period), MAIN_FRAMES);
+    this.#mainMedian = null;
   }
 
   /** Whether the pitch of the sound now is clearly another one. */
   get isOther(): boolean {
     if (this.#now.length < NOW_FRAMES || this.#main.length < MAIN_FRAMES_MIN) return false;
-    return Math.abs(median(this.#now) - median(this.#main)) > OTHER_OCTAVES;
+    this.#mainMedian ??= median(this.#main);
+    return Math.abs(median(this.#now) - this.#mainMedian) > OTHER_OCTAVES;
   }
 }
 

@@ -1,4 +1,4 @@
-import { BackgroundVoice } from './background-voice.ts';
+import { BackgroundVoice, type HeardVoice } from './background-voice.ts';
 import { MainPitch } from './main-pitch.ts';
 
 /** Levels are compared by their maximum over 160 ms, so that the gaps between syllables don't count. */
@@ -9,6 +9,10 @@ const BELOW_MAIN_DB = 17;
 const ABOVE_FLOOR_DB = 15;
 /** A voice this much quieter is somebody else's if its pitch is, too, or if somebody else is known to talk. */
 const QUIETER_DB = 8;
+/** The main speaker is heard for certain in this many of the last eight frames. */
+const MAIN_FRAMES_MIN = 3;
+/** Beside a known voice in the background, speech starts with this many. 80 ms. */
+const START_FRAMES_MIN = 4;
 /** A pitch is the main speaker's if it is this close to the loudest syllables. */
 const MAIN_PITCH_DB = 6;
 /** And if it goes on for this long after the main speaker: single syllables may have any pitch. 240 ms. */
@@ -19,6 +23,8 @@ const PITCH_ABOVE_FLOOR_DB = 9;
 const SYLLABLE_FRAMES = 3;
 /** Per frame, 1 dB a second: a quieter main speaker can follow. */
 const FORGET_DB = 0.02;
+/** Slower beside a known voice in the background, which would start speech. 0.8 dB a second. */
+const FORGET_BESIDE_DB = 0.016;
 
 /** What the level detector measured in a frame. */
 export interface FrameLevels {
@@ -33,6 +39,8 @@ export class MainVoice {
   readonly #recent: number[] = [];
   readonly #pitch = new MainPitch();
   readonly #background = new BackgroundVoice();
+  /** The loudest frame of the last 160 ms. */
+  #recentDb = -Infinity;
   #mainDb = -Infinity;
   #floorDb = -Infinity;
   #framesSinceMain = Infinity;
@@ -41,21 +49,20 @@ export class MainVoice {
   next({ levelDb, floorDb, period }: FrameLevels, isVoice: boolean): void {
     this.#recent.push(levelDb);
     if (this.#recent.length > RECENT_FRAMES) this.#recent.shift();
+    this.#recentDb = Math.max(...this.#recent);
     this.#floorDb = floorDb;
     const hasPitch = isVoice && levelDb > floorDb + PITCH_ABOVE_FLOOR_DB;
     const isMain = levelDb > this.#mainDb - MAIN_PITCH_DB;
     this.#pitch.next(hasPitch ? period() : null, isMain);
-    this.#mainDb -= FORGET_DB;
+    this.#mainDb -= this.#background.isKnown ? FORGET_BESIDE_DB : FORGET_DB;
     if (isVoice) this.#mainDb = Math.max(this.#mainDb, mean(this.#recent.slice(-SYLLABLE_FRAMES)));
-    const level = levelDb > this.#mainDb - QUIETER_DB ? 'main' : 'quieter';
-    this.#background.next(isVoice ? level : null);
+    this.#background.next(isVoice ? this.#heardVoice(levelDb) : null);
     const isMainVoice = isVoice && this.#isLoud && !this.#isOther;
     this.#framesSinceMain = isMainVoice ? 0 : this.#framesSinceMain + 1;
   }
 
-  /** The loudest frame of the last 160 ms. */
   get recentDb(): number {
-    return Math.max(...this.#recent);
+    return this.#recentDb;
   }
 
   /** Whether a voice in this frame can be the main speaker's, by its level and its pitch. */
@@ -65,12 +72,22 @@ export class MainVoice {
 
   /** Whether a sound now can only be the known voice in the background. */
   get isBackground(): boolean {
-    return this.#background.isKnown && this.recentDb < this.#mainDb - QUIETER_DB;
+    return this.#background.isKnown && this.#mainFrames < START_FRAMES_MIN;
   }
 
   /** How many frames ago the main speaker's turn ended, although a voice in the background goes on. Null if it didn't. */
   get endedFrames(): number | null {
     return this.#background.endedFrames;
+  }
+
+  #heardVoice(levelDb: number): HeardVoice {
+    if (levelDb <= this.#mainDb - QUIETER_DB) return 'quieter';
+    return this.#mainFrames >= MAIN_FRAMES_MIN ? 'main' : 'syllable';
+  }
+
+  /** How many of the last frames are as loud as the main speaker. */
+  get #mainFrames(): number {
+    return this.#recent.filter((db) => db > this.#mainDb - QUIETER_DB).length;
   }
 
   get #isLoud(): boolean {

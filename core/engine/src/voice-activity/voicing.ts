@@ -6,6 +6,11 @@ const HIGH_LAG_MIN = 5;
 /** A signal that repeats nearly as well after less than the shortest period of a voice is no voice. */
 const HIGH_SHARE = 0.85;
 export const VOICING_SAMPLES = 160;
+const LAGS_AT_ONCE = 4;
+/** Reused, because allocating them takes a quarter of the time. */
+const signal = new Float64Array(VOICING_SAMPLES);
+const energyBefore = new Float64Array(VOICING_SAMPLES + 1);
+const values = new Float64Array(LAG_MAX + 1 + LAGS_AT_ONCE);
 /** A clear pitch repeats this well. */
 const PERIOD_MIN = 0.6;
 const PERIOD_SHARE = 0.9;
@@ -43,24 +48,49 @@ export function pitchPeriod(samples: Float32Array): number | null {
   return null;
 }
 
-/** Normalised autocorrelations, by lag, from the given one up to that after the longest of a voice. */
+/** Normalised autocorrelations, by lag, from the given one up to that after the longest of a voice. Valid until the next call. */
 function autocorrelations(samples: Float32Array, lagMin: number): Float64Array {
-  const energyBefore = new Float64Array(VOICING_SAMPLES + 1);
+  // In 64 bits, so that no product converts its numbers.
+  signal.set(samples);
   for (let at = 0; at < VOICING_SAMPLES; at += 1) {
-    energyBefore[at + 1] = (energyBefore[at] ?? 0) + (samples[at] ?? 0) ** 2;
+    const sample = signal[at] ?? 0;
+    energyBefore[at + 1] = (energyBefore[at] ?? 0) + sample * sample;
   }
   const all = energyBefore[VOICING_SAMPLES] ?? 0;
-  const values = new Float64Array(LAG_MAX + 2);
+  for (let lag = lagMin; lag <= LAG_MAX + 1; lag += LAGS_AT_ONCE) sumProducts(lag);
   for (let lag = lagMin; lag <= LAG_MAX + 1; lag += 1) {
-    let product = 0;
-    for (let at = lag; at < VOICING_SAMPLES; at += 1) {
-      product += (samples[at] ?? 0) * (samples[at - lag] ?? 0);
-    }
     const early = energyBefore[VOICING_SAMPLES - lag] ?? 0;
     const norm = Math.sqrt(early * (all - (energyBefore[lag] ?? 0)));
-    values[lag] = norm > 0 ? product / norm : 0;
+    values[lag] = norm > 0 ? (values[lag] ?? 0) / norm : 0;
   }
   return values;
+}
+
+/** Sums the products of four lags. One lag at a time takes three times as long, because each addition waits for the one before. */
+function sumProducts(lag: number): void {
+  // Destructuring would take twice as long.
+  let sum0 = 0;
+  let sum1 = 0;
+  let sum2 = 0;
+  let sum3 = 0;
+  let late1 = 0;
+  let late2 = 0;
+  let late3 = 0;
+  for (let at = lag; at < VOICING_SAMPLES; at += 1) {
+    const sample = signal[at] ?? 0;
+    const late0 = signal[at - lag] ?? 0;
+    sum0 += sample * late0;
+    sum1 += sample * late1;
+    sum2 += sample * late2;
+    sum3 += sample * late3;
+    late3 = late2;
+    late2 = late1;
+    late1 = late0;
+  }
+  values[lag] = sum0;
+  values[lag + 1] = sum1;
+  values[lag + 2] = sum2;
+  values[lag + 3] = sum3;
 }
 
 /** The height of the parabola through three neighbours: short periods fall between the samples. */
