@@ -43,6 +43,18 @@ export const BROKEN_WORDS = `[...document.querySelectorAll('main td, main th')]
     return broken;
   })`;
 
+/** Rows of a table that have another height while later rows haven't arrived: they would move under the reader. */
+export const MOVING_ROWS = `[...document.querySelectorAll('main tbody')].flatMap((body) => {
+  const rows = [...body.rows];
+  const heights = rows.map((row) => row.offsetHeight);
+  const moved = rows.toReversed().flatMap((last) => {
+    last.remove();
+    return [...body.rows].filter((row, at) => row.offsetHeight !== heights[at]);
+  });
+  body.append(...rows);
+  return moved.slice(0, 1).map((row) => 'A later row moves ' + row.textContent);
+})`;
+
 /** Buttons of a row that the others don't share: one has wrapped into a line of its own. */
 export const LONELY_BUTTONS = `[...document.querySelectorAll('main li, main header, dialog')]
   .flatMap((group) => [...group.querySelectorAll('button')].map((button) => button.parentElement))

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
 import { colourViolations, violations } from './console-axe.ts';
 import { openTab } from './console-chromium.ts';
-import { layoutMistakes, OVERFLOW } from './console-layout.ts';
+import { layoutMistakes, MOVING_ROWS, OVERFLOW } from './console-layout.ts';
 import { DEVICES, takePicturesOfEveryLook } from './console-pictures.ts';
 
 const SITE = join(import.meta.dirname, '../../../../../web/site/dist/site');
@@ -39,7 +39,7 @@ export const SHOWN_PAGES = [
 
 /**
  * Opens a page of the documentation and returns its problems: axe violations, colours and overflow on
- * both devices and in both themes, errors, and requests to other hosts.
+ * both devices and in both themes, rows that move while a phone loads them, errors, and requests to other hosts.
  */
 export async function docsProblems(
   context: BrowserContext,
@@ -56,6 +56,7 @@ export async function docsProblems(
   for (const device of ['desktop', 'phone'] as const) {
     await page.setViewportSize(DEVICES[device].viewport);
     problems.push(...(await layoutMistakes(page, [OVERFLOW])));
+    if (device === 'phone') problems.push(...(await layoutMistakes(page, [MOVING_ROWS])));
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
       problems.push(...(await colourViolations(page)));
