@@ -3,9 +3,11 @@
 # NeMo checkpoints.
 set -euo pipefail
 cd "$(dirname "$0")"
+# The tests start the engine with Node 24.
+export PATH="$PWD/../node_modules/.bin:$PATH"
 
 bash environment.sh
 python=../.cache/training/bin/python
 "$python" -m ruff check .
 "$python" -m ruff format --check .
-exec "$python" -m pytest
+exec "$python" -m pytest "$@"

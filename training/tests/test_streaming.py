@@ -1,5 +1,6 @@
 """Tests the ways to stream an offline CTC model: the graph that svc-models makes, against torch."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import nn
 
 from speech.stand_ins.offline_ctc import export_floats, normalised
-from speech.stand_ins.streaming import BEFORE, CHUNK, LEFT, WAYS, in_8_bits, stream
+from speech.stand_ins.streaming import BEFORE, CHUNK, LEFT, WAYS, compared, in_8_bits, stream
 from speech.stand_ins.waveform_ctc import FRAME, WaveformCtc
 from speech.text.vocabulary import CTC_TOKENS
 
@@ -128,3 +129,10 @@ def test_frames_that_are_kept_never_change(model, samples, way):
         assert len(shown.unstable) <= way.right
         before = shown.kept
     assert len(before) == (len(samples) - 400) // FRAME + 1
+
+
+def test_the_difference_of_two_ways_has_the_interval_of_a_paired_bootstrap():
+    windows = np.array([[at % 8, 10] for at in range(400)])
+    more = windows + [[1, 0], [0, 0]] * 200
+    assert compared(windows, windows) == "+0.00 (+0.00 to +0.00)"
+    assert re.fullmatch(r"\+5.00 \(\+4.[45]\d to \+5.[45]\d\)", compared(more, windows))

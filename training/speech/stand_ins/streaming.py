@@ -3,8 +3,8 @@
   python -m speech.stand_ins.streaming --run DIR [--limit 40] [--bits 8]
 
 Prints for each way the WER and CER per language and condition, how long after its end a word is
-stable (mean and 90th percentile), and how many of 100 words change after they were shown.
-SYNTHETIC SPEECH ONLY.
+stable (mean and 90th percentile), and how many of 100 words change after they were shown. For each
+length, compares its WER with that of windows. SYNTHETIC SPEECH ONLY.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.shards import RATE, Audio, Row, read_rows
-from ..text.scoring import error_rates
+from ..text.scoring import distance, error_rates
 from ..text.vocabulary import CTC_TOKENS
 from .offline_ctc import greedy, normalised
 from .waveform_ctc import FRAME, POSITION_KERNEL, Cache, WaveformCtc
@@ -151,6 +151,19 @@ class Tally:
         lag = f"{np.mean(self.lags):.2f} / {np.quantile(self.lags, 0.9):.2f}"
         return f"{errors} | {lag} | {100 * self.changed / max(1, self.words):.1f}"
 
+    def errors(self) -> np.ndarray:
+        """Returns the errors and the words of each stream, (streams, 2)."""
+        split = [(text.split(), heard.split()) for text, heard in self.pairs]
+        return np.array([(distance(text, heard), len(text)) for text, heard in split])
+
+
+def compared(errors: np.ndarray, windows: np.ndarray) -> str:
+    """Returns the difference of two WERs with its 95 % interval: a paired bootstrap of streams."""
+    drawn = np.random.default_rng(1).integers(len(errors), size=(2000, len(errors)))
+    more, words = errors[:, 0] - windows[:, 0], errors[:, 1]
+    low, high = np.quantile(more[drawn].sum(1) / words[drawn].sum(1), (0.025, 0.975))
+    return f"{100 * more.sum() / words.sum():+.2f} ({100 * low:+.2f} to {100 * high:+.2f})"
+
 
 def spoken(audio: Audio, rows: list[Row], snr_db: float, seconds: float):
     """Utterances, joined until they are that long, with noise."""
@@ -180,15 +193,21 @@ def main() -> None:
     audio, rows = Audio(options.run / "dev"), read_rows(options.run / "dev")
     print("from | language | noise | way | WER / CER | lag mean / p90 | changed words per 100")
     for seconds in (SHORT_SECONDS, LONG_SECONDS):
+        counts = {name: [] for name in (*WAYS, "offline")}
         for language in ("kik", "luo"):
             those = [row for row in rows if row.language == language][: options.limit]
             for snr_db in (40, 10):
-                for name, way in {"offline": None, **WAYS}.items():
+                for name, cells in counts.items():
                     tally = Tally()
                     for samples, text in spoken(audio, those, snr_db, seconds):
-                        tally.add(model, samples, text, way)
+                        tally.add(model, samples, text, WAYS.get(name))
                     case = f"{seconds} s | {language} | {snr_db} dB | {name}"
                     print(f"{case} | {tally.line()}", flush=True)
+                    cells.append(tally.errors())
+        # Both noises of a stream count as one stream, because they have the same speech.
+        totals = {name: np.concatenate([a + b, c + d]) for name, (a, b, c, d) in counts.items()}
+        for name, errors in totals.items():
+            print(f"{seconds} s | {name} | more WER | {compared(errors, totals['windows'])}")
 
 
 if __name__ == "__main__":
