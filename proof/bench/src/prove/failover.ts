@@ -175,7 +175,9 @@ async function loseNodes(fleet: Fleet, api: ServiceProcess, count: number) {
     await sleep(Math.random() * 2_000);
     node.kill('SIGKILL');
     const killedAtMs = performance.now();
-    while ((await createSession(api.url, tenant, { model: MODEL })) === null) await sleep(50);
+    await fleet.untilSessionsFailed(tenant);
+    const session = await createSession(api.url, tenant, { model: MODEL });
+    if (session === null) throw new Error('The account of a dead node cannot start a session.');
     return performance.now() - killedAtMs;
   });
   const figures = {

@@ -96,6 +96,18 @@ export class Fleet {
     return rows[0]?.failed ?? -1;
   }
 
+  /** Asks the database: requests for sessions would use up the account's rate. */
+  async untilSessionsFailed(tenant: Tenant): Promise<void> {
+    for (;;) {
+      const { rowCount } = await this.pool.query(
+        "select from sessions where account_id = $1 and status <> 'failed'",
+        [tenant.accountId],
+      );
+      if (rowCount === 0) return;
+      await sleep(50);
+    }
+  }
+
   /** Expired leases are ignored for some seconds after the start of the database. */
   async untilLeasesCount(): Promise<void> {
     for (;;) {
