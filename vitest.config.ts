@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { basicPath } from './proof/repository/tier-programs.ts';
@@ -25,6 +26,14 @@ const SETUP: Readonly<Record<string, string[]>> = {
   slow: [PYTHON, PAGES, POSTGRES],
 };
 
+/** Tests mostly wait for processes and sockets. Those of `npm test` start few programs, so two of them share a core. */
+function workersOf(tier: string) {
+  const cores = availableParallelism();
+  return NEEDS[tier]?.length === 0
+    ? { maxWorkers: 2 * cores, sequence: { groupOrder: 1 } }
+    : { maxWorkers: Math.max(3, cores), sequence: { groupOrder: 2 } };
+}
+
 export default defineConfig({
   test: {
     projects: TIERS.map((tier) => ({
@@ -34,14 +43,13 @@ export default defineConfig({
         ...globsOf(tier),
         globalSetup: SETUP[tier] ?? [],
         setupFiles: ['proof/repository/tier-guard.ts'],
+        ...workersOf(tier),
         // Files of these tiers share their workers and so the modules that they import, which saves a quarter to a third of the time.
         isolate: !['unit', 'integration', 'programs'].includes(tier),
         env: { TEST_TIER: tier, ...(NEEDS[tier]?.length === 0 && { PATH: BASIC_PATH }) },
       },
     })),
     pool: 'forks',
-    // Tests mostly wait for processes and sockets: three at a time even on two cores.
-    maxWorkers: 3,
     // Ends tests that hang. A test that guarantees a time checks it itself.
     testTimeout: 240_000,
     hookTimeout: 240_000,

@@ -1,3 +1,4 @@
+import { awayFromMidnight } from '@svc-asr/testing/away-from-midnight.ts';
 import type { AsrSession } from '@svc-asr/protocol';
 import type { LoggedCall, LogPage } from '@svc-asr/protocol/console/log.ts';
 import type { SessionPage, SessionReport } from '@svc-asr/protocol/console/sessions.ts';
@@ -198,6 +199,7 @@ test('a database that refuses the log changes no response, and the calls are cou
 });
 
 test('days are dropped after seven days, and the calls of an erased account at once', async () => {
+  await awayFromMidnight();
   const browser = await service.signedIn('log-gone@example.com');
   const { secret } = await browser.createKey('app');
   const { requestId } = await create(secret);

@@ -1,3 +1,4 @@
+import { awayFromMidnight } from '@svc-asr/testing/away-from-midnight.ts';
 import type { AsrSession } from '@svc-asr/protocol';
 import type { NewKey } from '@svc-asr/protocol/console/console.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
@@ -163,6 +164,7 @@ test('a developer finds a session by its request id and sees how it went, by key
 });
 
 test('a developer pages through sessions and filters them by day, key and origin', async () => {
+  await awayFromMidnight();
   const { page, complaints } = await openPage(browser);
   await fillAccount(service, await service.admit('pager@example.com'));
   await signInAs(page, { service, email: 'pager@example.com' });
@@ -210,6 +212,7 @@ test('a developer pages through sessions and filters them by day, key and origin
 });
 
 test('times have the zone of the browser, filters mean its days, and each filter is a chip', async () => {
+  await awayFromMidnight();
   const { page, context, complaints } = await openPage(browser, { timezoneId: 'Africa/Nairobi' });
   await fillAccount(service, await service.admit('nairobi@example.com'));
   await signInAs(page, { service, email: 'nairobi@example.com', path: '/app/sessions' });

@@ -1,3 +1,4 @@
+import { awayFromMidnight } from '@svc-asr/testing/away-from-midnight.ts';
 import { randomUUID } from 'node:crypto';
 import type { AsrSession } from '@svc-asr/protocol';
 import type { Overview } from '@svc-asr/protocol/console/console.ts';
@@ -75,6 +76,7 @@ test('explains a session from its reservation to its settlement, without text', 
 });
 
 test('filters by model, status, origin, key and day, and finds session and request ids', async () => {
+  await awayFromMidnight();
   const browser = await service.signedIn('filters@example.com');
   const kikuyu = await stream(browser, { headers: { origin: 'https://one.example.com' } });
   const dholuo = await stream(browser, { model: DHOLUO });

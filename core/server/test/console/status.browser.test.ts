@@ -1,3 +1,4 @@
+import { awayFromMidnight } from '@svc-asr/testing/away-from-midnight.ts';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import { openPage, startConsoleInChromium } from '../support/console/console-chr
 import { layoutMistakes, OVERFLOW } from '../support/console/console-layout.ts';
 import { DEVICES, takePicturesOfEveryLook } from '../support/console/console-pictures.ts';
 
+await awayFromMidnight();
 const { service, browser, stop } = await startConsoleInChromium();
 afterAll(stop);
 const db = service.database.pool;

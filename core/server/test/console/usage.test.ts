@@ -1,3 +1,4 @@
+import { awayFromMidnight } from '@svc-asr/testing/away-from-midnight.ts';
 import type { Overview } from '@svc-asr/protocol/console/console.ts';
 import type { UsageReport } from '@svc-asr/protocol/console/usage.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -56,6 +57,7 @@ async function newAccount(email: string): Promise<{ accountId: string; browser: 
 }
 
 test("usage per day and model equals the ledger's charges, however often it is read", async () => {
+  await awayFromMidnight();
   const { accountId, browser } = await newAccount('usage@example.com');
   await speak(accountId, { model: KIKUYU, samples: 19_200 });
   await speak(accountId, { model: DHOLUO, samples: 16_000 });

@@ -5,6 +5,7 @@ import {
   type StatusHistory,
 } from '@svc-asr/protocol/service-status.ts';
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
+import { mutateFunction } from '@svc-asr/testing/postgres/mutate-function.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runAdmin } from '../../src/admin/program.ts';
 import { readHistory } from '../../src/nodes/status/history.ts';
@@ -14,17 +15,31 @@ import { recordStatus } from '../../src/nodes/status/recorder.ts';
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
+  await database.pool.query('create table clock (now timestamptz)');
+  await database.pool.query('insert into clock values (null)');
+  const setByHand = { from: 'clock_timestamp()', to: '(select now from public.clock)' };
+  for (const name of ['record_status', 'status_history']) {
+    await mutateFunction(database.pool, name, [setByHand]);
+  }
 });
 afterAll(() => database.drop());
-beforeEach(() => database.pool.query('truncate status_days, incidents'));
+beforeEach(async () => {
+  await database.pool.query('truncate status_days, incidents');
+  await setClock('2026-03-10T12:00Z');
+});
+
+async function setClock(now: string): Promise<void> {
+  await database.pool.query('update clock set now = $1', [now]);
+}
 
 /** Sets the available minutes of a day, `daysAgo` before today in UTC. */
 async function recorded(input: { daysAgo: number; from?: number; down?: number }): Promise<void> {
   const { daysAgo, from = 0, down = 0 } = input;
   await database.pool.query(
     `insert into status_days (day, component, from_minute, available)
-      select (clock_timestamp() at time zone 'UTC')::date - $1::integer, 'api', $2::integer,
-        (repeat('0', $2::integer + $3::integer) || repeat('1', 1440 - $2::integer - $3::integer))::bit(1440)`,
+      select (now at time zone 'UTC')::date - $1::integer, 'api', $2::integer,
+        (repeat('0', $2::integer + $3::integer) || repeat('1', 1440 - $2::integer - $3::integer))::bit(1440)
+        from clock`,
     [daysAgo, from, down],
   );
 }
@@ -52,17 +67,25 @@ test('days since the first record count, with the minutes that nobody recorded a
 
 test('availability is cut, so an interruption never shows as 100 %', async () => {
   await recorded({ daysAgo: 88 });
-  for (let daysAgo = 87; daysAgo > 0; daysAgo -= 1) {
+  for (let daysAgo = 87; daysAgo >= 0; daysAgo -= 1) {
     await recorded({ daysAgo, down: daysAgo === 40 ? 1 : 0 });
   }
-  // Today is down until now, in this test.
-  await database.pool.query(
-    `insert into status_days (day, component, available)
-      values ((clock_timestamp() at time zone 'UTC')::date, 'api', repeat('1', 1440)::bit(1440))`,
-  );
   const { available_percent: percent, days } = await api();
   expect(percent).toBe(99.99);
   expect(days).toHaveLength(89);
+});
+
+async function minutesAt(now: string): Promise<number[]> {
+  await setClock(now);
+  return (await api()).days.map(({ minutes }) => minutes);
+}
+
+test('a minute counts when the next one is over, also across midnight', async () => {
+  await recorded({ daysAgo: 0, from: 1_430 });
+  expect(await minutesAt('2026-03-10T23:59:59Z')).toEqual([8]);
+  expect(await minutesAt('2026-03-11T00:00:59Z')).toEqual([9]);
+  expect(await minutesAt('2026-03-11T00:01:00Z')).toEqual([10, 0]);
+  expect(await minutesAt('2026-03-11T00:02:00Z')).toEqual([10, 1]);
 });
 
 const all = (state: ServiceState): ServiceStatus => ({
@@ -82,8 +105,7 @@ test('processes that record the same minute count it once, and one that is down 
     'select component, bit_count(available)::integer as up from status_days order by component',
   );
   expect(rows).toHaveLength(SERVICE_COMPONENTS.length);
-  // The minute may have ended in between.
-  for (const { up: minutes } of rows) expect([1, 2]).toContain(minutes);
+  for (const { up: minutes } of rows) expect(minutes).toBe(1);
 });
 
 test('days older than 90 are deleted when a day begins', async () => {

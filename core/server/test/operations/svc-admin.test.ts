@@ -1,3 +1,4 @@
+import { awayFromMidnight } from '@svc-asr/testing/away-from-midnight.ts';
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -196,6 +197,7 @@ test('erases an account after a question, but not while it has a session', async
 });
 
 test('usage of a month agrees with the ledger, and its CSV has no formulas', async () => {
+  await awayFromMidnight();
   const id = await createAccount(fixture.owner, { name: `=1+1, "Radio"` });
   await json('credit', 'grant', id, '1h', '--reason', 'first');
   for (const samples of [16_000 * 3, 16_000 * 4]) {
