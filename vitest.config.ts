@@ -26,9 +26,12 @@ const SETUP: Readonly<Record<string, string[]>> = {
   slow: [PYTHON, PAGES, POSTGRES],
 };
 
-/** Tests mostly wait for processes and sockets. Those of `npm test` start few programs, so two of them share a core. */
+/**
+ * Tests mostly wait for processes and sockets. Those of `npm test` start few programs, so two of them share a core. They share one database
+ * server, too, so more than four cores don't add workers.
+ */
 function workersOf(tier: string) {
-  const cores = availableParallelism();
+  const cores = Math.min(availableParallelism(), 4);
   return NEEDS[tier]?.length === 0
     ? { maxWorkers: 2 * cores, sequence: { groupOrder: 1 } }
     : { maxWorkers: Math.max(3, cores), sequence: { groupOrder: 2 } };

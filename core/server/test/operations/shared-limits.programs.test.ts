@@ -1,9 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@svc-asr/testing/postgres/test-database.ts';
 import { eventually } from '@svc-asr/testing/eventually.ts';
+import { createAccountWithKey } from '@svc-asr/local/account-with-key.ts';
 import { freePort } from '@svc-asr/local/free-port.ts';
 import { startRedis, type TestRedis } from '@svc-asr/testing/redis.ts';
 import { ServiceProcess } from '@svc-asr/testing/service/service-process.ts';
-import { startService, type Service } from '@svc-asr/testing/service/service.ts';
+import { startService } from '@svc-asr/testing/service/service.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateSecrets, parseConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -28,21 +29,47 @@ async function wrongKey(url: string): Promise<number> {
   return (await fetch(`${url}/v1/usage`, { headers })).status;
 }
 
+function metric(text: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
+async function metricsOf(url: string): Promise<string> {
+  const headers = { authorization: 'Bearer metrics-token' };
+  return (await fetch(`${url}/metrics`, { headers })).text();
+}
+
+/** Asks for sessions, whose limit is another one, until Redis counts them: a process that starts slowly first counts on its own. */
+async function untilShared({ url }: { url: string }, apiKey: string): Promise<void> {
+  const fallbacks = async () => metric(await metricsOf(url), 'svc_rate_limit_fallbacks_total');
+  await eventually(async () => {
+    const before = await fallbacks();
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const asked = await fetch(`${url}/v1/asr/sessions`, { method: 'POST', headers });
+    expect(asked.headers.has('ratelimit')).toBe(true);
+    return (await fallbacks()) === before;
+  });
+}
+
 test('two API processes share one limit', async () => {
+  const secrets = generateSecrets();
+  const pepper = Buffer.from(secrets.API_KEY_PEPPER, 'base64');
+  const { apiKey } = await createAccountWithKey(database.pool, { creditMs: 0, pepper });
   const env = {
-    ...generateSecrets(),
+    ...secrets,
     ROLE: 'api',
     PORT: '0',
     DATABASE_URL: database.url,
     PUBLIC_STREAM_URL: 'wss://node-1.example.com/v1/asr/stream',
     RATE_FAILED_AUTHENTICATION: '1/6',
     REDIS_URL: redis.url,
+    METRICS_TOKEN: 'metrics-token',
   };
   const processes = await Promise.all([
     ServiceProcess.start({ ...env, NODE_ID: 'api-1' }),
     ServiceProcess.start({ ...env, NODE_ID: 'api-2' }),
   ]);
   try {
+    for (const process of processes) await untilShared(process, apiKey);
     const statuses: number[] = [];
     for (let turn = 0; turn < 10; turn += 1) {
       statuses.push(await wrongKey(processes[turn % 2]?.url ?? ''));
@@ -77,15 +104,6 @@ test('two processes that ask at the same moment never allow more than the burst'
   }
 });
 
-function metric(text: string, name: string): number {
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
-}
-
-async function metricsOf(svc: Service): Promise<string> {
-  const headers = { authorization: 'Bearer metrics-token' };
-  return (await fetch(`${svc.url}/metrics`, { headers })).text();
-}
-
 test('while Redis hangs each process counts on its own, answers at once and logs it once', async () => {
   const own = await startRedis();
   const svc = await startService({
@@ -93,7 +111,7 @@ test('while Redis hangs each process counts on its own, answers at once and logs
     env: { REDIS_URL: own.url, RATE_FAILED_AUTHENTICATION: '1/3', METRICS_TOKEN: 'metrics-token' },
   });
   try {
-    expect(metric(await metricsOf(svc), 'svc_rate_limits_shared')).toBe(1);
+    expect(metric(await metricsOf(svc.url), 'svc_rate_limits_shared')).toBe(1);
     own.hang();
     const startedAt = performance.now();
     const statuses: number[] = [];
@@ -101,7 +119,7 @@ test('while Redis hangs each process counts on its own, answers at once and logs
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
     expect(svc.logged().split(UNAVAILABLE)).toHaveLength(2);
-    const during = await metricsOf(svc);
+    const during = await metricsOf(svc.url);
     expect(metric(during, 'svc_rate_limits_shared')).toBe(0);
     expect(metric(during, 'svc_rate_limit_fallbacks_total')).toBe(5);
 
@@ -110,7 +128,7 @@ test('while Redis hangs each process counts on its own, answers at once and logs
       await wrongKey(svc.url);
       return svc.logged().includes(AVAILABLE);
     });
-    expect(metric(await metricsOf(svc), 'svc_rate_limits_shared')).toBe(1);
+    expect(metric(await metricsOf(svc.url), 'svc_rate_limits_shared')).toBe(1);
   } finally {
     await svc.stop();
     await own.stop();

@@ -3,13 +3,16 @@ import { startLocalPostgres, withDatabase } from '@svc-asr/local/local-postgres.
 import { migrate } from '@svc-asr/server/platform/database/migrate.ts';
 import { onServer } from './test-database.ts';
 
+/** For the services of up to eight files at once. */
+const SETTINGS = { settings: { max_connections: '500' } };
+
 /**
  * Before the first test, prepares a migrated template database on DATABASE_URL, or on a new local
  * server.
  */
 export async function setup(): Promise<() => Promise<void>> {
   const given = process.env['DATABASE_URL'];
-  const server = given === undefined ? await startLocalPostgres() : null;
+  const server = given === undefined ? await startLocalPostgres(SETTINGS) : null;
   const adminUrl = given ?? server?.url ?? '';
   const template = `template_${randomUUID().replaceAll('-', '')}`;
   await onServer(adminUrl, (admin) => admin.query(`create database ${template}`));
