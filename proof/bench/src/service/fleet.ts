@@ -1,5 +1,6 @@
 import { generateSecrets } from '@svc-asr/server/config.ts';
 import { createPool, type Pool } from '@svc-asr/server/platform/database/db.ts';
+import { eventually } from '@svc-asr/testing/eventually.ts';
 import { startLocalPostgres, type LocalPostgres } from '@svc-asr/local/local-postgres.ts';
 import { migrate } from '@svc-asr/server/platform/database/migrate.ts';
 import { createAccountWithKey, type Tenant } from '@svc-asr/local/account-with-key.ts';
@@ -97,26 +98,15 @@ export class Fleet {
   }
 
   /** Asks the database: requests for sessions would use up the account's rate. */
-  async untilSessionsFailed(tenant: Tenant): Promise<void> {
-    for (;;) {
-      const { rowCount } = await this.pool.query(
-        "select from sessions where account_id = $1 and status <> 'failed'",
-        [tenant.accountId],
-      );
-      if (rowCount === 0) return;
-      await sleep(50);
-    }
+  async untilSessionsFailed({ accountId }: Tenant): Promise<void> {
+    const others = "select from sessions where account_id = $1 and status <> 'failed'";
+    await eventually(async () => (await this.pool.query(others, [accountId])).rowCount === 0);
   }
 
   /** Expired leases are ignored for some seconds after the start of the database. */
   async untilLeasesCount(): Promise<void> {
-    for (;;) {
-      const { rowCount } = await this.pool.query(
-        'select from sweeper_watch where quiet_until < clock_timestamp()',
-      );
-      if (rowCount === 1) return;
-      await sleep(100);
-    }
+    const counting = 'select from sweeper_watch where quiet_until < clock_timestamp()';
+    await eventually(async () => (await this.pool.query(counting)).rowCount === 1);
   }
 
   async stop(): Promise<void> {
